@@ -119,7 +119,9 @@ func (e Entry) run(ctx context.Context) (r Result) {
 			}
 		}
 	}()
-	r.Finding = e.check(&tally{ctx: ctx})
+	t := &tally{ctx: ctx}
+	e.check(t)
+	r.Finding = t.finding()
 	return r
 }
 

@@ -30,9 +30,9 @@ func TestDoctoredStatements(t *testing.T) {
 		{"the gloss on Definition 3 for permute-and-flip", gloss(flip), Refuted},
 		{"the worst rows suffice without monotonicity", worstRowsSuffice(lp.Paper), Refuted},
 		{"Remark 1 with a root that is no bound", monotonicScores(rat(3, 2)), Refuted},
-		{"Lemma 1 for the exponential mechanism", form("the exponential mechanism", func(p []*big.Rat, r int) *big.Rat { return distribution(em, p)[r] }), Refuted},
-		{"permute-and-flip has bounded range", suite{mechanism: pf, properties: []verify.Property{verify.BoundedRange}, lattices: [][2]int{{3, 2}}}.check, Refuted},
-		{"the exponential mechanism has bounded range", suite{mechanism: em, properties: []verify.Property{verify.BoundedRange}, lattices: [][2]int{{3, 2}}}.check, Holds},
+		{"Lemma 1 for the exponential mechanism", form(func(p []*big.Rat, r int) *big.Rat { return distribution(em, p)[r] }), Refuted},
+		{"permute-and-flip has bounded range", has(pf, [][2]int{{3, 2}}, 1, "", verify.BoundedRange), Refuted},
+		{"the exponential mechanism has bounded range", has(em, [][2]int{{3, 2}}, 1, "", verify.BoundedRange), Holds},
 		{"the largest error is near 1/n for n = 14", maximiser(14), Refuted},
 		{"the exponential mechanism is Pareto optimal", pareto(em), Refuted},
 		{"Theorem 3 from e^ε = 3/2 on", optimalFrom("3/2", "0.9625"), Refuted},
@@ -75,20 +75,29 @@ func TestChecksThatAreCutShort(t *testing.T) {
 func TestTally(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	nothing, good, bad, open := tally{ctx: ctx}, tally{ctx: ctx}, tally{ctx: ctx}, tally{ctx: ctx}
-	assert.Equal(t, Undecided, nothing.finding("n = 1", "").Verdict)
+	for _, tl := range []*tally{&good, &bad, &open} {
+		tl.domain = "n = %d"
+	}
+	assert.Equal(t, Undecided, nothing.finding().Verdict)
+	nothing.reason = "a definition"
+	assert.Equal(t, Finding{NotCheckable, "", "a definition"}, nothing.finding())
 	good.expect(true, "no")
-	assert.Equal(t, Finding{Holds, "n = 1", "1"}, good.finding("n = 1", "1"))
+	good.see("%d", 1)
+	assert.Equal(t, Finding{Holds, "n = 1", "1"}, good.finding())
 	assert.True(t, bad.expect(true, "no"))
 	assert.False(t, bad.expect(false, "2 > %d", 1))
 	assert.False(t, bad.expect(false, "later"))
-	assert.Equal(t, Finding{Refuted, "n = 1", "2 > 1"}, bad.finding("n = 1", "1"))
+	assert.Equal(t, Finding{Refuted, "n = 3", "2 > 1"}, bad.finding())
+	reading := bad
+	reading.reason = "of two readings"
+	assert.Equal(t, Finding{NotCheckable, "n = 3", "of two readings; 2 > 1"}, reading.finding())
 	assert.True(t, open.atMost(enclose(rat(1, 3)), enclose(rat(1, 3)), "equal numbers"))
-	assert.Equal(t, Undecided, open.finding("n = 1", "1").Verdict)
+	assert.Equal(t, Undecided, open.finding().Verdict)
 	assert.True(t, open.atMost(enclose(rat(1, 3)), enclose(rat(1, 2)), "less"))
 	assert.False(t, open.atMost(enclose(rat(1, 2)), enclose(rat(1, 3)), "more"))
-	assert.Equal(t, Finding{Refuted, "n = 1", "more"}, open.finding("n = 1", "1"))
+	assert.Equal(t, Finding{Refuted, "n = 2", "more"}, open.finding())
 	cancel()
-	assert.PanicsWithError(t, context.Canceled.Error(), func() { good.finding("n = 1", "1") })
+	assert.PanicsWithError(t, context.Canceled.Error(), func() { good.finding() })
 	assert.PanicsWithError(t, context.Canceled.Error(), func() { good.expect(true, "no") })
-	assert.Equal(t, Refuted, bad.finding("n = 1", "1").Verdict, "what is refuted stays so")
+	assert.Equal(t, Refuted, bad.finding().Verdict, "what is refuted stays so")
 }

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"optratio/mechanisms"
 	"optratio/number"
@@ -18,16 +17,14 @@ import (
 func init() {
 	const needs = "needs DPBench's histograms, which are not ours to ship (research/docs/figures.md says how to get them)"
 	register(PF, map[string]check{
-		"Proposition 1 | main": utility(em, one),
-		"Theorem 2 | main":     dominates(pf, em, "permute-and-flip", "the exponential mechanism"),
-		"Theorem 2, on the lattice | main": suite{
-			mechanism: pf, properties: []verify.Property{verify.DominatesEM, verify.DominatesEMMean}, lattices: [][2]int{{2, 8}, {3, 6}, {4, 4}, {6, 2}}, step: 2, exps: []string{"11/10", "2", "16"},
-		}.check,
-		"Theorem 2, proof, f_r | supplement": forWeights(4, "exact", "", func(t *tally, p []*big.Rat) {
+		"Proposition 1 | main":             utility(em, one),
+		"Theorem 2 | main":                 dominates(pf, em, "permute-and-flip", "the exponential mechanism"),
+		"Theorem 2, on the lattice | main": has(pf, [][2]int{{2, 8}, {3, 6}, {4, 4}, {6, 2}}, 2, "11/10, 2, 16", verify.DominatesEM, verify.DominatesEMMean),
+		"Theorem 2, proof, f_r | supplement": forWeights(4, "exact", func(t *tally, p []*big.Rat) {
 			flip, exp := distribution(pf, p), distribution(em, p)
 			for r := 1; r < len(p); r++ {
 				before, after := sub(flip[r-1], exp[r-1]), sub(flip[r], exp[r])
-				t.expect(before.Cmp(after) <= 0, "weights %s: f_%d = %s, f_%d = %s", text(p), r, short(before, 4), r+1, short(after, 4))
+				t.expect(before.Cmp(after) <= 0, "weights %s: f_%d = %s, f_%d = %s", text(p), r, short(before), r+1, short(after))
 			}
 		}),
 		"Corollary 1 | main":                utility(pf, one),
@@ -35,7 +32,7 @@ func init() {
 		"Section 4.1, open question | main": ratioOfErrors(two),
 
 		"Proposition 4 | main": worstScores,
-		"Equations 7 and 8 | main": over("n = 1, …, 12, p = 10^-6, 1/20, …, 19/20, exact", "", func(t *tally) {
+		"Equations 7 and 8 | main": over("n = 1, …, 12, p = 10^-6, 1/20, …, 19/20, exact", func(t *tally) {
 			for n := 1; n <= 12; n++ {
 				for _, p := range append(fractions(20)[:19], rat(1, 1000000)) {
 					w := oneBest(n, p)
@@ -45,39 +42,39 @@ func init() {
 				}
 			}
 		}),
-		"Proposition 4, proof, case 2 | supplement": over("p_1 and p_2 in 1/20, …, 1, a = 1, b = 0, 1, enclosed", "", caseTwo),
-		"Proposition 4, proof, equalities | supplement": over("one instance of each, exact", "", func(t *tally) {
+		"Proposition 4, proof, case 2 | supplement": over("p_1 and p_2 in 1/20, …, 1, a = 1, b = 0, 1, enclosed", caseTwo),
+		"Proposition 4, proof, equalities | supplement": over("one instance of each, exact", func(t *tally) {
 			p1, p2, a, b := rat(1, 4), rat(3, 4), one, one
 			m := quo(add(p1, p2), two)
 			level := func(p *big.Rat) *big.Rat { return add(mul(a, sub(one, p)), b) }
 			left, right := mul(two, mul(m, level(m))), mul(add(p1, p2), add(level(p1), level(p2))) // times ln m
 			t.expect(left.Cmp(right) == 0, "p_1 = 1/4, p_2 = 3/4, a = b = 1: %s ln m against %s ln m; and E = c[…] is negative at p = 1/2, n = 2, where c = (2Δ/ε) ln p < 0 and […] = %s", left.RatString(), right.RatString(), missPF(2, rat(1, 2)).RatString())
 		}),
-		"Proposition 4, proof, geometric sum | supplement": over("n = 1, …, 30, p = 1/7, …, 1, exact", "", func(t *tally) {
+		"Proposition 4, proof, geometric sum | supplement": over("n = 1, …, 30, p = 1/7, …, 1, exact", func(t *tally) {
 			for n := 1; n <= 30; n++ {
 				for _, p := range fractions(7) {
 					total := zero
 					for i := range n {
 						total = add(total, quo(sub(one, power(sub(one, p), i)), rat(int64(n), 1)))
 					}
-					t.expect(total.Cmp(missPF(n, p)) == 0, "n = %d, p = %s: %s against %s", n, p.RatString(), total.RatString(), missPF(n, p).RatString())
+					t.same(total, missPF(n, p), "n = %d, p = %s", n, p.RatString())
 				}
 			}
 		}),
-		"Section 4.1, endpoints | main":        over("n = 2, 3, 10, 100; p = 1 exact, p = 2^-10, …, 2^-80 enclosed", "", endpoints),
+		"Section 4.1, endpoints | main":        over("n = 2, 3, 10, 100; p = 1 exact, p = 2^-10, …, 2^-80 enclosed", endpoints),
 		"Section 4.1, maximiser | main":        maximiser(10),
 		"Proposition 5 | main":                 worstAtOneOverN(rat(1, 4)),
 		"Proposition 5, factor of four | main": factorOfFour,
-		"Section 4.1, ratio | main": over("n = 2, 3, 4, 10, 50; p = 2^-50, 1/1000, 1/50, …, 49/50, exact", "at p = 2^-50 the ratio is within 2^-40 of 2", func(t *tally) {
+		"Section 4.1, ratio | main": over("n = 2, 3, 4, 10, 50; p = 2^-50, 1/1000, 1/50, …, 49/50, exact: at p = 2^-50 the ratio is within 2^-40 of 2", func(t *tally) {
 			for _, n := range []int{2, 3, 4, 10, 50} {
 				for _, p := range append(fractions(50)[:49], rat(1, 1000), rat(1, 1<<50)) {
 					ratio := quo(missEM(n, p), missPF(n, p))
-					t.expect(less(one, ratio) && less(ratio, two), "n = %d, p = %s: ratio %s", n, p.RatString(), decimals(ratio, 6))
-					t.expect(p.Cmp(rat(1, 1<<50)) > 0 || less(sub(two, ratio), rat(1, 1<<40)), "n = %d, p = 2^-50: ratio %s", n, decimals(ratio, 12))
+					t.expect(less(one, ratio) && less(ratio, two), "n = %d, p = %s: ratio %s", n, p.RatString(), short(ratio))
+					t.expect(p.Cmp(rat(1, 1<<50)) > 0 || less(sub(two, ratio), rat(1, 1<<40)), "n = %d, p = 2^-50: ratio %s", n, short(ratio))
 				}
 			}
 		}),
-		"Section 4.1, ratio and n | main": over("p = 1/1000, 1/100, 1/10, …, 9/10; the ratio falls with n at each p, n = 2, …, 60, exact; at n = 200000 it is below 1.02, enclosed", "", func(t *tally) {
+		"Section 4.1, ratio and n | main": over("p = 1/1000, 1/100, 1/10, …, 9/10; the ratio falls with n at each p, n = 2, …, 60, exact; at n = 200000 it is below 1.02, enclosed", func(t *tally) {
 			for _, p := range append(fractions(10)[:9], rat(1, 1000), rat(1, 100)) {
 				last := two
 				for n := 2; n <= 60; n++ {
@@ -107,12 +104,12 @@ func init() {
 // utility checks the bounds of Proposition 1 for a mechanism, with factor times ln n for the mean. The set of candidates that make up the tail changes only at
 // their weights, so that t with e^-t/n equal to a weight are enough.
 func utility(m mechanisms.Weighted, factor *big.Rat) check {
-	return forWeights(5, "means enclosed, tails exact", "", func(t *tally, p []*big.Rat) {
+	return forWeights(5, "means enclosed, tails exact", func(t *tally, p []*big.Rat) {
 		x, n := distribution(m, p), rat(int64(len(p)), 1)
 		t.atMost(meanError(p, x), enclose(factor).Mul(log(n)), "weights %s: mean error above %s ln n", text(p), factor.RatString())
 		for _, most := range p {
 			if bound := mul(n, most); bound.Cmp(one) <= 0 { // e^-t
-				t.expect(tail(p, x, most).Cmp(bound) <= 0, "weights %s, e^-t = %s: tail %s", text(p), bound.RatString(), short(tail(p, x, most), 5))
+				t.expect(tail(p, x, most).Cmp(bound) <= 0, "weights %s, e^-t = %s: tail %s", text(p), bound.RatString(), short(tail(p, x, most)))
 			}
 		}
 	})
@@ -120,12 +117,12 @@ func utility(m mechanisms.Weighted, factor *big.Rat) check {
 
 // dominates checks that one mechanism's tails and mean errors are at most another's.
 func dominates(better, worse mechanisms.Weighted, first, other string) check {
-	return over("tails for n <= 6, exact, means for n <= 4, enclosed; "+wideDomain, "", func(t *tally) {
+	return over("tails for n <= 6, exact, means for n <= 4, enclosed; "+wideDomain, func(t *tally) {
 		for p := range vectors(t.ctx, 6) {
 			x, y := distribution(better, p), distribution(worse, p)
 			for _, most := range p {
 				t.expect(tail(p, x, most).Cmp(tail(p, y, most)) <= 0, "weights %s: an error of (2Δ/ε) ln %s or more has probability %s with %s and %s with %s",
-					text(p), inv(most).RatString(), short(tail(p, x, most), 5), first, short(tail(p, y, most), 5), other)
+					text(p), inv(most).RatString(), short(tail(p, x, most)), first, short(tail(p, y, most)), other)
 			}
 			if len(p) <= 4 && text(x) != text(y) {
 				t.atMost(meanError(p, x), meanError(p, y), "weights %s: mean error of %s above that of %s", text(p), first, other)
@@ -137,16 +134,14 @@ func dominates(better, worse mechanisms.Weighted, first, other string) check {
 // ratioOfErrors checks that the exponential mechanism's expected error is less than factor times permute-and-flip's wherever that is not 0, and comes within
 // a thousandth of it.
 func ratioOfErrors(factor *big.Rat) check {
-	return func(t *tally) Finding {
-		largest, where := enclose(zero), ""
+	return over("n <= 5, "+wideDomain+", and 500 random vectors, n <= 10, enclosed", func(t *tally) {
+		most := enclose(zero)
 		try := func(p []*big.Rat) {
 			if flip := meanError(p, distribution(pf, p)); !flip.ContainsZero() {
 				ratio := meanError(p, distribution(em, p)).Quo(flip)
 				t.atMost(enclose(one), ratio, "weights %s: ratio below 1", text(p))
 				t.atMost(ratio, enclose(factor), "weights %s: ratio %.6f", text(p), ratio.Near())
-				if below(largest, ratio) {
-					largest, where = ratio, text(p)
-				}
+				most = most.Max(ratio)
 			}
 		}
 		for p := range vectors(t.ctx, 5) {
@@ -154,17 +149,15 @@ func ratioOfErrors(factor *big.Rat) check {
 		}
 		rng := rand.New(rand.NewPCG(3, 4))
 		for range 500 {
-			p := make([]*big.Rat, 2+rng.IntN(9))
-			for i := range p {
-				p[i] = rat(1, 1+rng.Int64N(1<<rng.IntN(30)))
+			p := []*big.Rat{one}
+			for range 1 + rng.IntN(9) {
+				p = append(p, rat(1, 1+rng.Int64N(1<<rng.IntN(30))))
 			}
-			p[0] = one
 			try(p)
 		}
-		t.atMost(enclose(mul(factor, rat(999, 1000))), largest, "the largest ratio seen is %.6f", largest.Near())
-		low, _ := largest.Float64()
-		return t.finding("n <= 5, "+wideDomain+", and 500 random vectors, n <= 10, enclosed", fmt.Sprintf("largest ratio %.7f…, at weights %s", math.Floor(low*1e7)/1e7, where))
-	}
+		t.atMost(enclose(mul(factor, rat(999, 1000))), most, "the largest ratio seen is %.6f", most.Near())
+		t.see("largest ratio %.7f", most.Near())
+	})
 }
 
 // missEM and missPF are the probabilities that the best of (p, …, p, 1) is not taken: equations 7 and 8 over (2Δ/ε) ln(1/p). Both rise with p.
@@ -207,41 +200,38 @@ func peaks(n int) (exp, flip peak) {
 	return of(em), of(pf)
 }
 
-// atPeaks is a check that looks at the peaks for several n and has something to show of each.
-func atPeaks(sizes []int, domain, seen string, look func(t *tally, n int, exp, flip peak) string) check {
-	return func(t *tally) Finding {
-		var shown []string
+// atPeaks is a check that looks at the peaks for several n.
+func atPeaks(sizes []int, domain string, look func(t *tally, n int, exp, flip peak)) check {
+	return over(domain, func(t *tally) {
 		for _, n := range sizes {
 			exp, flip := peaks(n)
-			shown = append(shown, look(t, n, exp, flip))
+			look(t, n, exp, flip)
 		}
-		return t.finding(domain, seen+strings.Join(shown, "; "))
-	}
+	})
 }
 
-func worstScores(t *tally) Finding {
-	rng := rand.New(rand.NewPCG(5, 6))
-	return atPeaks(span(2, 5), "n = 2, …, 5, weights from {1/1000, 1/8, …, 1} and 300 random vectors each, enclosed", "largest errors in units of 2Δ/ε, ", func(t *tally, n int, exp, flip peak) string {
-		most := [2]float64{}
-		try := func(p []*big.Rat) {
-			x, y := meanError(p, distribution(em, p)), meanError(p, distribution(pf, p))
-			t.atMost(x, number.NewInterval(exp.value.Lo(), exp.value.Lo()), "weights %s: the exponential mechanism's error is %.6f, at (c, …, c, 0) at most %.6f", text(p), x.Near(), exp.value.Near())
-			t.atMost(y, number.NewInterval(flip.value.Lo(), flip.value.Lo()), "weights %s: permute-and-flip's error is %.6f, at (c, …, c, 0) at most %.6f", text(p), y.Near(), flip.value.Near())
-			most = [2]float64{max(most[0], x.Near()), max(most[1], y.Near())}
+var worstScores = atPeaks(span(2, 5), "n = 2, …, 5, weights from {1/1000, 1/8, …, 1} and 300 random vectors each, enclosed", func(t *tally, n int, exp, flip peak) {
+	try := func(p []*big.Rat) {
+		for _, c := range []struct {
+			m    mechanisms.Weighted
+			most number.Interval
+		}{{em, exp.value}, {pf, flip.value}} {
+			x := meanError(p, distribution(c.m, p))
+			t.atMost(x, number.Point(c.most.Lo()), "weights %s: an error of %.6f, at (c, …, c, 0) at most %.6f", text(p), x.Near(), c.most.Near())
 		}
-		for p := range grid(n, append(fractions(8), rat(1, 1000))...) {
-			try(p)
+	}
+	for p := range grid(n, append(fractions(8), rat(1, 1000))...) {
+		try(p)
+	}
+	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	for range 300 {
+		p := oneBest(n, nil)
+		for i := range n - 1 {
+			p[i] = rat(1+rng.Int64N(1<<20), 1<<20)
 		}
-		for range 300 {
-			p := oneBest(n, nil)
-			for i := range n - 1 {
-				p[i] = rat(1+rng.Int64N(1<<20), 1<<20)
-			}
-			try(p)
-		}
-		return fmt.Sprintf("n = %d: %.4f and %.4f, at (c, …, c, 0) %.4f and %.4f", n, most[0], most[1], exp.value.Near(), flip.value.Near())
-	})(t)
-}
+		try(p)
+	}
+})
 
 func caseTwo(t *tally) {
 	for i, p1 := range fractions(20) {
@@ -278,51 +268,48 @@ func endpoints(t *tally) {
 
 // maximiser checks that n p is between 1/2 and 2 where the errors are largest, for n = 2, …, most: that larger values are attained there than anywhere outside.
 func maximiser(most int) check {
-	return atPeaks(span(2, most), fmt.Sprintf("n = 2, …, %d: n p in [1/2, 2] where the largest error is attained to 10^-7", most), "n: n p of the exponential mechanism and of permute-and-flip: ", func(t *tally, n int, exp, flip peak) string {
+	return atPeaks(span(2, most), fmt.Sprintf("n = 2, …, %d: n p in [1/2, 2] where the largest error is attained to 10^-7", most), func(t *tally, n int, exp, flip peak) {
 		x, y := float64(n)*exp.at, float64(n)*flip.at
 		t.expect(min(x, y) >= 0.5 && max(x, y) <= 2, "n = %d: n p is %.2f for the exponential mechanism and %.2f for permute-and-flip", n, x, y)
-		return fmt.Sprintf("%d: %.2f, %.2f", n, x, y)
 	})
 }
 
 // worstAtOneOverN checks that permute-and-flip and the exponential mechanism miss the best of (1/n, …, 1/n, 1) with at least the given
 // probability, which Proposition 5 says with 1/4: the error is ln n units of 2Δ/ε then.
 func worstAtOneOverN(least *big.Rat) check {
-	return func(t *tally) Finding {
-		const most = 60
-		smallest := one
-		for n := 2; n <= most; n++ {
+	return over("n = 2, …, 60, exact", func(t *tally) {
+		for n := 2; n <= 60; n++ {
 			p := oneBest(n, rat(1, int64(n)))
 			flip, exp := sub(one, distribution(pf, p)[n-1]), sub(one, distribution(em, p)[n-1])
-			smallest = smaller(smallest, flip)
-			t.expect(flip.Cmp(least) >= 0 && exp.Cmp(flip) >= 0, "n = %d: the best is missed with probability %s by permute-and-flip, %s by the exponential mechanism", n, decimals(flip, 6), decimals(exp, 6))
+			t.expect(flip.Cmp(least) >= 0 && exp.Cmp(flip) >= 0, "n = %d: the best is missed with probability %s by permute-and-flip, %s by the exponential mechanism", n, short(flip), short(exp))
 		}
-		return t.finding(fmt.Sprintf("n = 2, …, %d, exact", most), "smallest factor of (2Δ/ε) ln n: "+smallest.RatString())
-	}
+	})
 }
 
-var factorOfFour = atPeaks([]int{2, 3, 4, 10, 100, 10000}, "n = 2, 3, 4, 10, 100, 10^4, enclosed", "factors of the exponential mechanism and of permute-and-flip: ", func(t *tally, n int, exp, flip peak) string {
-	bound, four := log(rat(int64(n), 1)), enclose(rat(4, 1))
-	t.atMost(bound, four.Mul(exp.value), "n = %d: ln n is more than 4 times the exponential mechanism's worst error %.5f", n, exp.value.Near())
-	t.atMost(bound, four.Mul(flip.value), "n = %d: ln n is more than 4 times permute-and-flip's worst error %.5f", n, flip.value.Near())
-	return fmt.Sprintf("n = %d: %.3f, %.3f", n, bound.Quo(exp.value).Near(), bound.Quo(flip.value).Near())
+var factorOfFour = atPeaks([]int{2, 3, 4, 10, 100, 10000}, "n = 2, 3, 4, 10, 100, 10^4, enclosed", func(t *tally, n int, exp, flip peak) {
+	for _, worst := range []peak{exp, flip} {
+		factor := log(rat(int64(n), 1)).Quo(worst.value)
+		t.atMost(factor, enclose(rat(4, 1)), "n = %d: ln n is %.3f times the worst error", n, factor.Near())
+		t.see("n = %d: %.3f", n, factor.Near())
+	}
 })
 
-func ratioOfWorst(t *tally) Finding {
+var ratioOfWorst = over("n = 2, 3, 4, 5, 7, 10, 30, 100, …, 10^4, 10^6, enclosed", func(t *tally) {
 	last := enclose(two)
-	return atPeaks([]int{2, 3, 4, 5, 7, 10, 30, 100, 1000, 10000, 1000000}, "n = 2, 3, 4, 5, 7, 10, 30, 100, …, 10^4, 10^6, enclosed", "n: ratio: ", func(t *tally, n int, exp, flip peak) string {
+	for _, n := range []int{2, 3, 4, 5, 7, 10, 30, 100, 1000, 10000, 1000000} {
+		exp, flip := peaks(n)
 		ratio := exp.value.Quo(flip.value)
 		t.atMost(ratio, last, "n = %d: ratio %.5f, before it %.5f", n, ratio.Near(), last.Near())
 		t.atMost(enclose(one), ratio, "n = %d: ratio %.5f", n, ratio.Near())
+		t.see("n = %d: %.4f", n, ratio.Near())
 		last = ratio
-		return fmt.Sprintf("%d: %.4f", n, ratio.Near())
-	})(t)
-}
+	}
+})
 
 // largeEpsilon checks, on vectors with the given number of best candidates and the second best a step below, that the ratio of errors tends to two, and that
 // the exponential mechanism at ε + ln 2 per step has permute-and-flip's error at ε in the limit.
 func largeEpsilon(best int) check {
-	return over("four score vectors with a unique best and the second a step of 2Δ below, e^ε = 2^20, 2^40, 2^80, exact: the ratio is within e^-ε · 32 of 2, and so is the saving of ln 2", "%d comparisons", func(t *tally) {
+	return over("four score vectors with a unique best and the second a step of 2Δ below, e^ε = 2^20, 2^40, 2^80, exact: the ratio is within e^-ε · 32 of 2, and so is the saving of ln 2", func(t *tally) {
 		for _, others := range [][]int{{1}, {1, 1}, {1, 2, 5}, {1, 1, 3, 3, 7}} {
 			depths := append(make([]int, best), others...)
 			for _, s := range []int{20, 40, 80} {
@@ -336,8 +323,8 @@ func largeEpsilon(best int) check {
 				}
 				near := func(x, y *big.Rat) bool { d := sub(x, y); return less(d.Abs(d), power(rat(1, 2), s-5)) }
 				flip, exp, later := mean(pf, z), mean(em, z), mean(em, quo(z, two))
-				t.expect(near(quo(exp, flip), two), "depths %v, e^-ε = 2^-%d: ratio %s", depths, s, short(quo(exp, flip), 8))
-				t.expect(near(quo(later, flip), one), "depths %v, e^-ε = 2^-%d: the exponential mechanism at ε + ln 2 has %s times permute-and-flip's error", depths, s, short(quo(later, flip), 8))
+				t.expect(near(quo(exp, flip), two), "depths %v, e^-ε = 2^-%d: ratio %s", depths, s, short(quo(exp, flip)))
+				t.expect(near(quo(later, flip), one), "depths %v, e^-ε = 2^-%d: the exponential mechanism at ε + ln 2 has %s times permute-and-flip's error", depths, s, short(quo(later, flip)))
 			}
 		}
 	})

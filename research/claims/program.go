@@ -71,18 +71,6 @@ func (p *program) row(r table.Row) inequality {
 	return inequality{lower: new(big.Rat), at: map[int32]*big.Rat{r.Above: rat(1, 1), r.Below: below}}
 }
 
-// private lists the rows of privacy between all neighbors inside Q(n,k), each once.
-func (p *program) private() []table.Row {
-	var out []table.Row
-	variant.Rows{Vars: p.vars, L: 1}.Neighbors(func(r table.Row) bool {
-		if !slices.Contains(out, r) {
-			out = append(out, r)
-		}
-		return true
-	})
-	return out
-}
-
 // depths returns the depths of a column's orbit.
 func (p *program) depths(j int32) []int {
 	m := make([]int, p.vars.Lattice.K()+1)

@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"math/big"
 	"slices"
@@ -13,78 +12,6 @@ import (
 	"optratio/mechanisms"
 	"optratio/number"
 )
-
-// A check computes a verdict. It is to an entry what a test is to package testing: it makes its comparisons through a tally, and an error that no statement is about
-// ends it.
-type check func(t *tally) Finding
-
-// A tally counts the comparisons of a check and remembers the first that failed.
-type tally struct {
-	ctx                context.Context
-	checked            int
-	witness, unsettled string
-}
-
-// must returns x where a computation succeeded. Otherwise it panics with the computation's error, which makes the entry undecided.
-func must[T any](x T, err error) T {
-	ensure(err)
-	return x
-}
-
-// ensure panics with an error that is not nil.
-func ensure(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
-// expect counts a comparison. Where it is the first that is false, the rest says in numbers how. It returns whether to go on.
-// It ends the check where the context has ended and nothing is refuted yet: a computation that was cut short is no witness.
-func (t *tally) expect(ok bool, format string, args ...any) bool {
-	t.checked++
-	t.alive()
-	if !ok && t.witness == "" {
-		t.witness = fmt.Sprintf(format, args...)
-	}
-	return t.witness == ""
-}
-
-// alive ends the check where the context has ended and nothing is refuted.
-func (t *tally) alive() {
-	if t.witness == "" {
-		ensure(t.ctx.Err())
-	}
-}
-
-// atMost expects x <= y of two enclosed numbers. Where the enclosures do not tell, the whole check is undecided unless something else refutes it.
-func (t *tally) atMost(x, y number.Interval, format string, args ...any) bool {
-	holds, ok := x.LessEq(y)
-	if !ok {
-		t.unsettled = fmt.Sprintf("the enclosures do not decide: "+format, args...)
-		return true
-	}
-	return t.expect(holds, format, args...)
-}
-
-// undecided is the finding of a check that could not be carried through.
-func (t *tally) undecided(why string) Finding {
-	ensure(t.ctx.Err())
-	return Finding{Verdict: Undecided, Domain: why}
-}
-
-// finding is what the comparisons show: that the statement holds on the domain, where seen are the extreme values, or the witness against it.
-func (t *tally) finding(domain, seen string) Finding {
-	t.alive()
-	switch {
-	case t.witness != "":
-		return Finding{Verdict: Refuted, Domain: domain, Witness: t.witness}
-	case t.unsettled != "":
-		return Finding{Verdict: Undecided, Domain: t.unsettled}
-	case t.checked == 0:
-		return Finding{Verdict: Undecided, Domain: "nothing was compared"}
-	}
-	return Finding{Verdict: Holds, Domain: domain, Witness: seen}
-}
 
 func rat(a, b int64) *big.Rat { return big.NewRat(a, b) }
 
@@ -98,19 +25,10 @@ var zero, one, two = new(big.Rat), rat(1, 1), rat(2, 1)
 
 func less(x, y *big.Rat) bool { return x.Cmp(y) < 0 }
 
-func larger(x, y *big.Rat) *big.Rat {
-	if less(x, y) {
-		return y
-	}
-	return x
-}
+// largest returns the largest of some numbers.
+func largest(xs ...*big.Rat) *big.Rat { return slices.MaxFunc(xs, (*big.Rat).Cmp) }
 
-func smaller(x, y *big.Rat) *big.Rat {
-	if less(y, x) {
-		return y
-	}
-	return x
-}
+func smaller(x, y *big.Rat) *big.Rat { return slices.MinFunc([]*big.Rat{x, y}, (*big.Rat).Cmp) }
 
 func sum(xs []*big.Rat) *big.Rat {
 	total := new(big.Rat)
@@ -135,27 +53,12 @@ func text(xs []*big.Rat) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// short writes x as a fraction where that is short, and otherwise as a decimal with so many significant digits, cut and not rounded, and an ellipsis.
-func short(x *big.Rat, digits int) string {
+// short writes x as a fraction where that is short, and otherwise as a decimal, cut and not rounded.
+func short(x *big.Rat) string {
 	if s := x.RatString(); len(s) <= 24 {
 		return s
 	}
-	return decimals(x, digits)
-}
-
-// decimals writes x with so many significant digits, cut and not rounded, and an ellipsis where digits are missing.
-func decimals(x *big.Rat, digits int) string {
-	places := digits
-	for tenth, y := rat(1, 10), new(big.Rat).Abs(x); y.Sign() != 0 && y.Cmp(tenth) < 0; places++ {
-		y.Mul(y, rat(10, 1))
-	}
-	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
-	scaled := new(big.Rat).Mul(x, new(big.Rat).SetInt(scale))
-	s := new(big.Rat).SetFrac(new(big.Int).Quo(scaled.Num(), scaled.Denom()), scale).FloatString(places)
-	if scaled.IsInt() {
-		return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
-	}
-	return s + "…"
+	return number.Exact(x).Format(8)
 }
 
 // A score vector is given here by its weights p_r = e^{ε(q_r - q*)/2Δ}, in (0, 1] and the largest 1. Every vector of rational weights belongs to real scores, and the
@@ -183,25 +86,14 @@ func distribution(m mechanisms.Weighted, p []*big.Rat) []*big.Rat {
 	return out
 }
 
-// grid yields every nondecreasing weight vector of length n with entries from the given increasing numbers, the last of which is 1 and is the last entry.
+// grid yields every nondecreasing weight vector of length n with entries from the given numbers, the last of which is 1.
 func grid(n int, from ...*big.Rat) iter.Seq[[]*big.Rat] {
 	return func(yield func([]*big.Rat) bool) {
-		p := make([]*big.Rat, n)
-		p[n-1] = rat(1, 1)
-		var fill func(i, least int) bool
-		fill = func(i, least int) bool {
-			if i == n-1 {
-				return yield(slices.Clone(p))
+		for p := range tuples(slices.Repeat([][]*big.Rat{from}, n-1)...) {
+			if slices.IsSortedFunc(p, (*big.Rat).Cmp) && !yield(append(p, one)) {
+				return
 			}
-			for j := least; j < len(from); j++ {
-				p[i] = from[j]
-				if !fill(i+1, j) {
-					return false
-				}
-			}
-			return true
 		}
-		fill(0, 0)
 	}
 }
 
@@ -250,62 +142,13 @@ func vectors(ctx context.Context, most int) iter.Seq[[]*big.Rat] {
 	}
 }
 
-// over is the check of a statement by comparisons on a domain; %d in what was seen stands for their number.
-func over(domain, seen string, compare func(t *tally)) check {
-	return func(t *tally) Finding {
-		compare(t)
-		return t.finding(domain, strings.Replace(seen, "%d", fmt.Sprint(t.checked), 1))
-	}
-}
-
-// forWeights is the check of a statement about every weight vector of at most so many candidates.
-func forWeights(most int, how, seen string, compare func(t *tally, p []*big.Rat)) check {
-	return over(fmt.Sprintf("n <= %d, %s, %s", most, wideDomain, how), seen, func(t *tally) {
-		for p := range vectors(t.ctx, most) {
-			compare(t, p)
-		}
-	})
-}
-
-// onLattices is the check of a statement about lattices Q(n,k), each at several e^ε = 1/z.
-func onLattices(sizes [][2]int, exps, how, seen string, compare func(t *tally, n, k int, z *big.Rat)) check {
-	return over(names(sizes)+", e^ε = "+exps+", "+how, seen, func(t *tally) {
-		for _, s := range sizes {
-			for _, exp := range rats(strings.Split(exps, ", ")...) {
-				compare(t, s[0], s[1], inv(exp))
-			}
-		}
-	})
-}
-
-// names writes lattices as Q(3,3), Q(4,2).
-func names(lattices [][2]int) string {
-	var out []string
-	for _, l := range lattices {
-		out = append(out, fmt.Sprintf("Q(%d,%d)", l[0], l[1]))
-	}
-	return strings.Join(out, ", ")
-}
-
-// inOneReading is the check of a statement that can be read in two ways, one of which a computation refutes: that settles nothing of the other, and why names it.
-func inOneReading(why string, of check) check {
-	return func(t *tally) Finding {
-		f := of(t)
-		if f.Verdict == Refuted {
-			f.Verdict, f.Witness = NotCheckable, why+"; "+f.Witness
-		}
-		return f
-	}
-}
-
-// notCheckable is the check of a statement that no computation can settle, with the reason.
-func notCheckable(why string) check {
-	return func(*tally) Finding { return Finding{Verdict: NotCheckable, Witness: why} }
-}
-
 // tuples yields every choice of a number from each list, the last one changing first.
 func tuples(lists ...[]*big.Rat) iter.Seq[[]*big.Rat] {
 	return func(yield func([]*big.Rat) bool) {
+		if len(lists) == 0 {
+			yield(nil)
+			return
+		}
 		sizes := make([]int, len(lists))
 		for i, l := range lists {
 			sizes[i] = len(l)
@@ -336,15 +179,6 @@ func rats(ss ...string) (out []*big.Rat) {
 
 // whole is a small integer.
 func whole(x *big.Rat) int { return int(x.Num().Int64()) }
-
-// near writes enclosed numbers for people, under their names in order.
-func near(format string, errs map[string]number.Interval, order ...string) string {
-	var parts []string
-	for _, name := range order {
-		parts = append(parts, fmt.Sprintf(format, name, errs[name].Near()))
-	}
-	return strings.Join(parts, ", ")
-}
 
 // below reports whether x < y is certain.
 func below(x, y number.Interval) bool {
