@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -18,6 +17,9 @@ type asking struct {
 	command.Job
 	cert string   // file of a certificate, "" for none
 	ends []string // of the names of its files; nil where there is one
+
+	begin func() error                             // is called before the work
+	end   func(context.Context, *job.Answer) error // is called once the answer is printed
 }
 
 // addCert adds --cert.
@@ -42,6 +44,11 @@ func (a *asking) run(q job.Question, print func(io.Writer, *job.Answer)) func(*c
 		h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
 			done()
 			report, done = command.Progress(a.Streams, what)
+			if a.begin != nil {
+				if err := a.begin(); err != nil {
+					return nil, err
+				}
+			}
 			certs, err = a.createCertificates(at)
 			return report, err
 		})
@@ -59,7 +66,12 @@ func (a *asking) run(q job.Question, print func(io.Writer, *job.Answer)) func(*c
 		} else {
 			a.Show(answer.Documents[0], show)
 		}
-		end := ending(ctx, answer)
+		if a.end != nil {
+			if err := a.end(ctx, answer); err != nil {
+				return err
+			}
+		}
+		end := command.Ended(ctx, answer)
 		for i, write := range answer.Certificates {
 			if write != nil && i < len(certs) {
 				end = certs[i].Commit(ctx, a.Streams, write, end)
@@ -82,14 +94,6 @@ func (a *asking) createCertificates(at number.Epsilon) (files []*command.Certifi
 		files = append(files, file)
 	}
 	return files, nil
-}
-
-// ending turns what an answer says into the command's end.
-func ending(ctx context.Context, a *job.Answer) error {
-	if a.Violated != "" {
-		return command.Exit(command.Violated, errors.New(a.Violated))
-	}
-	return command.Ending(ctx, a.Undecided)
 }
 
 // given returns the ε of a document as it was given.

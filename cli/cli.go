@@ -18,6 +18,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/verify/audit"
+	"optratio/verify/certificate"
 )
 
 // Main runs the command line of this process and exits with its code. Ctrl-C and SIGTERM, however often they come, end it
@@ -36,6 +37,8 @@ func Main() {
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return command.Run(ctx, newRoot, args, stdin, stdout, stderr)
 }
+
+func newCheck(s command.Streams) *cobra.Command { return command.NewCheck(s, certificate.Check) }
 
 // itself is the group of the commands about the program.
 const itself = "The program itself"

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,34 +19,4 @@ func TestCounts(t *testing.T) {
 		var c command.CountFlag
 		assert.Error(t, c.Set(text), text)
 	}
-}
-
-// Score vectors and pairs as JSON lines are those that commas and semicolons separate.
-func TestScoresAsJSON(t *testing.T) {
-	for _, c := range [][2]string{{"0,-1,-2.5", "[0, -1, -2.5]"}, {"1/3,1e-3", `["1/3", 1e-3]`}} {
-		plain, err := splitScores(c[0])
-		require.NoError(t, err)
-		array, err := splitScores(c[1])
-		require.NoError(t, err)
-		assert.Equal(t, plain, array)
-	}
-	plain, err := splitPair("0,-1;1,-1")
-	require.NoError(t, err)
-	array, err := splitPair("[[0,-1],[1,-1]]")
-	require.NoError(t, err)
-	assert.Equal(t, plain, array)
-	for _, text := range []string{"[]", "[0", "[[0]]", "[null]", `[true]`, `["x"]`} {
-		_, err := splitScores(text)
-		assert.Error(t, err, text)
-	}
-	for _, text := range []string{"0,1", "[[0,1]]", "[[0],[1,2]]", "[[0],[1],[2]]", "0;1,2"} {
-		_, err := splitPair(text)
-		assert.Error(t, err, text)
-	}
-
-	path := filepath.Join(t.TempDir(), "scores")
-	require.NoError(t, os.WriteFile(path, []byte("[0,-1]\n0,-2\n"), 0o644))
-	vectors, err := readVectors(t.Context(), path, "lattice")
-	require.NoError(t, err)
-	assert.Len(t, vectors, 2)
 }

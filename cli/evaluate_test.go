@@ -145,27 +145,3 @@ func TestEvaluateUsage(t *testing.T) {
 		assert.Contains(t, errs, c.want, c.args)
 	}
 }
-
-// A context that has ended leaves what is true of every error, and says so.
-func TestEvaluateEnded(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var out, errs bytes.Buffer
-	path, err := filepath.Abs("../testdata/spiky.csv")
-	require.NoError(t, err)
-	f := evaluateFlags{Job: command.Job{Streams: command.Streams{Out: &out, Err: &errs}, JSON: true}, task: "mode", histogram: path, mechanism: "pf,em", sensitivity: "1"}
-	f.epsilon.Eps = "1,2,3"
-	in, doc, err := f.parse(ctx)
-	require.NoError(t, err)
-	cancel()
-	e := &evaluation{ctx: ctx, in: in, doc: doc, report: func(string, ...any) {}}
-	f.epsilon.Eps = "1"
-	e.eps, err = f.epsilon.Parse()
-	require.NoError(t, err)
-	require.NoError(t, e.fill())
-	assert.Contains(t, doc.Undecided, "canceled")
-	require.Len(t, doc.Mechanisms, 2)
-	_, bounded := doc.Mechanisms[1].ExpectedError.Upper()
-	assert.False(t, bounded)
-	lo, _ := doc.Mechanisms[1].ExpectedError.Lower()
-	assert.Zero(t, lo.Sign())
-}

@@ -1,14 +1,9 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"math/big"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,23 +14,11 @@ import (
 	"optratio/internal/job"
 	"optratio/number"
 	"optratio/optimum"
-	"optratio/verify"
 )
 
-type optimumFlags struct {
-	command.Job
-	epsilon                     job.Epsilon
-	pairs, loss, prior          string
-	preset, output              string
-	worst, directed             bool
-	delta, rate, users, optimal string
-	solver, gap, cert           string
-	draw                        []string
-	subject                     subjectFlags
-}
-
 func newOptimum(s command.Streams) *cobra.Command {
-	f := optimumFlags{Job: command.Job{Streams: s}}
+	a, q := asking{Job: command.Job{Streams: s}}, job.NewOptimum()
+	var output, optimal string
 	var presets []string
 	for _, p := range optimum.Presets() {
 		presets = append(presets, fmt.Sprintf("  %-15s %s", p[0], p[1]))
@@ -68,309 +51,84 @@ preset, they take the place of what these say. Names are compared letter by lett
 			return nil
 		},
 	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		return f.Limited(func(ctx context.Context) error { return f.run(ctx, strings.Join(args, "")) })(c, args)
-	}
-	fs := c.Flags()
-	command.AddEpsilon(c, &f.epsilon)
-	fs.StringVar(&f.delta, "delta", "0", "δ, a decimal or fraction from 0 to 1")
-	fs.StringVar(&f.preset, "preset", "", "a ready problem instead of FILE, such as count:4")
-	fs.StringVarP(&f.output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
-	fs.StringVar(&f.pairs, "pairs", "", "pairs of neighbors, a CSV file with the columns x,y or x,y,d")
-	fs.StringVar(&f.loss, "loss", "", "abs, square, zero-one, or a CSV file with the columns x,o,value")
-	fs.StringVar(&f.prior, "prior", "", "uniform, worst, or a CSV file with the columns x,p")
-	fs.BoolVar(&f.worst, "worst", false, "minimise the largest loss of any input: --prior worst")
-	fs.BoolVar(&f.directed, "directed", false, "with --pairs: each pair is bound in one direction alone")
-	fs.StringVar(&f.rate, "rate", "", "compare this table with the optimum: a CSV file with the columns input,output,probability")
-	f.subject.addStated(c, `compare this program with the optimum: it is sent {"input":NAME,"epsilon":E,"sensitivity":1} and states probabilities as for optratio audit --inputs, {"pmf":{"a":0.5,"b":"1/2"}}`,
-		`compare this table with the optimum: a line {"input":NAME,"pmf":{"a":0.5,"b":"1/2"}} for each input`)
-	fs.StringVar(&f.users, "users", "", "priors of users that share one mechanism, CSV files with commas between")
-	fs.StringVar(&f.optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
-	fs.StringArrayVar(&f.draw, "draw", nil, "run the rounded optimal mechanism at this input: draw an output with exactly its probability, by the system's randomness; may be repeated")
-	fs.StringVar(&f.solver, "solver", "auto", "auto, clp or embedded")
-	fs.StringVar(&f.gap, "gap", "1e-9", "relative width of the optimum wanted where it is not exact: (upper-lower)/upper")
-	addCert(c, &f.cert)
-	f.Job.Add(c)
-	return c
-}
-
-// read reads a file that a flag names, "" for the argument.
-func read[T any](ctx context.Context, flag, path string, parse func(name string, text io.Reader) (T, error)) (out T, err error) {
-	file, err := command.OpenInput(ctx, flag, path)
-	if err != nil {
-		return out, err
-	}
-	defer file.Close()
-	rest := &io.LimitedReader{R: file, N: command.MostInput}
-	out, err = parse(path, rest)
-	switch {
-	case ctx.Err() != nil && err != nil:
-		return out, fmt.Errorf("%s: cannot be read: %w", strings.TrimSpace(flag+" "+command.Quoted(path)), context.Cause(ctx))
-	case rest.N == 0:
-		return out, command.Usagef("%s: longer than %d MiB, give a smaller file", path, command.MostInput>>20)
-	case err != nil:
-		return out, command.Usagef("%w", err)
-	}
-	return out, nil
-}
-
-// problem reads the problem that the file, the preset and the flags say.
-func (f *optimumFlags) problem(ctx context.Context, path string) (p *optimum.Problem, err error) {
-	switch {
-	case path != "" && f.preset != "":
-		return nil, command.Usagef("--preset %s: it takes the place of %s, give one of them", command.Quoted(f.preset), command.Quoted(path))
-	case path != "":
-		p, err = read(ctx, "", path, optimum.ReadJSON)
-	case f.preset != "":
-		if p, err = optimum.Preset(f.preset); err != nil {
-			err = command.Usagef("--preset %s: %w", command.Quoted(f.preset), err)
-		}
-	case f.pairs == "" || f.loss == "":
-		err = command.Usagef("the problem is missing: give FILE, --preset such as count:4, or --pairs and --loss")
-	default:
-		p = &optimum.Problem{}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := f.change(ctx, p, path == "" && f.preset == ""); err != nil {
-		return nil, err
-	}
-	if err := p.Check(); err != nil {
-		return nil, command.Usagef("%s: %w", cmp.Or(path, "the problem"), err)
-	}
-	return p, nil
-}
-
-// change puts what the flags say in the place of what a problem has. A new one takes its inputs and outputs from the files.
-func (f *optimumFlags) change(ctx context.Context, p *optimum.Problem, isNew bool) (err error) {
-	if f.pairs != "" {
-		_, err = read(ctx, "--pairs", f.pairs, func(name string, text io.Reader) (x any, err error) {
-			p.Pairs, p.Inputs, err = optimum.ReadPairs(name, text, p.Inputs, isNew)
-			return nil, err
-		})
-		p.OneWay = f.directed
-	}
-	if err != nil {
-		return err
-	}
-	switch {
-	case f.loss == "":
-	case slices.Contains(optimum.Losses(), f.loss):
-		if p.Outputs == nil {
-			p.Outputs = p.Inputs
-		}
-		if p.Loss, err = optimum.NamedLoss(f.loss, p.Inputs, p.Outputs); err != nil {
-			return command.Usagef("--loss %s: %w", command.Quoted(f.loss), err)
-		}
-	default:
-		_, err = read(ctx, "--loss", f.loss, func(name string, text io.Reader) (x any, err error) {
-			p.Loss, p.Inputs, p.Outputs, err = optimum.ReadLoss(name, text, p.Inputs, p.Outputs, isNew)
-			return nil, err
-		})
-	}
-	if err != nil {
-		return err
-	}
-	switch {
-	case f.worst && f.prior != "" && f.prior != "worst":
-		return command.Usagef("--worst and --prior %s exclude each other: give one of them", command.Quoted(f.prior))
-	case f.worst || f.prior == "worst":
-		p.Prior = nil
-	case f.prior == "uniform":
-		p.Prior = p.Uniform()
-	case f.prior != "":
-		p.Prior, err = read(ctx, "--prior", f.prior, func(name string, text io.Reader) ([]*big.Rat, error) {
-			prior, err := optimum.ReadPrior(name, text, p.Inputs)
-			return prior, err
-		})
-	}
-	return err
-}
-
-func (f *optimumFlags) request(ctx context.Context, path string) (r optimum.Request, err error) {
-	if r.Problem, err = f.problem(ctx, path); err != nil {
-		return r, err
-	}
-	var errs [3]error
-	r.Delta, errs[0] = parseDelta(f.delta)
-	solver, err := findSolver(f.solver)
-	errs[1] = err
-	r.Gap, errs[2] = parseGap(f.gap)
-	if err := cmp.Or(errs[:]...); err != nil {
-		return r, err
-	}
-	r.Solver = solver.Name()
-	if f.output == "" || f.epsilon != (job.Epsilon{}) {
-		if r.Epsilon, err = f.epsilon.Parse(); err != nil {
-			return r, err
-		}
-	}
-	if f.rate != "" {
-		r.Rate, err = read(ctx, "--rate", f.rate, func(name string, text io.Reader) (*optimum.Table, error) {
-			return optimum.ReadTable(name, text, r.Problem)
-		})
-		if err != nil {
-			return r, err
-		}
-	}
-	if f.subject.given() {
-		if f.rate != "" {
-			return r, command.Usagef("--rate and --pmf-exec or --pmf-file exclude each other: give one of them")
-		}
-		if r.Epsilon.IsSet() {
-			if r.Rate, err = f.subject.about(ctx, r.Problem, r.Epsilon); err != nil {
-				return r, err
+	ask := a.run(q, func(w io.Writer, found *job.Answer) {
+		printOptimum(w, q, found.Documents[0].(*document.Optimum), optimal)
+	})
+	var problem, table *command.OutputFile
+	a.begin = func() (err error) {
+		if output != "" {
+			if problem, err = command.CreateOutput("--output", output); err != nil {
+				return err
 			}
 		}
-	}
-	for _, name := range f.draw {
-		if !slices.Contains(r.Problem.Inputs, name) {
-			return r, command.Usagef("--draw %s: the problem has no such input", command.Quoted(name))
+		if optimal != "" {
+			table, err = command.CreateOutput("--optimal", optimal)
 		}
-	}
-	files, err := job.SplitNames("users", f.users)
-	if err != nil {
-		return r, err
-	}
-	for _, file := range files {
-		prior, err := read(ctx, "--users", file, func(name string, text io.Reader) ([]*big.Rat, error) {
-			prior, err := optimum.ReadPrior(name, text, r.Problem.Inputs)
-			return prior, err
-		})
-		if err != nil {
-			return r, err
-		}
-		r.Users = append(r.Users, prior)
-	}
-	return r, nil
-}
-
-func (f *optimumFlags) run(ctx context.Context, path string) error {
-	r, err := f.request(ctx, path)
-	if err != nil {
 		return err
 	}
-	files, err := f.createFiles(r.Epsilon)
-	if err != nil {
-		return err
-	}
-	if err := files.problem.Commit(ctx, r.Problem.WriteJSON); err != nil || !r.Epsilon.IsSet() {
-		return err
-	}
-	report, done := command.Progress(f.Streams, "optimum")
-	r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
-	a, err := job.Settle(ctx, func() (*optimum.Result, error) {
-		a, err := optimum.Solve(ctx, r)
-		if errors.Is(err, optimum.ErrProblem) {
-			err = command.Usagef("%s: %w", cmp.Or(path, "the problem"), err)
+	a.end = func(ctx context.Context, found *job.Answer) error {
+		rounded := found.Documents[0].(*document.Optimum).Rounded
+		if rounded == nil {
+			return nil
 		}
-		return a, err
-	}, func(why string) *optimum.Result {
-		return &optimum.Result{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
-	})
-	done()
-	if err != nil {
-		return err
-	}
-	rounded, err := job.Await(ctx, job.Grace/4, func() (*optimum.Mechanism, error) { return a.Round(ctx) })
-	if err != nil && a.Undecided == "" && (f.optimal != "" || len(f.draw) > 0 || !a.Exact()) {
-		a.Undecided = err.Error()
-	}
-	doc := f.document(&r, a, rounded)
-	if rounded != nil {
-		if doc.Drawn, err = f.drawn(rounded); err != nil {
-			return err
-		}
-	}
-	f.Show(doc, func(w io.Writer) { f.print(w, &doc) })
-	if rounded != nil {
 		write := rounded.WriteCSV
-		if strings.HasSuffix(f.optimal, ".jsonl") {
+		if strings.HasSuffix(optimal, ".jsonl") {
 			write = rounded.WriteJSONL
 		}
-		if err := files.table.Commit(ctx, write); err != nil {
+		return table.Commit(ctx, write)
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		q.File, q.Rounded = strings.Join(args, ""), optimal != ""
+		if output == "" {
+			return ask(c, args)
+		}
+		write := a.Limited(func(ctx context.Context) error {
+			h, err := a.host(nil)
+			if err != nil {
+				return err
+			}
+			p, err := q.Problem(ctx, h)
+			if err != nil {
+				return err
+			}
+			if err := a.begin(); err != nil {
+				return err
+			}
+			return problem.Commit(ctx, p.WriteJSON)
+		})
+		if err := write(c, args); err != nil || q.Epsilon == (job.Epsilon{}) {
 			return err
 		}
+		return ask(c, args)
 	}
-	return files.cert.Commit(ctx, f.Streams, a.WriteCertificate, f.ending(ctx, a))
-}
-
-// optimumFiles are what the command writes, each nil where it is not asked for.
-type optimumFiles struct {
-	problem, table *command.OutputFile
-	cert           *command.CertificateFile
-}
-
-func (f *optimumFlags) createFiles(at number.Epsilon) (files optimumFiles, err error) {
-	for _, at := range []struct {
-		file       **command.OutputFile
-		flag, path string
-	}{{&files.problem, "--output", f.output}, {&files.table, "--optimal", f.optimal}} {
-		if at.path == "" {
-			continue
-		}
-		if *at.file, err = command.CreateOutput(at.flag, at.path); err != nil {
-			return files, err
-		}
-	}
-	files.cert, err = f.CreateCertificate(f.cert, at)
-	return files, err
-}
-
-// drawn draws an output for each input of --draw.
-func (f *optimumFlags) drawn(rounded *optimum.Mechanism) (out []document.Drawn, err error) {
-	for _, input := range f.draw {
-		output, err := rounded.Sample(input, rand.Reader)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, document.Drawn{Input: input, Output: output})
-	}
-	return out, nil
-}
-
-// ending returns the error that ends the command: what is wrong with the mechanism that was rated, or why the optimum is not decided.
-func (f *optimumFlags) ending(ctx context.Context, a *optimum.Result) error {
-	switch r := a.Rated; {
-	case r != nil && r.Finding != "":
-		return command.Exit(command.Violated, errors.New(r.Finding))
-	case r != nil && r.DP == verify.Violated:
-		return command.Exit(command.Violated, fmt.Errorf("violated: %s is not private as asked", f.rated()))
-	}
-	return command.Ending(ctx, a.Undecided)
-}
-
-// rated names what is rated.
-func (f *optimumFlags) rated() string {
-	return command.Choose(f.subject.exec != "", "the program", "the table")
-}
-
-func (f *optimumFlags) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Mechanism) document.Optimum {
-	doc := document.Optimum{
-		Inputs: len(r.Problem.Inputs), Outputs: len(r.Problem.Outputs), Pairs: a.Pairs, Rows: a.Rows, Orbits: a.Orbits, Variables: a.Variables,
-		Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Delta: r.Delta.RatString(),
-		Objective: command.Choose(r.Problem.Prior == nil, "worst", "mean"), Optimum: a.Optimum,
-		InputNames: r.Problem.Inputs, OutputNames: r.Problem.Outputs, Rounded: rounded, Rated: a.Rated, Users: a.Users,
-		Proof: "lp", Solver: r.Solver, Pivots: a.Pivots, Seconds: a.Seconds, Undecided: a.Undecided,
-	}
-	table := a.Table()
-	if rounded != nil && !a.Exact() {
-		table = rounded.Table()
-	}
-	for _, row := range table {
-		doc.Mechanism = append(doc.Mechanism, exactNumbers(row))
-	}
-	doc.Losses = exactNumbers(r.Problem.Losses(table))
-	return doc
+	fs := c.Flags()
+	command.AddEpsilon(c, &q.Epsilon)
+	fs.StringVar(&q.Delta, "delta", q.Delta, "δ, a decimal or fraction from 0 to 1")
+	fs.StringVar(&q.Preset, "preset", "", "a ready problem instead of FILE, such as count:4")
+	fs.StringVarP(&output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
+	fs.StringVar(&q.Pairs, "pairs", "", "pairs of neighbors, a CSV file with the columns x,y or x,y,d")
+	fs.StringVar(&q.Loss, "loss", "", "abs, square, zero-one, or a CSV file with the columns x,o,value")
+	fs.StringVar(&q.Prior, "prior", "", "uniform, worst, or a CSV file with the columns x,p")
+	fs.BoolVar(&q.Worst, "worst", false, "minimise the largest loss of any input: --prior worst")
+	fs.BoolVar(&q.Directed, "directed", false, "with --pairs: each pair is bound in one direction alone")
+	fs.StringVar(&q.Rate, "rate", "", "compare this table with the optimum: a CSV file with the columns input,output,probability")
+	addStated(c, &q.Stated, `compare this program with the optimum: it is sent {"input":NAME,"epsilon":E,"sensitivity":1} and states probabilities as for optratio audit --inputs, {"pmf":{"a":0.5,"b":"1/2"}}`,
+		`compare this table with the optimum: a line {"input":NAME,"pmf":{"a":0.5,"b":"1/2"}} for each input`)
+	fs.StringVar(&q.Users, "users", "", "priors of users that share one mechanism, CSV files with commas between")
+	fs.StringVar(&optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
+	fs.StringArrayVar(&q.Draw, "draw", nil, "run the rounded optimal mechanism at this input: draw an output with exactly its probability, by the system's randomness; may be repeated")
+	addSolver(c, &q.Solver, &q.Gap, "relative width of the optimum wanted where it is not exact: (upper-lower)/upper")
+	a.addCert(c)
+	a.Job.Add(c)
+	return c
 }
 
 // mostShown is how many rows and columns a table for people has.
 const mostShown = 12
 
-// print writes the answer for people.
-func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
-	private := f.epsilon.String()
+// printOptimum writes the answer for people.
+func printOptimum(w io.Writer, q *job.Optimum, d *document.Optimum, file string) {
+	private := q.Epsilon.String()
 	if d.Delta != "0" {
 		private += ", δ = " + d.Delta
 	}
@@ -401,7 +159,7 @@ func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
 		t.Flush()
 	}
 	if r := d.Rated; r != nil {
-		printRating(w, r, f.rated())
+		printRating(w, r, q.Rated())
 	}
 	if u := d.Users; u != nil {
 		fmt.Fprintln(w)
@@ -413,9 +171,9 @@ func (f *optimumFlags) print(w io.Writer, d *document.Optimum) {
 			fmt.Fprintf(w, "best common ratio: %s of what each could have alone\n", command.Fraction(u.BestCommonRatio))
 		}
 	}
-	if d.Rounded != nil && f.optimal != "" {
+	if d.Rounded != nil && file != "" {
 		fmt.Fprintln(w)
-		command.Say(w, "%s: multiples of 2^-%d, private as they are written; loss given up: %s", f.optimal, d.Rounded.Bits, d.Rounded.GivenUp)
+		command.Say(w, "%s: multiples of 2^-%d, private as they are written; loss given up: %s", file, d.Rounded.Bits, d.Rounded.GivenUp)
 	}
 	for i, drawn := range d.Drawn {
 		if i == 0 {

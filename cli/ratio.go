@@ -88,6 +88,11 @@ func addLattice(c *cobra.Command, q *job.Lattice) {
 	fs.StringVar(&q.Prior, "prior", "", "weights of score vectors: uniform, box, geometric:R, product:FILE (a factor a depth), scores:FILE (a score vector a line) or histogram:FILE (score vector;weight)")
 }
 
+// addMonotonic adds --monotonic-scores.
+func addMonotonic(c *cobra.Command, to *bool) {
+	c.Flags().BoolVar(to, "monotonic-scores", false, "neighbors move all scores one way, each by at most its sensitivity, as counts do when a person is added: mechanisms run with 2Δ replaced by Δ, which keeps them ε-DP")
+}
+
 // addStated adds the flags of what states probabilities, with what is said of programs and of tables.
 func addStated(c *cobra.Command, s *job.Stated, program, table string) {
 	fs := c.Flags()

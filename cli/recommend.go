@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 
@@ -11,19 +10,10 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/job"
 	"optratio/internal/recommend"
-	"optratio/lp"
-	"optratio/mechanisms"
 )
 
-type recommendFlags struct {
-	command.Job
-	instanceFlags
-	mechanism string
-	step      string
-}
-
 func newRecommend(s command.Streams) *cobra.Command {
-	f := recommendFlags{Job: command.Job{Streams: s}}
+	a, q := asking{Job: command.Job{Streams: s}}, job.NewRecommend()
 	c := &cobra.Command{
 		Use:   "recommend --scores Q,… --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Which mechanism for these scores: the error of each, and statistics that predict it",
@@ -31,60 +21,15 @@ func newRecommend(s command.Streams) *cobra.Command {
 best first, and the best one; those that do not claim ε-DP stand apart below, and are never recommended.
 Choosing by looking at private scores is itself not private.`,
 		Args: command.NoArgs,
-		RunE: f.Limited(f.run),
+		RunE: a.run(q, func(w io.Writer, found *job.Answer) {
+			printRecommendation(w, found.Documents[0].(*recommend.Recommendation))
+		}),
 	}
-	f.instanceFlags.add(c)
-	c.Flags().StringVar(&f.mechanism, "mechanism", "all", "mechanisms to rate, by name, or NAME:M, see optratio mechanisms --help; all leaves out lp-optimal, which lives on the lattice, and without -k lp-extended, whose lattice must not depend on the scores")
-	c.Flags().StringVar(&f.step, "step", "2delta", "with -k: distance of the scores of lp-extended's table, 2delta, delta or 2delta/L; all others are rated at the scores as they are")
-	f.Job.Add(c)
+	addInstance(c, &q.Instance, &q.Epsilon)
+	c.Flags().StringVar(&q.Mechanism, "mechanism", q.Mechanism, "mechanisms to rate, by name, or NAME:M, see optratio mechanisms --help; all leaves out lp-optimal, which lives on the lattice, and without -k lp-extended, whose lattice must not depend on the scores")
+	c.Flags().StringVar(&q.Step, "step", q.Step, "with -k: distance of the scores of lp-extended's table, 2delta, delta or 2delta/L; all others are rated at the scores as they are")
+	a.Job.Add(c)
 	return c
-}
-
-func (f *recommendFlags) candidates() ([]mechanisms.Mechanism, error) {
-	if f.mechanism != "all" {
-		return job.FindMechanisms(f.mechanism, mechanisms.LookupFewer)
-	}
-	parts, err := job.ParseStep(f.step, false)
-	if err != nil {
-		return nil, err
-	}
-	var out []mechanisms.Mechanism
-	for _, name := range mechanisms.Names() {
-		if name == "lp-optimal" || name == "lp-extended" && f.depth == 0 {
-			continue
-		}
-		m, err := mechanisms.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
-		if name == "lp-extended" {
-			m = lp.Extended(f.depth, parts)
-		} else if b, ok := m.(mechanisms.LatticeBound); ok {
-			m = b.ForLattice(f.depth)
-		}
-		out = append(out, m)
-	}
-	return out, nil
-}
-
-func (f *recommendFlags) run(ctx context.Context) error {
-	in, err := f.parse(ctx)
-	if err != nil {
-		return err
-	}
-	list, err := f.candidates()
-	if err != nil {
-		return err
-	}
-	r, err := job.Settle(ctx, func() (*recommend.Recommendation, error) { return recommend.For(ctx, in, list, f.monotonic) },
-		func(why string) *recommend.Recommendation {
-			return &recommend.Recommendation{Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
-		})
-	if err != nil {
-		return err
-	}
-	f.Show(r, func(w io.Writer) { printRecommendation(w, r) })
-	return command.Ending(ctx, r.Undecided)
 }
 
 func printRecommendation(w io.Writer, r *recommend.Recommendation) {

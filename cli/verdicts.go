@@ -15,6 +15,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/verify"
 	"optratio/verify/audit"
 )
@@ -61,6 +62,13 @@ type judgement struct {
 	findings     []audit.Finding // of an audit
 	notes        []string        // lines that follow the verdicts
 	sampled      bool            // undecided means that nothing was found, which is all that samples can say
+}
+
+// judge returns the function of a command whose answer is verdicts.
+func (a *asking) judge(q job.Question, f *verdictFlags, judged func(*job.Answer) judgement) func(*cobra.Command, []string) error {
+	a.begin = func() error { return f.create(a.JSON) }
+	a.end = func(ctx context.Context, found *job.Answer) error { return f.write(ctx, judged(found)) }
+	return a.run(q, func(w io.Writer, found *job.Answer) { f.print(w, judged(found)) })
 }
 
 // print prints a report in the format that was asked for.

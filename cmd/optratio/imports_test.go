@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"internal/subject":       {arithmetic, "mechanisms", "verify", "verify/audit"},
 	"internal/recommend":     {arithmetic, "internal/patience", "mechanisms"},
 	"internal/sweep":         {"*"},
-	"internal/document":      {arithmetic, "lp", "mechanisms", "internal/secretary", "optimum", "verify/certificate"},
+	"internal/document":      {arithmetic, "lp", "mechanisms", "internal/heterogeneous", "internal/secretary", "internal/topk", "optimum", "verify/certificate"},
 	"optimum":                {arithmetic, "internal/patience", "internal/strictjson", "internal/linear", "internal/clp", "internal/table", "mechanisms", "verify", "verify/audit", "internal/certtext"},
 	"internal/report":        {"*"},
 	"internal/front":         {"internal/escape", "internal/report"},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,36 +53,22 @@ func (decide Checker) run(ctx context.Context, j *Job, path, out string) error {
 			return err
 		}
 	}
-	most, _ := j.Bytes() // which start has read
-	limits := certificate.Options{Context: ctx, MaxMemory: most, MaxSteps: steps(ctx)}
+	most, _ := j.Bytes()  // which start has read
 	var read bytes.Buffer // for the second file
-	doc, err := job.Settle(ctx, func() (document.Check, error) {
-		file, err := OpenInput(ctx, "", path)
-		if err != nil {
-			return document.Check{}, err
-		}
-		defer file.Close()
-		var in io.Reader = file
+	q := job.Check{File: path, Remedy: "; --time-limit and --max-memory raise the limits", Decide: func(in io.Reader, o certificate.Options) (*certificate.Report, error) {
 		if second != nil {
 			in = io.TeeReader(in, &read)
 		}
-		report, err := decide(in, limits)
-		if errors.Is(err, certificate.ErrLimit) {
-			err = fmt.Errorf("%w; --time-limit and --max-memory raise the limits", err)
-		}
-		if err != nil {
-			return document.Check{}, fmt.Errorf("%s: %w", Quoted(path), err)
-		}
-		return document.Check{Report: report}, nil
-	}, func(why string) document.Check {
-		return document.Check{Report: &certificate.Report{Reason: "undecided"}, Undecided: why}
-	})
+		return decide(in, o)
+	}}
+	found, err := q.Answer(ctx, &job.Host{Open: Open, MaxMemory: most, Begin: job.Quietly})
 	if err != nil {
 		return err
 	}
+	doc := found.Documents[0].(*document.Check)
 	if doc.Valid {
 		err = second.Commit(ctx, func(w io.Writer) error {
-			err := vipr.Export(w, &read, limits)
+			err := vipr.Export(w, &read, job.CheckLimits(ctx, most))
 			if errors.Is(err, certificate.ErrLimit) {
 				return Exit(Undecided, err)
 			}
@@ -94,22 +79,8 @@ func (decide Checker) run(ctx context.Context, j *Job, path, out string) error {
 		}
 	}
 	j.Show(doc, func(w io.Writer) { printReport(w, doc.Report) })
-	if !doc.Valid && doc.Undecided == "" {
-		return Exit(Violated, errors.New("invalid certificate: "+doc.Reason))
-	}
-	return Ending(ctx, doc.Undecided)
+	return Ended(ctx, found)
 }
-
-// steps returns what a check may cost: as many steps as there is time for, where that is more than without a limit of time.
-func steps(ctx context.Context) int {
-	if end, ok := ctx.Deadline(); ok {
-		return max(defaultSteps, int(time.Until(end)/certificate.StepTime))
-	}
-	return defaultSteps
-}
-
-// defaultSteps are a few seconds.
-const defaultSteps = 1 << 29
 
 // epsilonOf says at which ε a certificate's problem is.
 func epsilonOf(p *certificate.Problem) string {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/big"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,26 +23,9 @@ func Choose(b bool, yes, no string) string {
 	return no
 }
 
-// Scaled reads a decimal that may end in k, M, G or T, for thousands, millions and so on.
-func Scaled(text string) (*big.Rat, error) {
-	scale := int64(1)
-	digits := strings.TrimRight(text, "kMGT")
-	if len(digits) == len(text)-1 {
-		for range strings.IndexByte("kMGT", text[len(digits)]) + 1 {
-			scale *= 1000
-		}
-		text = digits
-	}
-	r, err := decimal.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	return r.Mul(r, big.NewRat(scale, 1)), nil
-}
-
 // parseBytes reads a size such as 8000000000, 8G or 500M.
 func parseBytes(name, text string) (int64, error) {
-	if r, err := Scaled(text); err == nil && r.Sign() > 0 {
+	if r, err := job.Scaled(text); err == nil && r.Sign() > 0 {
 		if f, _ := r.Float64(); f >= 1 && f < 1e18 {
 			return int64(f), nil
 		}
@@ -66,7 +48,7 @@ func (c *CountFlag) Type() string { return "int" }
 
 // Set reads a whole number.
 func (c *CountFlag) Set(text string) error {
-	r, err := Scaled(text)
+	r, err := job.Scaled(text)
 	if err != nil || !r.IsInt() || r.Num().BitLen() >= strconv.IntSize {
 		return errors.New("give a whole number, not larger than the machine can hold, such as 12, 10k, 3M or 1e6")
 	}

@@ -32,7 +32,7 @@ func Counts(flag, text string) ([]int, error) {
 	if text == "" {
 		return nil, Usagef("%s is missing: give values or from:to[:step] such as 2:5 or 2,4,8", flag)
 	}
-	values, err := Range(flag, text, "2:5 or 2,4,8", Scaled)
+	values, err := Range(flag, text, "2:5 or 2,4,8", job.Scaled)
 	if err != nil {
 		return nil, err
 	}

@@ -174,6 +174,14 @@ func memoryInUse() int64 {
 	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
 }
 
+// Ended turns what an answer says into the command's end.
+func Ended(ctx context.Context, a *job.Answer) error {
+	if a.Violated != "" {
+		return Exit(Violated, errors.New(a.Violated))
+	}
+	return Ending(ctx, a.Undecided)
+}
+
 // Ending turns the reason why an answer is undecided, or "", into the command's end.
 func Ending(ctx context.Context, undecided string) error {
 	switch {

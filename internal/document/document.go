@@ -5,7 +5,9 @@ package document
 import (
 	"math/big"
 
+	"optratio/internal/heterogeneous"
 	"optratio/internal/secretary"
+	"optratio/internal/topk"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -199,6 +201,70 @@ type Drawn struct {
 
 // Schema names the form of the JSON document.
 func (Optimum) Schema() string { return "optratio.optimum/1" }
+
+// Heterogeneous is the JSON document of a heterogeneous job.
+type Heterogeneous struct {
+	Sensitivities  []number.Number        `json:"sensitivities"`
+	Grid           string                 `json:"grid"`
+	Eps            *string                `json:"eps"`
+	ExpEps         *string                `json:"exp_eps"`
+	Objective      string                 `json:"objective"`
+	Loss           string                 `json:"loss"`
+	ShiftInvariant bool                   `json:"shift_invariant"`
+	Vectors        int                    `json:"vectors"`
+	Neighbors      int                    `json:"neighbors"`
+	Variables      int                    `json:"variables"`
+	Rows           int                    `json:"rows"`
+	Solver         string                 `json:"solver"`
+	Pivots         int                    `json:"pivots"`
+	Seconds        float64                `json:"seconds"`
+	Optimum        number.Number          `json:"optimum"`
+	Mechanisms     []heterogeneous.Rating `json:"mechanisms"`
+	Optimal        []OptimalRow           `json:"optimal,omitempty"`
+	Recommended    string                 `json:"recommended,omitempty"`
+	Undecided      string                 `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (Heterogeneous) Schema() string { return "optratio.heterogeneous/1" }
+
+// OptimalRow is an optimal mechanism at one score vector.
+type OptimalRow struct {
+	Scores []number.Number `json:"scores"`
+	PMF    []number.Number `json:"pmf"`
+}
+
+// TopK is the JSON document of a topk job.
+type TopK struct {
+	N          int           `json:"n"`
+	K          int           `json:"k"`
+	Top        int           `json:"top"`
+	Eps        *string       `json:"eps"`
+	ExpEps     *string       `json:"exp_eps"`
+	Orbits     int           `json:"orbits"`
+	Variables  int           `json:"variables"`
+	Rows       int           `json:"rows"`
+	Solver     string        `json:"solver"`
+	Seconds    float64       `json:"seconds"`
+	Optimum    number.Number `json:"optimum"`
+	Mechanisms []topk.Rated  `json:"mechanisms"`
+	Undecided  string        `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (TopK) Schema() string { return "optratio.topk/1" }
+
+// Distance is the JSON document of the distance of two orders.
+type Distance struct {
+	From     []int  `json:"from"`
+	To       []int  `json:"to"`
+	L        int    `json:"l"`
+	Distance int    `json:"distance"`
+	Method   string `json:"method"`
+}
+
+// Schema names the form of the JSON document.
+func (Distance) Schema() string { return "optratio.stopping-distance/1" }
 
 // Threshold is the JSON document of a threshold job.
 type Threshold struct {

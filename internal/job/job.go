@@ -46,10 +46,26 @@ type Host struct {
 	Certificate bool  // one is wanted
 }
 
+// Quietly is a Begin that tells nobody.
+func Quietly(string, number.Epsilon) (report func(string, ...any), err error) {
+	return func(string, ...any) {}, nil
+}
+
 // kinds makes questions of each kind, with what holds where nothing is said.
 var kinds = map[string]func() Question{
-	"ratio":     func() Question { return NewRatio() },
-	"threshold": func() Question { return NewThreshold() },
+	"ratio":         func() Question { return NewRatio() },
+	"threshold":     func() Question { return NewThreshold() },
+	"pmf":           func() Question { return NewPMF() },
+	"evaluate":      func() Question { return NewEvaluate() },
+	"verify":        func() Question { return NewVerify() },
+	"audit":         func() Question { return NewAudit() },
+	"calibrate":     func() Question { return NewCalibrate() },
+	"recommend":     func() Question { return NewRecommend() },
+	"optimum":       func() Question { return NewOptimum() },
+	"heterogeneous": func() Question { return NewHeterogeneous() },
+	"topk":          func() Question { return NewTopK() },
+	"stopping":      func() Question { return NewStopping() },
+	"check":         func() Question { return NewCheck() },
 }
 
 // New returns a question of a kind, with the defaults; nil where there is no such kind.
@@ -103,4 +119,9 @@ func eachField(q, standard any, visit func(name, text string)) {
 			visit(name, fmt.Sprint(x.Field(i).Interface()))
 		}
 	}
+}
+
+// certified adds a certificate to an answer.
+func (a *Answer) certified(write func(io.Writer) error) {
+	a.Certificates = append(a.Certificates, write)
 }

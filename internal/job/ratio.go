@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"math/big"
 
 	"optratio/internal/document"
@@ -153,7 +152,7 @@ func (q Ratio) at(ctx context.Context, h *Host, eps Epsilon) (*Answer, error) {
 		doc.Delta = new(number.Exact(r.Delta))
 	}
 	found := answered(doc, a.Undecided)
-	found.Certificates = []func(io.Writer) error{a.WriteCertificate}
+	found.certified(a.WriteCertificate)
 	for _, m := range a.Mechanisms {
 		found.Violated = cmp.Or(found.Violated, m.Finding)
 	}

@@ -144,6 +144,23 @@ func Probability(field, text string) (*big.Rat, error) {
 	return r, nil
 }
 
+// Scaled reads a decimal that may end in k, M, G or T, for thousands, millions and so on.
+func Scaled(text string) (*big.Rat, error) {
+	scale := int64(1)
+	digits := strings.TrimRight(text, "kMGT")
+	if len(digits) == len(text)-1 {
+		for range strings.IndexByte("kMGT", text[len(digits)]) + 1 {
+			scale *= 1000
+		}
+		text = digits
+	}
+	r, err := decimal.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return r.Mul(r, big.NewRat(scale, 1)), nil
+}
+
 // parseGap reads the relative width of an answer wanted, > 0.
 func parseGap(text string) (*big.Rat, error) {
 	gap, err := decimal.Parse(text)

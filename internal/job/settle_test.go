@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"optratio/internal/document"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // Settle hands on what a computation says, in time or a little later, and has an answer where the computation has none.
@@ -59,4 +65,59 @@ func TestCommandLine(t *testing.T) {
 	q := NewRatio()
 	q.Size, q.Eps, q.Monotonic, q.Step = Size{3, 2}, "0.5", true, "delta"
 	assert.Equal(t, []string{"ratio", "-n", "3", "-k", "2", "--eps", "0.5", "--step", "delta", "--monotonic-scores"}, CommandLine(q))
+}
+
+// A context that has ended leaves what is true of every error, and says so.
+func TestEvaluateEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	q := NewEvaluate()
+	q.Task, q.Histogram, q.Eps = "mode", "../../testdata/spiky.csv", "1,2,3"
+	h := &Host{
+		Open: func(_ context.Context, path string) (io.ReadCloser, error) { return os.Open(path) },
+		Begin: func(what string, at number.Epsilon) (func(string, ...any), error) {
+			cancel()
+			return Quietly(what, at)
+		},
+	}
+	a, err := q.Answer(ctx, h)
+	require.NoError(t, err)
+	assert.Contains(t, a.Undecided, "0 of 3 ε were answered; ")
+	assert.Contains(t, a.Undecided, "canceled")
+	require.Len(t, a.Documents, 1)
+	doc := a.Documents[0].(*document.Evaluate)
+	require.Len(t, doc.Mechanisms, 2)
+	_, bounded := doc.Mechanisms[1].ExpectedError.Upper()
+	assert.False(t, bounded)
+	lo, _ := doc.Mechanisms[1].ExpectedError.Lower()
+	assert.Zero(t, lo.Sign())
+}
+
+// Score vectors and pairs as JSON lines are those that commas and semicolons separate.
+func TestScoresAsJSON(t *testing.T) {
+	for _, c := range [][2]string{{"0,-1,-2.5", "[0, -1, -2.5]"}, {"1/3,1e-3", `["1/3", 1e-3]`}} {
+		plain, err := splitScores(c[0])
+		require.NoError(t, err)
+		array, err := splitScores(c[1])
+		require.NoError(t, err)
+		assert.Equal(t, plain, array)
+	}
+	plain, err := splitPair("0,-1;1,-1")
+	require.NoError(t, err)
+	array, err := splitPair("[[0,-1],[1,-1]]")
+	require.NoError(t, err)
+	assert.Equal(t, plain, array)
+	for _, text := range []string{"[]", "[0", "[[0]]", "[null]", `[true]`, `["x"]`} {
+		_, err := splitScores(text)
+		assert.Error(t, err, text)
+	}
+	for _, text := range []string{"0,1", "[[0,1]]", "[[0],[1,2]]", "[[0],[1],[2]]", "0;1,2"} {
+		_, err := splitPair(text)
+		assert.Error(t, err, text)
+	}
+
+	path := filepath.Join(t.TempDir(), "scores")
+	require.NoError(t, os.WriteFile(path, []byte("[0,-1]\n0,-2\n"), 0o644))
+	vectors, err := (&Host{Open: func(_ context.Context, path string) (io.ReadCloser, error) { return os.Open(path) }}).readVectors(t.Context(), path, "lattice")
+	require.NoError(t, err)
+	assert.Len(t, vectors, 2)
 }

@@ -76,7 +76,7 @@ func (q *Threshold) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		if end != nil {
 			write = end.WriteCertificate
 		}
-		found.Certificates = append(found.Certificates, write)
+		found.certified(write)
 	}
 	return found, nil
 }

@@ -1,18 +1,16 @@
-package cli
+package job
 
 import (
-	"errors"
 	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/command"
 	"optratio/internal/heterogeneous"
 )
 
-// A grid that is accepted ends where the text says; everything else is a usage error.
+// A grid that is accepted ends where the text says; everything else is refused.
 func FuzzGrid(f *testing.F) {
 	for _, s := range []string{"0:4", "0:4:1", "-1:1:0.5", "1/3:4/3:1/6", "4:0", "0:1:0.3", "::", "0:1e99:1", "0:1:0", "0:1:-1", "a:b", "0:4096", "1:2:3:4"} {
 		f.Add(s)
@@ -20,9 +18,7 @@ func FuzzGrid(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		from, step, steps, err := parseGrid(text)
 		if err != nil {
-			var e *command.ExitError
-			require.True(t, errors.As(err, &e))
-			assert.Equal(t, command.Usage, e.Code)
+			require.True(t, IsInput(err))
 			return
 		}
 		require.Positive(t, step.Sign())

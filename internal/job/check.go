@@ -1,0 +1,68 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"optratio/internal/document"
+	"optratio/number"
+	"optratio/verify/certificate"
+)
+
+// Check asks whether a certificate is valid.
+type Check struct {
+	File   string `json:""`
+	Remedy string `json:"-"` // what raises its limits, as whoever asks says it
+	// Decide is certificate.Check, or another checker.
+	Decide func(io.Reader, certificate.Options) (*certificate.Report, error) `json:"-"`
+}
+
+// NewCheck returns the question with its defaults.
+func NewCheck() *Check { return &Check{Decide: certificate.Check} }
+
+// Answer answers it.
+func (q *Check) Answer(ctx context.Context, h *Host) (*Answer, error) {
+	if _, err := h.Begin("check", number.Epsilon{}); err != nil {
+		return nil, err
+	}
+	doc, err := Settle(ctx, func() (*document.Check, error) {
+		file, err := h.open(ctx, "", q.File)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		report, err := q.Decide(file, CheckLimits(ctx, h.MaxMemory))
+		if errors.Is(err, certificate.ErrLimit) {
+			err = fmt.Errorf("%w%s", err, q.Remedy)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", quoted(q.File), err)
+		}
+		return &document.Check{Report: report}, nil
+	}, func(why string) *document.Check {
+		return &document.Check{Report: &certificate.Report{Reason: "undecided"}, Undecided: why}
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := answered(doc, doc.Undecided)
+	if !doc.Valid && doc.Undecided == "" {
+		a.Violated = "invalid certificate: " + doc.Reason
+	}
+	return a, nil
+}
+
+// CheckLimits are what a check may cost: as many steps as there is time for, where that is more than without a limit of time.
+func CheckLimits(ctx context.Context, memory int64) certificate.Options {
+	o := certificate.Options{Context: ctx, MaxMemory: memory, MaxSteps: defaultSteps}
+	if end, ok := ctx.Deadline(); ok {
+		o.MaxSteps = max(defaultSteps, int(time.Until(end)/certificate.StepTime))
+	}
+	return o
+}
+
+// defaultSteps are a few seconds.
+const defaultSteps = 1 << 29

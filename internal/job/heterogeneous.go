@@ -1,0 +1,203 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"optratio/internal/decimal"
+	"optratio/internal/document"
+	"optratio/internal/heterogeneous"
+	"optratio/mechanisms"
+	"optratio/number"
+	"optratio/verify"
+)
+
+// Heterogeneous asks how far mechanisms are from the best one for unequal sensitivities.
+type Heterogeneous struct {
+	Sensitivities string `json:"sensitivities"`
+	Grid          string `json:"grid"`
+	Step          string `json:"step"`
+	Epsilon
+	Mechanism      string `json:"mechanism"`
+	Objective      string `json:"objective"`
+	Loss           string `json:"loss"`
+	ShiftInvariant bool   `json:"shift-invariant"`
+	Optimal        bool   `json:"optimal"`
+	Params
+	Solver string `json:"solver"`
+	Gap    string `json:"gap"`
+}
+
+// NewHeterogeneous returns the question with its defaults.
+func NewHeterogeneous() *Heterogeneous {
+	return &Heterogeneous{Grid: "0:4:1", Objective: "mean", Loss: "error", Solver: "auto", Gap: "1e-9"}
+}
+
+// RatedByDefault are the mechanisms that are rated where none is named.
+const RatedByDefault = "pf-pair,pairwise,pf-mixed,geo-mixed,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr"
+
+// parseGrid reads a grid.
+func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
+	remedy := func(why string) error {
+		return refuse("{grid} %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", quoted(text), why)
+	}
+	parts := strings.Split(text, ":")
+	if len(parts) == 1 { // the largest alone
+		parts = []string{"0", text}
+	}
+	if len(parts) > 3 {
+		return nil, nil, 0, remedy("not a range")
+	}
+	ends := []*big.Rat{nil, nil, big.NewRat(1, 1)}
+	for i, part := range parts {
+		if ends[i], err = decimal.ParseNumber(strings.TrimSpace(part)); err != nil {
+			return nil, nil, 0, remedy(err.Error())
+		}
+	}
+	if ends[2].Sign() <= 0 || ends[1].Cmp(ends[0]) <= 0 {
+		return nil, nil, 0, remedy("the step must be > 0 and the range not empty")
+	}
+	width := new(big.Rat).Sub(ends[1], ends[0])
+	width.Quo(width, ends[2])
+	if !width.IsInt() {
+		return nil, nil, 0, remedy("the step does not divide the range")
+	}
+	if width.Cmp(big.NewRat(heterogeneous.MaxVectors, 1)) > 0 {
+		return nil, nil, 0, remedy("too many steps")
+	}
+	return ends[0], ends[2], int(width.Num().Int64()), nil
+}
+
+// gridText is the grid with both of its ends.
+func (q *Heterogeneous) gridText() string {
+	return choose(strings.Contains(q.Grid, ":"), q.Grid, "0:"+q.Grid)
+}
+
+func (q *Heterogeneous) request(ctx context.Context, h *Host) (r heterogeneous.Request, err error) {
+	g := &r.Grid
+	if g.Sensitivities, err = h.numbers(ctx, "sensitivities", q.Sensitivities); err != nil {
+		return r, err
+	}
+	if g.Sensitivities == nil {
+		return r, refuse("sensitivities are missing: give {sensitivities} 1,2, one for each candidate")
+	}
+	grid := q.Grid
+	if q.Step != "" {
+		// The resolution of ratio: the grid's step as a part of twice the largest sensitivity.
+		l, err := ParseStep(q.Step, false)
+		if err != nil {
+			return r, err
+		}
+		if grid = q.gridText(); strings.Count(grid, ":") != 1 {
+			return r, refuse("{step} %s with {grid} %s: give the grid as from:to, or leave out {step}", quoted(q.Step), quoted(grid))
+		}
+		step := new(big.Rat).Mul(slices.MaxFunc(g.Sensitivities, (*big.Rat).Cmp), big.NewRat(2, int64(l)))
+		grid += ":" + step.RatString()
+	}
+	if g.From, g.Step, g.Steps, err = parseGrid(grid); err != nil {
+		return r, err
+	}
+	g.ShiftInvariant = q.ShiftInvariant
+	if err := g.Check(); err != nil {
+		return r, refuse("{sensitivities} %s with {grid} %s: %w", quoted(q.Sensitivities), quoted(q.gridText()), err)
+	}
+	if r.Epsilon, err = q.Epsilon.Parse(); err != nil {
+		return r, err
+	}
+	if r.Criterion, err = Parsed("objective", q.Objective, heterogeneous.ParseCriterion); err != nil {
+		return r, err
+	}
+	if r.Loss, err = Parsed("loss", q.Loss, heterogeneous.ParseLoss); err != nil {
+		return r, err
+	}
+	if r.Mechanisms, err = q.mechanisms(len(g.Sensitivities)); err != nil {
+		return r, err
+	}
+	if r.Params, err = q.Params.Values(); err != nil {
+		return r, err
+	}
+	solver, err := findSolver(q.Solver)
+	if err != nil {
+		return r, err
+	}
+	r.Solver = solver.Name()
+	r.Gap, err = parseGap(q.Gap)
+	return r, err
+}
+
+// mechanisms are those that are rated, for n candidates.
+func (q *Heterogeneous) mechanisms(n int) ([]mechanisms.Mechanism, error) {
+	list := q.Mechanism
+	if list == "" {
+		list = RatedByDefault
+		for m := 1; m < n; m++ {
+			list += fmt.Sprintf(",geo-pair:%d", m)
+		}
+	}
+	found, err := FindMechanisms(list, mechanisms.LookupFewer)
+	for _, m := range found {
+		if m.Info().Name == "lp-optimal" {
+			return nil, refuse("{mechanism} lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
+		}
+	}
+	return found, err
+}
+
+// exactNumbers returns rationals as numbers.
+func exactNumbers(xs []*big.Rat) []number.Number {
+	out := make([]number.Number, len(xs))
+	for i, x := range xs {
+		out[i] = number.Exact(x)
+	}
+	return out
+}
+
+// Answer answers it.
+func (q *Heterogeneous) Answer(ctx context.Context, h *Host) (*Answer, error) {
+	r, err := q.request(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	report, err := h.Begin("sensitivities "+q.Sensitivities, r.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
+	a, err := Settle(ctx, func() (*heterogeneous.Result, error) {
+		a, err := heterogeneous.Solve(ctx, r)
+		switch {
+		case errors.Is(err, mechanisms.ErrInstance):
+			err = refuse("{mechanism}: %w", err)
+		case errors.Is(err, heterogeneous.ErrGrid):
+			err = refuse("{grid} %s: %w", quoted(q.gridText()), err)
+		}
+		return a, err
+	}, func(why string) *heterogeneous.Result {
+		a := &heterogeneous.Result{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
+		for _, m := range r.Mechanisms {
+			a.Mechanisms = append(a.Mechanisms, heterogeneous.Rating{Name: m.Info().Name, Loss: a.Optimum, Ratio: a.Optimum, DP: verify.Undecided})
+		}
+		return a
+	})
+	if err != nil {
+		return nil, err
+	}
+	doc := &document.Heterogeneous{
+		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: q.gridText(), Eps: optional(q.Eps), ExpEps: optional(q.Exp),
+		Objective: q.Objective, Loss: q.Loss, ShiftInvariant: q.ShiftInvariant,
+		Vectors: a.Vectors, Neighbors: a.Neighbors, Variables: a.Variables, Rows: a.Rows, Solver: r.Solver, Pivots: a.Pivots,
+		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,
+	}
+	if q.Optimal {
+		for _, row := range a.Mechanism() {
+			doc.Optimal = append(doc.Optimal, document.OptimalRow{Scores: exactNumbers(row.Scores), PMF: exactNumbers(row.PMF)})
+		}
+	}
+	found := answered(doc, a.Undecided)
+	found.certified(a.WriteCertificate)
+	return found, nil
+}

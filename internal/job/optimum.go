@@ -1,0 +1,245 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"math/big"
+	"slices"
+
+	"optratio/internal/document"
+	"optratio/number"
+	"optratio/optimum"
+	"optratio/verify"
+)
+
+// Optimum asks for the best private mechanism of a finite problem.
+type Optimum struct {
+	File   string `json:""`
+	Preset string `json:"preset"`
+	Epsilon
+	Delta    string   `json:"delta"`
+	Worst    bool     `json:"worst"`
+	Rate     string   `json:"rate"`
+	Pairs    string   `json:"pairs"`
+	Loss     string   `json:"loss"`
+	Prior    string   `json:"prior"`
+	Directed bool     `json:"directed"`
+	Users    string   `json:"users"`
+	Draw     []string `json:"draw"`
+	Stated
+	Solver  string `json:"solver"`
+	Gap     string `json:"gap"`
+	Rounded bool   `json:"-"` // the rounded mechanism is wanted, be the optimal one exact or not
+
+	problem *optimum.Problem // once it is read
+}
+
+// NewOptimum returns the question with its defaults.
+func NewOptimum() *Optimum {
+	return &Optimum{Delta: "0", Stated: standardStated(), Solver: "auto", Gap: "1e-9"}
+}
+
+// Problem reads the problem that the file, the preset and the fields say.
+func (q *Optimum) Problem(ctx context.Context, h *Host) (p *optimum.Problem, err error) {
+	switch {
+	case q.problem != nil:
+		return q.problem, nil
+	case q.File != "" && q.Preset != "":
+		return nil, refuse("{preset} %s: it takes the place of %s, give one of them", quoted(q.Preset), quoted(q.File))
+	case q.File != "":
+		p, err = read(ctx, h, "", q.File, optimum.ReadJSON)
+	case q.Preset != "":
+		if p, err = optimum.Preset(q.Preset); err != nil {
+			err = refuse("{preset} %s: %w", quoted(q.Preset), err)
+		}
+	case q.Pairs == "" || q.Loss == "":
+		err = refuse("the problem is missing: give FILE, {preset} such as count:4, or {pairs} and {loss}")
+	default:
+		p = &optimum.Problem{}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := q.change(ctx, h, p, q.File == "" && q.Preset == ""); err != nil {
+		return nil, err
+	}
+	if err := p.Check(); err != nil {
+		return nil, q.about(err)
+	}
+	q.problem = p
+	return p, nil
+}
+
+// about says which problem an error is about.
+func (q *Optimum) about(err error) error { return refuse("%s: %w", cmp.Or(q.File, "the problem"), err) }
+
+// change puts what the fields say in the place of what a problem has. A new one takes its inputs and outputs from the files.
+func (q *Optimum) change(ctx context.Context, h *Host, p *optimum.Problem, isNew bool) (err error) {
+	if q.Pairs != "" {
+		_, err = read(ctx, h, "pairs", q.Pairs, func(name string, text io.Reader) (x any, err error) {
+			p.Pairs, p.Inputs, err = optimum.ReadPairs(name, text, p.Inputs, isNew)
+			return nil, err
+		})
+		p.OneWay = q.Directed
+	}
+	switch {
+	case err != nil || q.Loss == "":
+	case slices.Contains(optimum.Losses(), q.Loss):
+		if p.Outputs == nil {
+			p.Outputs = p.Inputs
+		}
+		if p.Loss, err = optimum.NamedLoss(q.Loss, p.Inputs, p.Outputs); err != nil {
+			err = refuse("{loss} %s: %w", quoted(q.Loss), err)
+		}
+	default:
+		_, err = read(ctx, h, "loss", q.Loss, func(name string, text io.Reader) (x any, err error) {
+			p.Loss, p.Inputs, p.Outputs, err = optimum.ReadLoss(name, text, p.Inputs, p.Outputs, isNew)
+			return nil, err
+		})
+	}
+	switch {
+	case err != nil:
+	case q.Worst && q.Prior != "" && q.Prior != "worst":
+		err = refuse("{worst} and {prior} %s exclude each other: give one of them", quoted(q.Prior))
+	case q.Worst || q.Prior == "worst":
+		p.Prior = nil
+	case q.Prior == "uniform":
+		p.Prior = p.Uniform()
+	case q.Prior != "":
+		p.Prior, err = q.prior(ctx, h, "prior", q.Prior, p)
+	}
+	return err
+}
+
+// prior reads the file of a prior.
+func (q *Optimum) prior(ctx context.Context, h *Host, field, path string, p *optimum.Problem) ([]*big.Rat, error) {
+	return read(ctx, h, field, path, func(name string, text io.Reader) ([]*big.Rat, error) { return optimum.ReadPrior(name, text, p.Inputs) })
+}
+
+func (q *Optimum) request(ctx context.Context, h *Host) (r optimum.Request, err error) {
+	p, err := q.Problem(ctx, h)
+	if err != nil {
+		return r, err
+	}
+	r.Problem = p
+	if r.Delta, err = parseDelta(q.Delta); err != nil {
+		return r, err
+	}
+	solver, err := findSolver(q.Solver)
+	if err != nil {
+		return r, err
+	}
+	r.Solver = solver.Name()
+	if r.Gap, err = parseGap(q.Gap); err != nil {
+		return r, err
+	}
+	if r.Epsilon, err = q.Epsilon.Parse(); err != nil {
+		return r, err
+	}
+	if q.Rate != "" {
+		r.Rate, err = read(ctx, h, "rate", q.Rate, func(name string, text io.Reader) (*optimum.Table, error) {
+			return optimum.ReadTable(name, text, p)
+		})
+		if err != nil {
+			return r, err
+		}
+	}
+	if q.given() {
+		if q.Rate != "" {
+			return r, refuse("{rate} and {pmf-exec} or {pmf-file} exclude each other: give one of them")
+		}
+		if r.Rate, err = q.Stated.about(ctx, h, p, r.Epsilon); err != nil {
+			return r, err
+		}
+	}
+	for _, name := range q.Draw {
+		if !slices.Contains(p.Inputs, name) {
+			return r, refuse("{draw} %s: the problem has no such input", quoted(name))
+		}
+	}
+	files, err := SplitNames("users", q.Users)
+	if err != nil {
+		return r, err
+	}
+	for _, file := range files {
+		prior, err := q.prior(ctx, h, "users", file, p)
+		if err != nil {
+			return r, err
+		}
+		r.Users = append(r.Users, prior)
+	}
+	return r, nil
+}
+
+// Answer answers it.
+func (q *Optimum) Answer(ctx context.Context, h *Host) (*Answer, error) {
+	r, err := q.request(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	report, err := h.Begin("optimum", r.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
+	a, err := Settle(ctx, func() (*optimum.Result, error) {
+		a, err := optimum.Solve(ctx, r)
+		if errors.Is(err, optimum.ErrProblem) {
+			err = q.about(err)
+		}
+		return a, err
+	}, func(why string) *optimum.Result {
+		return &optimum.Result{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
+	})
+	if err != nil {
+		return nil, err
+	}
+	rounded, err := Await(ctx, Grace/4, func() (*optimum.Mechanism, error) { return a.Round(ctx) })
+	if err != nil && a.Undecided == "" && (q.Rounded || len(q.Draw) > 0 || !a.Exact()) {
+		a.Undecided = err.Error()
+	}
+	doc := q.document(&r, a, rounded)
+	if rounded != nil {
+		for _, input := range q.Draw {
+			output, err := rounded.Sample(input, rand.Reader)
+			if err != nil {
+				return nil, err
+			}
+			doc.Drawn = append(doc.Drawn, document.Drawn{Input: input, Output: output})
+		}
+	}
+	found := answered(doc, a.Undecided)
+	found.certified(a.WriteCertificate)
+	switch r := a.Rated; {
+	case r != nil && r.Finding != "":
+		found.Violated = r.Finding
+	case r != nil && r.DP == verify.Violated:
+		found.Violated = "violated: " + q.Rated() + " is not private as asked"
+	}
+	return found, nil
+}
+
+// Rated names what is rated.
+func (q *Optimum) Rated() string { return choose(q.Exec != "", "the program", "the table") }
+
+func (q *Optimum) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Mechanism) *document.Optimum {
+	doc := &document.Optimum{
+		Inputs: len(r.Problem.Inputs), Outputs: len(r.Problem.Outputs), Pairs: a.Pairs, Rows: a.Rows, Orbits: a.Orbits, Variables: a.Variables,
+		Eps: optional(q.Eps), ExpEps: optional(q.Exp), Delta: r.Delta.RatString(),
+		Objective: choose(r.Problem.Prior == nil, "worst", "mean"), Optimum: a.Optimum,
+		InputNames: r.Problem.Inputs, OutputNames: r.Problem.Outputs, Rounded: rounded, Rated: a.Rated, Users: a.Users,
+		Proof: "lp", Solver: r.Solver, Pivots: a.Pivots, Seconds: a.Seconds, Undecided: a.Undecided,
+	}
+	table := a.Table()
+	if rounded != nil && !a.Exact() {
+		table = rounded.Table()
+	}
+	for _, row := range table {
+		doc.Mechanism = append(doc.Mechanism, exactNumbers(row))
+	}
+	doc.Losses = exactNumbers(r.Problem.Losses(table))
+	return doc
+}

@@ -1,0 +1,313 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"optratio/internal/clp"
+	"optratio/internal/document"
+	"optratio/internal/linear"
+	"optratio/internal/secretary"
+	"optratio/internal/stopping"
+	"optratio/number"
+)
+
+// Stopping asks about private optimal stopping: of the p-mix of the secretary rule and, with LP, of the best private rule; or, with Distance, how far
+// two orders are apart.
+type Stopping struct {
+	N     int    `json:"n"`
+	P     string `json:"p"`
+	L     int    `json:"l"`
+	Win   int    `json:"win"`
+	Delta string `json:"delta"`
+	Epsilon
+	LP         bool   `json:"lp"`
+	Rule       bool   `json:"rule"`
+	Play       string `json:"play"`
+	Seed       uint64 `json:"seed"`
+	Solver     string `json:"solver"`
+	Gap        string `json:"gap"`
+	Distance   string `json:"distance"`
+	DistanceTo string `json:"distance-to"`
+}
+
+// NewStopping returns the question with its defaults.
+func NewStopping() *Stopping {
+	return &Stopping{P: "1", L: 1, Win: 1, Delta: "0", Seed: 1, Solver: "auto", Gap: "1e-9"}
+}
+
+// playing is a question that was read, and its answer as far as it is known.
+type playing struct {
+	*Stopping
+	p, delta *big.Rat
+	eps      *number.Epsilon
+	payoff   []*big.Rat
+	solver   linear.Solver
+	second   linear.Solver // for what the solver cannot answer
+	gap      float64
+	arrivals []int
+	ctx      context.Context
+	doc      *document.Stopping
+	rule     *secretary.Rule // the best one, once it is found
+	solution *stopping.Solution
+}
+
+func (q *Stopping) read(ctx context.Context, h *Host) (in *playing, err error) {
+	in = &playing{Stopping: q, ctx: ctx}
+	switch {
+	case q.N < 1:
+		return nil, refuse("{n} is missing or 0: give the number of candidates, 1 to %d", secretary.MaxCandidates)
+	case q.N > secretary.MaxCandidates:
+		return nil, refuse("{n} %d: give the number of candidates, 1 to %d", q.N, secretary.MaxCandidates)
+	case secretary.CheckDistance(q.N, q.L) != nil:
+		return nil, refuse("{l} %d: give a distance from 1 to n-1 = %d", q.L, max(q.N-1, 1))
+	case q.Win < 1 || q.Win > q.N:
+		return nil, refuse("{win} %d: give a number from 1 to n = %d", q.Win, q.N)
+	}
+	if in.p, err = Probability("p", q.P); err != nil {
+		return nil, err
+	}
+	if in.delta, err = Probability("delta", q.Delta); err != nil {
+		return nil, err
+	}
+	if q.Epsilon != (Epsilon{}) {
+		eps, err := q.Epsilon.Parse()
+		if err != nil {
+			return nil, err
+		}
+		in.eps = &eps
+	}
+	switch {
+	case q.LP && in.eps == nil:
+		return nil, refuse("{lp}: epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
+	case q.LP && q.N > stopping.MaxCandidates:
+		return nil, refuse("{n} %d: {lp} takes at most %d candidates", q.N, stopping.MaxCandidates)
+	case h.Certificate && !q.LP:
+		return nil, refuse("{cert}: needs {lp}; there is nothing to certify without it")
+	case q.Rule && !q.LP:
+		return nil, refuse("{rule}: needs {lp}; without it the rule is the p-mix of passing threshold-1 candidates")
+	}
+	if in.gap, err = FloatGap(q.Gap); err != nil {
+		return nil, err
+	}
+	if in.payoff, err = stopping.TopK(q.N, q.Win); err != nil {
+		return nil, refuse("{win}: %w", err)
+	}
+	if in.solver, err = findSolver(q.Solver); err != nil {
+		return nil, err
+	}
+	if q.Solver == "auto" {
+		if second, err := clp.New(); err == nil {
+			in.second = second
+		}
+	}
+	if q.Play == "" {
+		return in, nil
+	}
+	if q.N > stopping.MaxCandidates {
+		return nil, refuse("{n} %d: {play} takes at most %d candidates", q.N, stopping.MaxCandidates)
+	}
+	in.arrivals, err = h.readArrivals(ctx, q.Play, q.N)
+	return in, err
+}
+
+// readArrivals reads one rank a line: a permutation of 1 to n.
+func (h *Host) readArrivals(ctx context.Context, path string, n int) ([]int, error) {
+	seen := map[int]bool{}
+	arrivals, err := readAll(ctx, h, "play", path, "", fmt.Sprintf("0 ranks: give all n = %d, one a line", n), func(text string) (int, error) {
+		rank, err := strconv.Atoi(text)
+		switch {
+		case err != nil || rank < 1 || rank > n:
+			return 0, fmt.Errorf("%s: give a rank from 1 to n = %d", quoted(text), n)
+		case seen[rank]:
+			return 0, fmt.Errorf("rank %d is there already: give every rank once", rank)
+		}
+		seen[rank] = true
+		return rank, nil
+	})
+	if err == nil && len(arrivals) != n {
+		err = refuse("{play} %s: %d ranks: give all n = %d, one a line", quoted(path), len(arrivals), n)
+	}
+	return arrivals, err
+}
+
+// Answer answers it.
+func (q *Stopping) Answer(ctx context.Context, h *Host) (*Answer, error) {
+	if q.Distance != "" || q.DistanceTo != "" {
+		return q.distance(ctx, h)
+	}
+	in, err := q.read(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	at := number.Epsilon{}
+	if in.eps != nil {
+		at = *in.eps
+	}
+	report, err := h.Begin(fmt.Sprintf("n = %d", q.N), at)
+	if err != nil {
+		return nil, err
+	}
+	in.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, Eps: optional(q.Eps), ExpEps: optional(q.Exp), Delta: q.Delta, Win: q.Win}
+	if err := in.law(); err != nil {
+		return nil, err
+	}
+	if q.LP {
+		if err := in.best(report); err != nil {
+			return nil, err
+		}
+	}
+	if in.arrivals != nil && in.doc.Undecided == "" {
+		game, err := stage(in, func() (secretary.Game, error) {
+			if in.rule == nil {
+				if in.rule, err = secretary.SecretaryMix(q.N, in.p); err != nil {
+					return secretary.Game{}, err
+				}
+			}
+			return in.rule.Seeded(in.arrivals, q.Seed)
+		})
+		if err != nil {
+			return nil, err
+		}
+		in.doc.Play = &game
+	}
+	found := answered(in.doc, in.doc.Undecided)
+	found.certified(in.solution.WriteCertificate)
+	return found, nil
+}
+
+// stage is one of the computations that make up the document. Where a limit ends it, or ended one before, its result is the zero value.
+func stage[T any](in *playing, compute func() (T, error)) (T, error) {
+	var none T
+	if in.doc.Undecided != "" {
+		return none, nil
+	}
+	return Settle(in.ctx, compute, func(why string) T { in.doc.Undecided = why; return none })
+}
+
+// law computes what is known of the p-mix of the secretary rule, as far as the limits let it.
+func (in *playing) law() error {
+	doc := in.doc
+	var law secretary.Law
+	var errs [6]error
+	doc.Threshold, errs[0] = stage(in, func() (int, error) { return secretary.Threshold(in.N) })
+	law, errs[1] = stage(in, func() (secretary.Law, error) { return secretary.SecretaryMixLaw(in.ctx, in.N, in.p) })
+	doc.Outcome, errs[2] = stage(in, func() ([]number.Number, error) { return law.Numbers(), nil })
+	doc.Success, errs[3] = stage(in, func() (number.Number, error) { return law.Payoff(in.payoff), nil })
+	doc.TightEps, errs[4] = stage(in, func() (number.Number, error) {
+		tight, err := secretary.TightEps(law, in.L, in.delta)
+		return tight.Eps(), err
+	})
+	if in.eps != nil {
+		doc.TightDelta, errs[5] = stage(in, func() (*number.Number, error) {
+			lo, hi, _, err := secretary.TightDelta(law, in.L, *in.eps)
+			if err != nil {
+				return nil, err
+			}
+			return new(number.Bounds(lo, hi)), nil
+		})
+	}
+	return cmp.Or(errs[:]...)
+}
+
+// best finds the best private rule.
+func (in *playing) best(report func(string, ...any)) error {
+	doc, p := in.doc, &stopping.Problem{Payoff: in.payoff, L: in.L, Eps: *in.eps, Delta: in.delta}
+	// Taking the first candidate is private, and takes one of the best with this probability.
+	any := number.Bounds(big.NewRat(int64(in.Win), int64(in.N)), big.NewRat(1, 1))
+	b := &document.BestRule{
+		Optimum: any, PMixBest: document.PMix{P: number.Bounds(new(big.Rat), big.NewRat(1, 1)), Success: any}, Ratio: number.Bounds(big.NewRat(1, 1), nil),
+		Solver: in.solver.Name(),
+	}
+	doc.BestRule = b
+	options := stopping.Options{Solver: in.solver, Second: in.second, Gap: in.gap, Report: func(p stopping.Progress) {
+		report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
+	}}
+	start := time.Now()
+	sol, err := stage(in, func() (*stopping.Solution, error) { return stopping.Solve(in.ctx, p, options) })
+	if err != nil || sol == nil {
+		return err
+	}
+	in.solution, in.rule = sol, sol.Rule
+	b.Optimum, b.Rounds, b.Pivots, b.Solver = sol.Optimum(), sol.Rounds, sol.Pivots, sol.Solver
+	if b.OptimalOutcome, err = stage(in, func() ([]number.Number, error) { return secretary.ExactLaw(sol.Law).Numbers(), nil }); err != nil {
+		return err
+	}
+	if in.Rule {
+		b.Rule = sol.Rule.Moments()
+	}
+	mix, err := stage(in, func() (*stopping.Mix, error) { m, err := p.SecretaryMix(in.ctx, sol); return &m, err })
+	if err != nil {
+		return err
+	}
+	if mix != nil {
+		b.PMixBest, b.Ratio = document.PMix{P: mix.P, Success: mix.Success}, mix.Ratio
+	}
+	if in.Win > 1 {
+		if mix, err = stage(in, func() (*stopping.Mix, error) { m, err := p.FreeMix(sol); return &m, err }); err != nil {
+			return err
+		}
+		if mix != nil {
+			b.WinMixBest = &document.PMix{P: mix.P, Success: mix.Success}
+		}
+	}
+	b.Seconds = time.Since(start).Seconds()
+	if gap := sol.Gap(); gap > in.gap {
+		doc.Undecided = fmt.Sprintf("the relative gap of the optimum is %.1e, not %s", gap, in.Gap)
+		if sol.Stopped != nil {
+			doc.Undecided += ": " + sol.Stopped.Error()
+		}
+	}
+	return nil
+}
+
+// distance tells how far two orders are apart.
+func (q *Stopping) distance(ctx context.Context, h *Host) (*Answer, error) {
+	from, err := parseOrder("distance", q.Distance)
+	if err != nil {
+		return nil, err
+	}
+	to := make([]int, len(from))
+	for i := range to {
+		to[i] = i + 1
+	}
+	if q.DistanceTo != "" {
+		if to, err = parseOrder("distance-to", q.DistanceTo); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := h.Begin("distance", number.Epsilon{}); err != nil {
+		return nil, err
+	}
+	doc, err := Await(ctx, Grace, func() (*document.Distance, error) {
+		distance, method, err := secretary.SwapDistance(from, to, q.L)
+		return &document.Distance{From: from, To: to, L: q.L, Distance: distance, Method: method}, err
+	})
+	if err != nil {
+		if len(from) == len(to) && q.L > 1 && q.L < len(from)-1 {
+			return nil, refuse("{distance}: %w; {l} 1 and {l} n-1 take any number", err)
+		}
+		return nil, refuse("{distance}: %w", err)
+	}
+	return answered(doc, ""), nil
+}
+
+// parseOrder reads an order: whole numbers separated by commas, which SwapDistance checks.
+func parseOrder(field, text string) (out []int, err error) {
+	if text == "" {
+		return nil, refuse("{" + field + "}: is missing; give an order such as 3,1,2")
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(item))
+		if err != nil {
+			return nil, refuse("{"+field+"} %s: %s is no whole number; give an order such as 3,1,2", quoted(text), quoted(item))
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

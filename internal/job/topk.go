@@ -1,0 +1,87 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"optratio/internal/document"
+	"optratio/internal/linear"
+	"optratio/internal/topk"
+	"optratio/number"
+)
+
+// TopK asks how far choices of several candidates are from the best one.
+type TopK struct {
+	Size
+	Top int `json:"top"`
+	Epsilon
+	Mechanism string `json:"mechanism"`
+	Solver    string `json:"solver"`
+	Gap       string `json:"gap"`
+}
+
+// NewTopK returns the question with its defaults.
+func NewTopK() *TopK { return &TopK{Top: 2, Mechanism: topk.Standard, Solver: "auto", Gap: "1e-9"} }
+
+func (q *TopK) request() (r topk.Request, err error) {
+	if err := q.Size.check(); err != nil {
+		return r, err
+	}
+	if q.Top < 1 || q.Top > q.N {
+		return r, refuse("{top} %d: give how many of the %d candidates are chosen, from 1 to %d", q.Top, q.N, q.N)
+	}
+	r = topk.Request{N: q.N, K: q.K, Top: q.Top}
+	if r.Epsilon, err = q.Epsilon.Parse(); err != nil {
+		return r, err
+	}
+	names, err := SplitNames("mechanism", q.Mechanism)
+	if err != nil {
+		return r, err
+	}
+	for _, name := range names {
+		m, err := Parsed("mechanism", name, topk.ParseMechanism)
+		if err != nil {
+			return r, err
+		}
+		r.Mechanisms = append(r.Mechanisms, m)
+	}
+	if r.Solver, err = findSolver(q.Solver); err != nil {
+		return r, err
+	}
+	r.Gap, err = parseGap(q.Gap)
+	return r, err
+}
+
+// Answer answers it.
+func (q *TopK) Answer(ctx context.Context, h *Host) (*Answer, error) {
+	r, err := q.request()
+	if err != nil {
+		return nil, err
+	}
+	report, err := h.Begin(fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	a, err := Settle(ctx, func() (*topk.Answer, error) {
+		a, err := topk.Solve(ctx, r)
+		if errors.Is(err, topk.ErrProbability) {
+			err = refuse("{mechanism}: %w", err)
+		}
+		return a, err
+	}, func(why string) *topk.Answer {
+		most := big.NewRat(int64(min(q.Top, q.N-q.Top)), 1) // as many candidates at most are not among the best ones
+		return &topk.Answer{Optimum: number.Bounds(new(big.Rat), most.Mul(most, big.NewRat(int64(q.K), 1))), Mechanisms: []topk.Rated{}, Undecided: why}
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := answered(&document.TopK{
+		N: q.N, K: q.K, Top: q.Top, Eps: optional(q.Eps), ExpEps: optional(q.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
+		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
+	}, a.Undecided)
+	found.certified(a.WriteCertificate)
+	return found, nil
+}
