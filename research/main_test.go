@@ -68,7 +68,7 @@ func TestPipesObeyLimits(t *testing.T) {
 
 func TestFlagsAreRefused(t *testing.T) {
 	root := newRoot(command.Streams{})
-	assert.Greater(t, commandtest.RefuseEmptyValues(t, root, run, map[string]string{"figure": "pf-1a", "check": "file.csv", "merge": "file.csv"}), 50)
+	assert.Greater(t, commandtest.RefuseEmptyValues(t, root, run, map[string]string{"figure": "pf-1a", "check": "file.csv"}), 50)
 	assert.Greater(t, commandtest.RefuseNegativeCounts(t, root, run), 5)
 	commandtest.RefuseEmptyItems(t, run,
 		[]string{"bandit", "--policy", "ucb,,krr"}, []string{"bandit", "--means", "0.2,,0.8"}, []string{"scenario", "1", "--eps", "1,,2"}, []string{"stopping-limit", "--boundary", "0,,1"})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,9 +25,9 @@ import (
 
 type mapFlags struct {
 	command.Job
-	ns, ks, target, gap, constraints, out, certs, shard string
-	jobs, classes                                       int
-	resume, lower                                       bool
+	ns, ks, target, gap, constraints, out, certs string
+	jobs, classes                                int
+	lower                                        bool
 }
 
 func newMap(s command.Streams) *cobra.Command {
@@ -37,14 +38,10 @@ func newMap(s command.Streams) *cobra.Command {
 		Long: `For each n and k, intervals of z = e^-ε from 0 to 1 with a proved upper bound on permute-and-flip's ratio to the optimum on each of
 them, on the lattice of step 2Δ, for the mean error: so for every ε, not at samples. Intervals are halved until
 their bounds are at most the target. With -n all the numbers of candidates are, for each k, those that the
-closed form leaves open at the target, and the answer says whether the bound is proved for every n. --resume keeps
-what FILE has; with --cert what has a certificate there, which is checked again. --cert writes a certificate for each n and k,
-which research check accepts. --shard I/M computes one of M parts; in a Slurm job array and in a Kubernetes indexed Job (with
-JOB_COMPLETIONS) that is the default. %i in FILE is the shard's number. research merge puts the parts together.`,
+closed form leaves open at the target, and the answer says whether the bound is proved for every n. --cert writes a certificate for each n and k,
+which research check accepts. What was finished when a limit ends the run is in FILE.`,
 		Example: `  research map -n all -k 1:3 --target 1.014 -o map.csv --cert certificates
-  research map -n 3:8 -k 2:6 --target 1.014 --gap 0.0005 --lower -o map.csv --resume
-  research map -n all -k 7 --shard 0/8 -o part-%i.csv --cert certificates --resume
-  research merge -o map.csv part-*.csv`,
+  research map -n 3:8 -k 2:6 --target 1.014 --gap 0.0005 --lower -o map.csv`,
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
 	}
@@ -54,23 +51,20 @@ JOB_COMPLETIONS) that is the default. %i in FILE is the shard's number. research
 	fs.StringVar(&f.target, "target", "1.014", "bound to be proved, more than 1")
 	fs.StringVar(&f.gap, "gap", "0", "also go on until the largest bound is at most this far above the largest ratio met, such as 0.0005; 0 to stop at the target")
 	fs.StringVar(&f.constraints, "constraints", "paper", "paper, dp, monotone or full")
-	fs.StringVarP(&f.out, "output", "o", "", "file for the bounds, .csv; %i in it stands for the shard's number")
-	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
+	fs.StringVarP(&f.out, "output", "o", "", "file for the bounds, .csv")
 	fs.StringVar(&f.certs, "cert", "", "folder for certificates")
 	fs.BoolVar(&f.lower, "lower", false, "also look for the largest ratio, which is proved to be attained, where the program is small enough")
 	command.CountVar(fs, &f.classes, "max-classes", "", ratiomap.DefaultMaxClasses, "classes of score vectors whose multipliers may differ; more are slower, and may give better bounds")
 	command.CountVar(fs, &f.jobs, "jobs", "", 0, "lattices at a time (default: all cores)")
-	fs.BoolVar(&f.resume, "resume", false, "keep what FILE has and is within the target, and compute the rest")
 	f.Job.Add(c)
 	return c
 }
 
 func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
-	shard, err := command.Shard(f.shard)
-	if err != nil {
-		return nil, err
+	p = &ratiomap.Plan{Lower: f.lower, Certs: f.certs, Jobs: cmp.Or(f.jobs, runtime.GOMAXPROCS(0))}
+	if filepath.Ext(f.out) != ".csv" {
+		return nil, command.Usagef("-o %s: name a file for the bounds that ends in .csv", command.Quoted(f.out))
 	}
-	p = &ratiomap.Plan{Lower: f.lower, Shard: shard}
 	if f.ns != "all" {
 		if p.N, err = command.Counts("-n", f.ns); err != nil {
 			return nil, err
@@ -99,28 +93,11 @@ func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
 	if p.MaxClasses = f.classes; f.classes < 1 {
 		return nil, command.Usagef("--max-classes %d: give a number of at least 1", f.classes)
 	}
-	return p, nil
-}
-
-func (f *mapFlags) files(p *ratiomap.Plan) (o ratiomap.Files, err error) {
-	switch {
-	case f.out == "":
-		return o, command.Usagef("-o is missing: name a file for the bounds that ends in .csv")
-	case filepath.Ext(f.out) != ".csv":
-		return o, command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
-	}
 	most, err := f.Bytes()
-	if err != nil {
-		return o, err
-	}
-	o = ratiomap.Files{Certs: f.certs, Check: func(ctx context.Context, text []byte) error {
+	p.Check = func(ctx context.Context, text []byte) error {
 		return command.Checker(check.Check).Accepts(ctx, text, most)
-	}}
-	o.Path, o.Resume, o.Jobs = command.ShardPath(f.out, p.Shard.Index), f.resume, f.jobs
-	if o.Jobs == 0 {
-		o.Jobs = runtime.GOMAXPROCS(0)
 	}
-	return o, nil
+	return p, err
 }
 
 func (f *mapFlags) run(ctx context.Context) error {
@@ -128,47 +105,38 @@ func (f *mapFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o, err := f.files(p)
+	file, err := command.CreateOutput("-o", f.out)
 	if err != nil {
 		return err
 	}
 	var done func()
-	o.Report, done = command.Counter(f.Streams, filepath.Base(o.Path))
-	s, err := ratiomap.Run(ctx, p, o)
+	p.Report, done = command.Counter(f.Streams, filepath.Base(f.out))
+	s, err := p.Run(ctx)
 	done()
 	switch {
-	case errors.Is(err, grid.ErrFile):
-		return command.Exit(command.Usage, command.Resumable(err))
 	case job.IsInput(err):
+		return command.Exit(command.Usage, err)
+	case errors.Is(err, grid.ErrFile):
 		return command.Exit(command.Usage, err)
 	case s == nil:
 		return command.Ending(ctx, err.Error())
 	}
-	f.Show(s, func(w io.Writer) { printMap(w, s, p, f.certs != "") })
-	cause := context.Cause(ctx)
-	rest := fmt.Sprintf("%d of %d lattices are in %s, and --resume goes on from there", s.Lattices-s.Missing(), s.Lattices, s.File)
+	s.File = f.out
+	if failure := file.Commit(ctx, s.WriteCSV); failure != nil {
+		return failure
+	}
+	f.Show(s, func(w io.Writer) { printMap(w, s, p) })
 	switch {
-	case s.Missing() > 0 && errors.Is(cause, command.ErrInterrupted):
-		return command.Exit(command.Interrupted, fmt.Errorf("interrupted; %s", rest))
-	case s.Missing() > 0 && cause != nil:
-		return command.Exit(command.Undecided, fmt.Errorf("undecided: %w; %s", cause, rest))
 	case err != nil:
-		return command.Exit(command.Undecided, fmt.Errorf("%w; %s", err, rest))
+		return command.Ending(ctx, fmt.Sprintf("%v; %d of %d lattices are in %s", err, s.Computed, s.Lattices, s.File))
 	case s.Open > 0:
-		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d of %d lattices have a bound above the target %s", s.Open, s.Lattices, f.target))
+		return command.Ending(ctx, fmt.Sprintf("%d of %d lattices have a bound above the target %s", s.Open, s.Lattices, f.target))
 	}
 	return nil
 }
 
-func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan, certified bool) {
-	command.Say(w, "%s: %d of %d lattices; %d were there, %d are new", s.File, s.Lattices-s.Missing(), s.Lattices, s.Kept, s.Computed)
-	if s.Kept > 0 {
-		trust := fmt.Sprintf("what was there is taken as %s has it and was not proved again; without --resume everything is", s.File)
-		if certified {
-			trust = "the certificates of what was there were checked again"
-		}
-		command.Say(w, "%s", trust)
-	}
+func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan) {
+	command.Say(w, "%s: %d of %d lattices", s.File, s.Computed, s.Lattices)
 	if s.At != nil {
 		fmt.Fprintf(w, "at every ε permute-and-flip's ratio is at most %s, the bound at n = %d, k = %d (constraints %s)\n", places(s.Bound), s.At.N, s.At.K, p.Level)
 	}
@@ -187,60 +155,6 @@ func printMap(w io.Writer, s *ratiomap.Summary, p *ratiomap.Plan, certified bool
 			fmt.Fprintf(w, "k = %d: open for %d numbers of candidates below %d\n", t.K, len(t.Missing), t.From)
 		}
 	}
-}
-
-type mergeFlags struct {
-	command.Job
-	out string
-}
-
-func newMerge(s command.Streams) *cobra.Command {
-	f := mergeFlags{Job: command.Job{Streams: s}}
-	c := &cobra.Command{
-		Use:   "merge -o FILE PART…",
-		Short: "Put the files of the shards of a map together, in order",
-		Long: `The lattices of all parts, in order. A lattice that several parts hold must be the same in all of them.
-research map --resume says what is missing.`,
-		Example: `  research merge -o map.csv part-*.csv`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return command.Usagef("merge: give the files of the shards, such as part-*.csv")
-			}
-			return nil
-		},
-	}
-	c.RunE = f.Limited(func(ctx context.Context) error { return f.run(ctx, c.Flags().Args()) })
-	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all bounds, .csv")
-	f.Job.Add(c)
-	return c
-}
-
-// mergeDoc is the JSON document of a merge.
-type mergeDoc struct {
-	File     string `json:"file"`
-	Parts    int    `json:"parts"`
-	Lattices int    `json:"lattices"`
-}
-
-// Schema names the form of the JSON document.
-func (mergeDoc) Schema() string { return "optratio.merge-map/1" }
-
-func (f *mergeFlags) run(ctx context.Context, parts []string) error {
-	if filepath.Ext(f.out) != ".csv" {
-		return command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
-	}
-	doc := mergeDoc{File: f.out, Parts: len(parts)}
-	_, err := command.Merge(ctx, f.out, ratiomap.Rows, func() (t *grid.Table[ratiomap.Row], err error) {
-		t, doc.Lattices, err = ratiomap.Merge(ctx, parts)
-		return t, err
-	})
-	if err != nil {
-		return err
-	}
-	f.Show(doc, func(w io.Writer) {
-		command.Say(w, "%s: %d lattices of %d files; research map --resume says what is missing", doc.File, doc.Lattices, doc.Parts)
-	})
-	return nil
 }
 
 // places writes a bound with its five places.

@@ -156,7 +156,7 @@ func TestCoversAreAccepted(t *testing.T) {
 	target := big.NewRat(1012, 1000)
 	for _, s := range [][2]int{{1, 3}, {2, 4}, {4, 1}, {3, 2}, {4, 3}, {3, 6}, {9, 3}, {40, 2}} {
 		c, text := proved(t, s[0], s[1], Options{Target: target})
-		require.NoError(t, Check(c.rows()))
+		require.NoError(t, covers(c.Intervals))
 		assert.LessOrEqual(t, c.Bound().Cmp(target), 0)
 		ok, reason := valid(t, text)
 		assert.True(t, ok, "%v: %s", s, reason)
@@ -271,7 +271,7 @@ func TestClosedFormCertificates(t *testing.T) {
 func TestTargetBeyondReach(t *testing.T) {
 	c, err := Prove(context.Background(), 3, 3, lp.Paper, Options{Target: big.NewRat(1005, 1000)}) // the largest ratio is 1.00647
 	require.ErrorIs(t, err, ErrTarget)
-	require.NoError(t, Check(c.rows()))
+	require.NoError(t, covers(c.Intervals))
 	assert.Positive(t, c.Bound().Cmp(big.NewRat(1006, 1000)))
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -289,7 +289,7 @@ func TestMonotoneLevel(t *testing.T) {
 	require.ErrorIs(t, err, ErrTarget)
 	c, err := Prove(ctx, 3, 4, lp.Full, Options{Target: target})
 	require.NoError(t, err)
-	require.NoError(t, Check(c.rows()))
+	require.NoError(t, covers(c.Intervals))
 	var b bytes.Buffer
 	require.NoError(t, c.WriteCertificate(&b))
 	text := b.String()

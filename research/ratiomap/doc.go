@@ -4,6 +4,6 @@
 // Up to the sharp threshold permute-and-flip is optimal. From there on multipliers at finitely many z are found by the first-order method of internal/chain and rounded; nothing
 // is taken from it but these numbers. At each such z they give a lower bound on the optimum (dual.go), and between two of them the mean of all multipliers gives a parabola
 // below the optimum (bend), against which permute-and-flip's error, known in closed form and rising with z, is compared piece by piece in outward-rounded arithmetic
-// (prove.go). Intervals are halved where the bound is too large (cover.go). From some n on, for each k, the closed form settles all n at once (ClosedForm). Grids are kept
-// by internal/grid (grid.go, store.go, table.go), and each lattice's proof as a certificate (write.go), which verify/certificate checks with its own code.
+// (prove.go). Intervals are halved where the bound is too large (cover.go). From some n on, for each k, the closed form settles all n at once (ClosedForm). Each
+// lattice's proof is a certificate (write.go), which package check checks with its own code.
 package ratiomap

@@ -20,11 +20,11 @@ import (
 var update = flag.Bool("update", false, "rewrite the tables of research/docs/map.md")
 
 // mapTable reads a map of testdata, checks that each lattice's rows cover every ε, and returns them with the depths in it.
-func mapTable(t testing.TB, name string) (table map[[2]int][]Row, ks []int) {
+func mapTable(t testing.TB, name string) (table map[[2]int][]row, ks []int) {
 	data, err := os.ReadFile("../../testdata/" + name)
 	require.NoError(t, err)
 	rows := rowsOf(t, data)
-	table = map[[2]int][]Row{}
+	table = map[[2]int][]row{}
 	for _, r := range rows {
 		at := [2]int{r.N, r.K}
 		table[at] = append(table[at], r)
@@ -33,7 +33,11 @@ func mapTable(t testing.TB, name string) (table map[[2]int][]Row, ks []int) {
 		}
 	}
 	for _, rows := range table {
-		require.NoError(t, Check(rows))
+		var intervals []Interval
+		for _, r := range rows {
+			intervals = append(intervals, r.Interval)
+		}
+		require.NoError(t, covers(intervals))
 	}
 	return table, ks
 }
@@ -46,7 +50,7 @@ type theorem struct {
 }
 
 // theorems works out from the table what is proved for every n: the table has to hold all n up to one from which on the closed form is no larger.
-func theorems(t *testing.T, table map[[2]int][]Row, ks []int) (all []theorem) {
+func theorems(t *testing.T, table map[[2]int][]row, ks []int) (all []theorem) {
 	for _, k := range ks {
 		th := theorem{k: k, bound: one, seen: one}
 		for n := 2; table[[2]int{n, k}] != nil; n++ {
@@ -116,7 +120,7 @@ func TestWithinOnePercent(t *testing.T) {
 		require.NoError(t, err)
 		for n := 2; n < from; n++ {
 			at := [2]int{n, k}
-			within := func(rows []Row, levels ...string) bool {
+			within := func(rows []row, levels ...string) bool {
 				return rows != nil && boundOf(rows).Cmp(percent) <= 0 && slices.Contains(levels, rows[0].Constraints)
 			}
 			assert.True(t, n == 2 || within(paper[at], "paper") || within(full[at], "full"), "n = %d, k = %d", n, k)
@@ -128,7 +132,7 @@ func TestWithinOnePercent(t *testing.T) {
 }
 
 // again proves the bound of a lattice of the table anew: at the paper's level to five parts in a million, with monotonicity the one per cent of Theorem 2.
-func again(t testing.TB, rows []Row) {
+func again(t testing.TB, rows []row) {
 	target := new(big.Rat).Add(boundOf(rows), big.NewRat(1, 200_000))
 	if boundOf(rows).Cmp(one) == 0 {
 		assert.Equal(t, ProofThreshold, rows[len(rows)-1].Proof)

@@ -4,12 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"sync"
 	"time"
 
+	"optratio/internal/decimal"
 	"optratio/internal/grid"
 	"optratio/lp"
 )
@@ -22,22 +29,16 @@ type Plan struct {
 	K     []int // in increasing order
 	Level lp.Level
 	Options
-	// Shard is the part of the grid that is computed: of the lattices in order of their work every so many-th.
-	Shard grid.Shard
 	// Lower asks for a ratio that is attained somewhere, on lattices of at most MaxSeen variables.
 	Lower bool
-}
-
-// Files say where what is proved goes. Where a run resumes, lattices that the file has are kept, with a folder for certificates those whose certificate proves what
-// the file says.
-type Files struct {
-	grid.Options
+	Jobs  int    // lattices at a time
 	Certs string // folder for certificates; "" for none
 	// Check returns why a certificate is not accepted, by the checker; needed with a folder for certificates.
-	Check func(ctx context.Context, text []byte) error
+	Check  func(ctx context.Context, text []byte) error
+	Report func(done, total int)
 }
 
-// Settlement says from which n on the closed form bounds the ratio for one k, and whether all smaller n are in the file with a bound within the target.
+// Settlement says from which n on the closed form bounds the ratio for one k, and whether all smaller n have a bound within the target.
 type Settlement struct {
 	K       int     `json:"k"`
 	From    int     `json:"from"`
@@ -50,15 +51,15 @@ type Settlement struct {
 type Summary struct {
 	File     string       `json:"file"`
 	Lattices int          `json:"lattices"`
-	Kept     int          `json:"kept"`
 	Computed int          `json:"computed"`
 	Open     int          `json:"open"` // with a bound above the target
 	Bound    float64      `json:"bound"`
 	At       *Place       `json:"at,omitempty"` // of the largest bound
 	Seen     float64      `json:"seen,omitempty"`
 	SeenAt   *Place       `json:"seen_at,omitempty"` // of the largest ratio that is attained
-	Settled  []Settlement `json:"settled"`           // of a whole grid
+	Settled  []Settlement `json:"settled"`
 	Seconds  float64      `json:"seconds"`
+	covers   []*Cover
 }
 
 // Schema names the form of the JSON document.
@@ -70,44 +71,28 @@ type Place struct {
 	K int `json:"k"`
 }
 
-// Missing returns how many lattices are yet to be computed.
-func (s *Summary) Missing() int { return s.Lattices - s.Kept - s.Computed }
-
 // MaxLattices bounds the lattices of a grid.
 const MaxLattices = 1_000_000
 
-// layout is a plan written out.
-type layout struct {
-	lattices [][2]int    // (n, k) of the part, by k, then n
-	settled  map[int]int // Settled of each k; none where the part is not the whole
-}
-
-// lay writes a plan out. Where the context ends before that is done, the error is its cause.
-func (p *Plan) lay(ctx context.Context) (*layout, error) {
-	l := &layout{settled: map[int]int{}}
-	whole := p.Shard.Count < 2
+// lay writes a plan out: its lattices by k, then n, and Settled of each k. Where the context ends before that is done, the error is its cause.
+func (p *Plan) lay(ctx context.Context) (lattices []Place, settled map[int]int, err error) {
+	settled = map[int]int{}
 	for _, k := range p.K {
-		ns := p.N
-		if ns == nil || whole {
-			from, err := Settled(ctx, k, p.Target)
-			if err != nil {
-				return nil, err
-			}
-			if l.settled[k] = from; ns == nil {
-				ns = count(2, max(2, from))
-			}
+		if settled[k], err = Settled(ctx, k, p.Target); err != nil {
+			return nil, nil, err
 		}
-		if len(l.lattices)+len(ns) > MaxLattices {
-			return nil, fmt.Errorf("%w: more than %d lattices; give fewer n or k at a time", lp.ErrTooLarge, MaxLattices)
+		ns := p.N
+		if ns == nil {
+			ns = count(2, max(2, settled[k]))
+		}
+		if len(lattices)+len(ns) > MaxLattices {
+			return nil, nil, fmt.Errorf("%w: more than %d lattices; give fewer n or k at a time", lp.ErrTooLarge, MaxLattices)
 		}
 		for _, n := range ns {
-			l.lattices = append(l.lattices, [2]int{n, k})
+			lattices = append(lattices, Place{n, k})
 		}
 	}
-	if !whole {
-		l.lattices, l.settled = p.mine(l.lattices), nil
-	}
-	return l, nil
+	return lattices, settled, nil
 }
 
 // count lists the whole numbers of a range.
@@ -118,106 +103,108 @@ func count(from, to int) (out []int) {
 	return out
 }
 
-// mine returns the lattices of the part.
-func (p *Plan) mine(all [][2]int) (mine [][2]int) {
-	slices.SortStableFunc(all, func(a, b [2]int) int { return cmp.Compare(work(b), work(a)) })
-	for i := p.Shard.Index; i < len(all); i += p.Shard.Count {
-		mine = append(mine, all[i])
-	}
-	slices.SortFunc(mine, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) })
-	return mine
-}
-
-// Run proves bounds for the lattices of a grid that the file does not have. When the context ends it returns at once, and what was finished by then is in the file. A
+// Run proves bounds for the lattices of a grid, the large ones first, so that no core waits for one at the end. When the context ends it returns with what was finished by then. A
 // lattice that fails does not keep the others from being computed. Numbers of a lattice depend on its parameters and the options alone. Without a Summary no lattice was begun.
-func Run(ctx context.Context, p *Plan, f Files) (*Summary, error) {
+func (p *Plan) Run(ctx context.Context) (*Summary, error) {
 	begin := time.Now()
-	l, err := p.lay(ctx)
+	lattices, settled, err := p.lay(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// The large ones come first, so that no core waits for one at the end.
-	due := slices.Clone(l.lattices)
-	slices.SortStableFunc(due, func(a, b [2]int) int { return cmp.Compare(work(b), work(a)) })
-	jobs := &grid.Jobs[[2]int, Row]{
-		Kind: Rows, Points: due,
-		Keys: func(at [2]int) []string {
-			return []string{Row{N: at[0], K: at[1], Interval: Interval{From: new(big.Rat)}}.key()}
-		},
-		Keep:   func(ctx context.Context, rows []Row) ([]Row, error) { return f.keep(ctx, p, rows, l.lattices) },
-		Answer: func(ctx context.Context, at [2]int) ([]Row, func() error, error) { return f.answer(ctx, p, at) },
+	if p.Certs != "" {
+		if err := os.MkdirAll(p.Certs, 0o777); err != nil {
+			return nil, grid.At(p.Certs, err)
+		}
 	}
-	done, table, err := jobs.Run(ctx, f.Options)
-	if table == nil {
-		return nil, err
+	s := &Summary{Lattices: len(lattices), Bound: 1, Settled: []Settlement{}}
+	slices.SortStableFunc(lattices, func(a, b Place) int { return cmp.Compare(b.N*b.K*b.K, a.N*a.K*a.K) })
+	var failure error
+	var lock sync.Mutex
+	var workers sync.WaitGroup
+	next := make(chan Place)
+	for range p.Jobs {
+		workers.Go(func() {
+			for at := range next {
+				c, err := p.answer(ctx, at)
+				lock.Lock()
+				if failure = cmp.Or(failure, err); err == nil {
+					s.covers = append(s.covers, c)
+					p.Report(len(s.covers), len(lattices))
+				}
+				lock.Unlock()
+			}
+		})
 	}
-	s := &Summary{File: f.Path, Lattices: done.All, Kept: done.Kept, Computed: done.Computed}
-	s.summarise(p, l, byLattice(table.Rows))
+	for i := 0; i < len(lattices) && ctx.Err() == nil; i++ {
+		next <- lattices[i]
+	}
+	close(next)
+	workers.Wait()
+	s.summarise(p, settled)
 	s.Seconds = time.Since(begin).Seconds()
-	return s, err
+	return s, cmp.Or(context.Cause(ctx), failure)
 }
 
-// work is a measure of what a lattice takes.
-func work(at [2]int) int { return at[0] * at[1] * at[1] }
-
-// answer proves the bound of a lattice. That it is above the target is no error here.
-func (f *Files) answer(ctx context.Context, p *Plan, at [2]int) (rows []Row, save func() error, err error) {
-	c, err := Prove(ctx, at[0], at[1], p.Level, p.Options)
+// answer proves the bound of a lattice and leaves its certificate. That it is above the target is no error here.
+func (p *Plan) answer(ctx context.Context, at Place) (*Cover, error) {
+	c, err := Prove(ctx, at.N, at.K, p.Level, p.Options)
 	if err != nil && !errors.Is(err, ErrTarget) {
-		return nil, nil, err
+		return nil, err
 	}
 	if p.Lower {
 		if err := c.look(ctx); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	if f.Certs != "" {
-		var text bytes.Buffer
-		if err := cmp.Or(c.WriteCertificate(&text), f.Check(ctx, text.Bytes())); err != nil {
-			return nil, nil, err
-		}
-		save = func() error { return f.certify(c, text.Bytes()) }
+	if p.Certs == "" {
+		return c, nil
 	}
-	return c.rows(), save, nil
+	var text bytes.Buffer
+	if err := cmp.Or(c.WriteCertificate(&text), p.Check(ctx, text.Bytes())); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(p.Certs, fmt.Sprintf("%d-%d-%s.cert", c.N, c.K, c.Level))
+	file, err := grid.Replace(path, func(w io.Writer) error { _, err := text.WriteTo(w); return err })
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		return nil, grid.At(path, err)
+	}
+	return c, nil
 }
 
-// summarise fills in what the table shows.
-func (s *Summary) summarise(p *Plan, l *layout, table map[[2]int][]Row) {
-	s.Bound = 1
-	bounds := map[[2]int]*big.Rat{}
-	for _, at := range l.lattices {
-		rows := table[at]
-		if rows == nil {
-			continue
-		}
-		bound := boundOf(rows)
+// summarise puts the covers in order and fills in what they show.
+func (s *Summary) summarise(p *Plan, settled map[int]int) {
+	slices.SortFunc(s.covers, func(a, b *Cover) int { return cmp.Or(cmp.Compare(a.K, b.K), cmp.Compare(a.N, b.N)) })
+	s.Computed = len(s.covers)
+	bounds := map[Place]*big.Rat{}
+	for _, c := range s.covers {
+		at, bound := Place{c.N, c.K}, c.Bound()
 		bounds[at] = bound
 		if bound.Cmp(p.Target) > 0 {
 			s.Open++
 		}
 		if b, _ := bound.Float64(); b > s.Bound || s.At == nil {
-			s.Bound, s.At = b, &Place{at[0], at[1]}
+			s.Bound, s.At = b, &at
 		}
-		if seen := rows[0].SeenRatio; seen != nil {
-			if r, _ := seen.Float64(); r > s.Seen {
-				s.Seen, s.SeenAt = r, &Place{at[0], at[1]}
+		if c.Seen != nil {
+			if r, _ := c.Seen.Ratio.Float64(); r > s.Seen {
+				s.Seen, s.SeenAt = r, &at
 			}
 		}
 	}
-	if s.Settled = []Settlement{}; p.Shard.Count > 1 {
-		return
-	}
 	for _, k := range p.K {
-		s.Settled = append(s.Settled, settle(k, l.settled[k], p.Target, bounds))
+		s.Settled = append(s.Settled, settle(k, settled[k], p.Target, bounds))
 	}
 }
 
 // settle says what the bounds of the lattices with n < from, and the closed form for all others, prove of one k.
-func settle(k, from int, target *big.Rat, bounds map[[2]int]*big.Rat) Settlement {
+func settle(k, from int, target *big.Rat, bounds map[Place]*big.Rat) Settlement {
 	t := Settlement{K: k, From: from, All: true}
 	most := up(ClosedForm(max(2, t.From), k))
 	for n := 3; n < t.From && k > 1; n++ { // for n <= 2 or k = 1 it is 1 by theorem
-		bound := bounds[[2]int{n, k}]
+		bound := bounds[Place{n, k}]
 		if bound == nil || bound.Cmp(target) > 0 {
 			t.All, t.Missing = false, append(t.Missing, n)
 			continue
@@ -233,4 +220,27 @@ func settle(k, from int, target *big.Rat, bounds map[[2]int]*big.Rat) Settlement
 		t.Bound, _ = most.Float64()
 	}
 	return t
+}
+
+var columns = []string{"n", "k", "constraints", "z_from", "z_to", "bound", "proof", "classes", "seen_eps", "seen_ratio"}
+
+// WriteCSV writes a line for each interval of each lattice, with all decimals of its numbers.
+func (s *Summary) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	_ = out.Write(columns)
+	for _, c := range s.covers {
+		seen := []string{"", ""}
+		if c.Seen != nil {
+			seen = []string{decimal.Text(c.Seen.Epsilon), decimal.Text(c.Seen.Ratio)}
+		}
+		for _, i := range c.Intervals {
+			classes := 0 // of count vectors that the multipliers tell apart
+			if i.Proof == ProofDual {
+				classes = len(c.form.classes)
+			}
+			_ = out.Write(append([]string{strconv.Itoa(c.N), strconv.Itoa(c.K), c.Level.String(), decimal.Text(i.From), decimal.Text(i.To), decimal.Text(i.Bound), i.Proof, strconv.Itoa(classes)}, seen...))
+		}
+	}
+	out.Flush()
+	return out.Error()
 }

@@ -3,12 +3,14 @@ package ratiomap
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,7 +18,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/grid"
 	"optratio/internal/slowtest"
 	"optratio/lp"
 	"optratio/research/check"
@@ -24,87 +25,82 @@ import (
 )
 
 func plan() *Plan {
-	return &Plan{N: []int{2, 3, 4}, K: []int{1, 2}, Options: Options{Target: big.NewRat(1014, 1000)}, Lower: true}
+	return &Plan{N: []int{2, 3, 4}, K: []int{1, 2}, Options: Options{Target: big.NewRat(1014, 1000)}, Lower: true, Jobs: 2, Check: accepted, Report: func(int, int) {}}
 }
 
-// rowsOf reads the rows of a file, and text writes them.
-func rowsOf(t testing.TB, data []byte) []Row {
-	table, whole, err := Rows.ParseCSV(t.Context(), data)
+// A row is a line of a map: the bound on one interval of z = e^-ε of one lattice.
+type row struct {
+	N, K        int
+	Constraints string
+	Interval
+	SeenEpsilon, SeenRatio *big.Rat // the Seen of the whole lattice, the same in all its rows; nil where there is none
+}
+
+// rowsOf reads the rows of a file.
+func rowsOf(t testing.TB, data []byte) (rows []row) {
+	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
 	require.NoError(t, err)
-	require.Len(t, data, whole)
-	return table.Rows
-}
-
-func text(t testing.TB, rows []Row) string {
-	var b strings.Builder
-	require.NoError(t, Rows.WriteCSV(&b, &grid.Table[Row]{Rows: rows}))
-	return b.String()
-}
-
-func runTo(t *testing.T, p *Plan, f Files) *Summary {
-	s, err := Run(context.Background(), p, f)
-	require.NoError(t, err)
-	require.Zero(t, s.Missing())
-	return s
-}
-
-// TestResume: the file is the same bytes whole, and cut at any line or byte and resumed; what is complete is kept.
-func TestResume(t *testing.T) {
-	dir := t.TempDir()
-	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 2}, Certs: filepath.Join(dir, "certs"), Check: accepted}
-	s := runTo(t, plan(), f)
-	assert.Equal(t, 6, s.Computed)
-	whole, err := os.ReadFile(f.Path)
-	require.NoError(t, err)
-	_, err = Run(context.Background(), plan(), f)
-	require.ErrorIs(t, err, grid.ErrFile, "a file that exists is not replaced")
-	f.Resume = true
-	for _, cut := range []int{0, 10, len(whole) / 3, len(whole) / 2, len(whole) - 1, len(whole)} {
-		require.NoError(t, os.WriteFile(f.Path, whole[:cut], 0o644))
-		s := runTo(t, plan(), f)
-		assert.Equal(t, 6, s.Kept+s.Computed)
-		again, err := os.ReadFile(f.Path)
+	require.Equal(t, columns, lines[0])
+	for _, fields := range lines[1:] {
+		number := func(i int) *big.Rat { x, _ := new(big.Rat).SetString(fields[i]); return x }
+		n, err := strconv.Atoi(fields[0])
 		require.NoError(t, err)
-		assert.Equal(t, string(whole), string(again))
-		if cut == len(whole) {
-			assert.Zero(t, s.Computed)
-		}
+		k, err := strconv.Atoi(fields[1])
+		require.NoError(t, err)
+		rows = append(rows, row{n, k, fields[2], Interval{number(3), number(4), number(5), fields[6]}, number(8), number(9)})
 	}
-	// A certificate that is lost is made again.
-	require.NoError(t, os.Remove(filepath.Join(f.Certs, CertificateName(4, 2, 0))))
-	assert.Equal(t, 1, runTo(t, plan(), f).Computed)
-	other := plan()
-	other.Level = 3
-	_, err = Run(context.Background(), other, f)
-	assert.ErrorIs(t, err, grid.ErrFile, "of another level")
+	return rows
 }
 
-// TestDoctoredTables: rows with a hole are not taken for a cover, and are computed again.
-func TestDoctoredTables(t *testing.T) {
-	slowtest.Only(t)
-	dir := t.TempDir()
-	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}}
-	runTo(t, plan(), f)
-	whole, err := os.ReadFile(f.Path)
-	require.NoError(t, err)
-	rows := rowsOf(t, whole)
-	for i := range rows {
-		if rows[i].N != 4 || rows[i].K != 2 {
-			continue
+// covers reports what is wrong with intervals if they do not cover all z from 0 to 1 without a gap, or a bound has no such proof.
+func covers(intervals []Interval) error {
+	reached := new(big.Rat)
+	for i, r := range intervals {
+		if r.From.Cmp(reached) != 0 || r.To.Cmp(r.From) <= 0 || r.Bound.Cmp(one) < 0 || (r.Proof == ProofThreshold) != (i == 0) || !slices.Contains([]string{ProofThreshold, ProofClosedForm, ProofDual}, r.Proof) {
+			return fmt.Errorf("from z = %s to %s: bound %s, proof %s", r.From, r.To, r.Bound, r.Proof)
 		}
-		var b bytes.Buffer
-		require.NoError(t, Rows.WriteCSV(&b, &grid.Table[Row]{Rows: slices.Delete(slices.Clone(rows), i, i+1)}))
-		require.NoError(t, os.WriteFile(f.Path, b.Bytes(), 0o644))
-		assert.Equal(t, 1, runTo(t, plan(), f).Computed, "without row %d", i)
-		again, err := os.ReadFile(f.Path)
+		reached = r.To
+	}
+	if reached.Cmp(one) != 0 {
+		return fmt.Errorf("nothing from z = %s to 1", reached)
+	}
+	return nil
+}
+
+// boundOf returns the largest bound of rows.
+func boundOf(rows []row) *big.Rat {
+	c := &Cover{}
+	for _, r := range rows {
+		c.Intervals = append(c.Intervals, r.Interval)
+	}
+	return c.Bound()
+}
+
+// The file has every lattice in order, the same with any number of jobs, and a certificate for each, which the checker accepts.
+func TestRun(t *testing.T) {
+	p := plan()
+	p.Certs = filepath.Join(t.TempDir(), "certs")
+	var files [2]bytes.Buffer
+	for i := range files {
+		p.Jobs = i + 1
+		s, err := p.Run(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, string(whole), string(again))
+		assert.Equal(t, [2]int{6, 6}, [2]int{s.Lattices, s.Computed})
+		require.NoError(t, s.WriteCSV(&files[i]))
 	}
-	head, good := strings.Join(columns, ",")+"\n", "3,2,paper,0,1,1,threshold,0,,\n"
-	for _, bad := range []string{"n,k\n", head + "x,2,paper,0,1,1,threshold,0,,\n" + good, head + "3,2,paper,0,?,1,threshold,0,,\n" + good} {
-		_, _, err := Rows.ParseCSV(t.Context(), []byte(bad))
-		assert.ErrorIs(t, err, grid.ErrFile, bad)
+	assert.Equal(t, files[0].String(), files[1].String())
+	rows := rowsOf(t, files[0].Bytes())
+	assert.True(t, slices.IsSortedFunc(rows, func(a, b row) int { return (a.K-b.K)*100 + a.N - b.N }))
+	for _, at := range []Place{{3, 2}, {4, 2}} {
+		text, err := os.ReadFile(filepath.Join(p.Certs, fmt.Sprintf("%d-%d-paper.cert", at.N, at.K)))
+		require.NoError(t, err)
+		assert.NoError(t, accepted(t.Context(), text))
+		own := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.N != at.N || r.K != at.K })
+		assert.Contains(t, string(text), "claim ratio pf 0 1 "+boundOf(own).RatString()+"\n")
 	}
+	p.Check = func(context.Context, []byte) error { return errors.New("refused") }
+	_, err := p.Run(t.Context())
+	assert.ErrorContains(t, err, "refused", "a certificate that is not accepted is not kept")
 }
 
 // TestSummary: k = 2 is settled for every n once those below 12 are there.
@@ -112,10 +108,12 @@ func TestSummary(t *testing.T) {
 	slowtest.Only(t)
 	p := plan()
 	p.N, p.K, p.Lower, p.Target = nil, []int{1, 2}, false, big.NewRat(1004, 1000)
-	s := runTo(t, p, Files{Options: grid.Options{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 2}})
+	s, err := p.Run(t.Context())
+	require.NoError(t, err)
 	assert.Equal(t, []Settlement{{K: 1, From: 2, Bound: 1, All: true}, {K: 2, From: 6, Bound: s.Settled[1].Bound, All: true}}, s.Settled)
 	p.N = []int{3, 5}
-	s = runTo(t, p, Files{Options: grid.Options{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1}})
+	s, err = p.Run(t.Context())
+	require.NoError(t, err)
 	assert.False(t, s.Settled[1].All)
 	assert.Equal(t, []int{4}, s.Settled[1].Missing)
 }
@@ -127,88 +125,6 @@ func accepted(ctx context.Context, text []byte) error {
 		err = errors.New(report.Reason)
 	}
 	return err
-}
-
-// TestKeptRowsAreCheckedAgain: with a folder for certificates, rows that a certificate does not prove are computed again, be it the file that was changed, the certificate or both.
-func TestKeptRowsAreCheckedAgain(t *testing.T) {
-	dir := t.TempDir()
-	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}, Certs: filepath.Join(dir, "certs"), Check: accepted}
-	runTo(t, plan(), f)
-	whole, err := os.ReadFile(f.Path)
-	require.NoError(t, err)
-	rows := rowsOf(t, whole)
-	i := slices.IndexFunc(rows, func(r Row) bool { return r.N == 4 && r.K == 2 && r.Proof == ProofDual })
-	path := filepath.Join(f.Certs, CertificateName(4, 2, 0))
-	cert, err := os.ReadFile(path)
-	require.NoError(t, err)
-	better := big.NewRat(100001, 100000) // than what is true
-
-	doctored := string(cert)
-	for j := i; j < len(rows) && rows[j].N == 4 && rows[j].K == 2; j++ {
-		doctored = strings.Replace(doctored, "bound "+rows[j].Bound.RatString()+"\n", "bound "+better.RatString()+"\n", 1)
-		doctored = strings.Replace(doctored, "claim ratio pf 0 1 "+rows[j].Bound.RatString()+"\n", "claim ratio pf 0 1 "+better.RatString()+"\n", 1)
-		rows[j].Bound = better
-	}
-	changed := text(t, rows)
-	require.NotEqual(t, string(whole), changed)
-	require.NotEqual(t, string(cert), doctored)
-	for name, c := range map[string][2]string{"file": {changed, string(cert)}, "certificate": {string(whole), doctored}, "both": {changed, doctored}, "neither": {string(whole), string(cert)}} {
-		require.NoError(t, os.WriteFile(f.Path, []byte(c[0]), 0o644))
-		require.NoError(t, os.WriteFile(path, []byte(c[1]), 0o644))
-		s := runTo(t, plan(), f)
-		want := 1
-		if name == "neither" {
-			want = 0
-		}
-		assert.Equal(t, want, s.Computed, name)
-		again, err := os.ReadFile(f.Path)
-		require.NoError(t, err)
-		assert.Equal(t, string(whole), string(again), name)
-	}
-	// The file is left alone where the check does not come to its end.
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, err = Run(ctx, plan(), f)
-	require.ErrorIs(t, err, context.Canceled)
-	again, err := os.ReadFile(f.Path)
-	require.NoError(t, err)
-	assert.Equal(t, string(whole), string(again))
-}
-
-// TestShards: parts of a grid, merged in any order and overlapping, are the same bytes as the whole; parts that differ are not merged.
-func TestShards(t *testing.T) {
-	dir := t.TempDir()
-	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1}}
-	runTo(t, plan(), f)
-	whole, err := os.ReadFile(f.Path)
-	require.NoError(t, err)
-	var parts []string
-	computed := 0
-	for part := range 4 {
-		p := plan()
-		p.Shard = grid.Shard{Index: part, Count: 4}
-		g := Files{Options: grid.Options{Path: filepath.Join(dir, fmt.Sprint("part-", part, ".csv")), Jobs: 1}}
-		s := runTo(t, p, g)
-		assert.Equal(t, s.Lattices, s.Computed)
-		assert.Empty(t, s.Settled)
-		computed += s.Computed
-		parts = append([]string{g.Path}, parts...)
-	}
-	assert.Equal(t, 6, computed)
-	for _, some := range [][]string{parts, append(parts, f.Path, parts[1])} {
-		merged, lattices, err := Merge(t.Context(), some)
-		require.NoError(t, err)
-		assert.Equal(t, 6, lattices)
-		assert.Equal(t, string(whole), text(t, merged.Rows))
-	}
-	for name, change := range map[string][2]string{"another bound": {",1,threshold", ",1.5,threshold"}, "other constraints": {"paper", "full"}, "a hole": {",threshold,", ",dual,"}} {
-		bad := filepath.Join(dir, "bad.csv")
-		require.NoError(t, os.WriteFile(bad, []byte(strings.ReplaceAll(string(whole), change[0], change[1])), 0o644))
-		_, _, err = Merge(t.Context(), []string{parts[0], parts[1], bad})
-		assert.ErrorIs(t, err, grid.ErrFile, name)
-	}
-	_, _, err = Merge(t.Context(), []string{filepath.Join(dir, "none.csv")})
-	assert.ErrorIs(t, err, grid.ErrFile)
 }
 
 // spent is a context that ends when it is asked the so many-th time whether it has.
@@ -232,82 +148,38 @@ func spentAfter(looks int64) *spent {
 	return c
 }
 
-// Writing out a grid, listing the classes of a lattice and reading a table all end with the context, before their work is done.
+// Writing out a grid and listing the classes of a lattice end with the context, before their work is done.
 func TestPlanningEndsWithTheContext(t *testing.T) {
-	p := &Plan{K: count(1, 1000), Options: Options{Target: big.NewRat(1014, 1000)}}
-	path := filepath.Join(t.TempDir(), "map.csv")
+	p := plan()
+	p.N, p.K = nil, count(1, 1000)
 	for looks := range int64(40) {
-		_, err := Run(spentAfter(looks), p, Files{Options: grid.Options{Path: path, Jobs: 1}})
+		_, err := p.Run(spentAfter(looks))
 		require.ErrorIs(t, err, errSpent)
 	}
-	assert.NoFileExists(t, path)
 	_, err := newForm(spentAfter(3), 400, 400, 2, 1e6)
 	require.ErrorIs(t, err, errSpent)
-	_, _, err = Rows.ParseCSV(spentAfter(2), []byte(text(t, slices.Repeat([]Row{{N: 2, K: 1, Constraints: "paper", Interval: Interval{new(big.Rat), one, one, ProofThreshold}}}, 5))))
-	require.ErrorIs(t, err, errSpent)
-	_, err = (&Plan{N: count(2, 3000), K: count(1, 1000), Options: p.Options}).lay(t.Context())
+	p.N = count(2, 3000)
+	_, _, err = p.lay(t.Context())
 	assert.ErrorIs(t, err, lp.ErrTooLarge)
 }
 
-// Rows that are written one after the other are put in order at the end, and a run that has been stopped leaves those of whole lattices.
+// A run that has been stopped has whole lattices.
 func TestStoppedRun(t *testing.T) {
-	dir := t.TempDir()
-	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1}}
 	p := plan()
-	runTo(t, p, f)
-	whole, err := os.ReadFile(f.Path)
-	require.NoError(t, err)
-	g := Files{Options: grid.Options{Path: filepath.Join(dir, "stopped.csv"), Jobs: 1, Resume: true}}
+	p.Jobs = 1
 	ctx, cancel := context.WithCancelCause(t.Context())
-	g.Report = func(done, _ int) {
+	p.Report = func(done, _ int) {
 		if done == 3 {
 			cancel(errSpent)
 		}
 	}
-	s, err := Run(ctx, p, g)
-	require.NoError(t, err)
-	assert.Equal(t, 3, s.Missing())
-	g.Report = nil
-	s, err = Run(t.Context(), p, g)
-	require.NoError(t, err)
-	assert.Equal(t, [2]int{3, 3}, [2]int{s.Kept, s.Computed})
-	again, err := os.ReadFile(g.Path)
-	require.NoError(t, err)
-	assert.Equal(t, string(whole), string(again))
-}
-
-// A second run on the file of one at work is refused; no row is lost.
-func TestTwoRunsOnOneFile(t *testing.T) {
-	f := Files{Options: grid.Options{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1}}
-	second := f
-	second.Resume = true
-	tried := 0
-	f.Report = func(int, int) {
-		tried++
-		_, err := Run(t.Context(), plan(), second)
-		assert.ErrorIs(t, err, grid.ErrFile)
-		assert.ErrorContains(t, err, "another process is writing it")
-	}
-	assert.Equal(t, 6, runTo(t, plan(), f).Computed)
-	assert.Equal(t, 6, tried)
-	assert.Equal(t, 6, runTo(t, plan(), second).Kept)
-}
-
-// What a killed run left of a certificate is gone after the next one, whatever lattice it was of; what a living process writes is left to it.
-func TestRestsOfKilledRuns(t *testing.T) {
-	dir := t.TempDir()
-	f := Files{Options: grid.Options{Path: filepath.Join(dir, "map.csv"), Jobs: 1, Resume: true}, Certs: filepath.Join(dir, "certs"), Check: accepted}
-	require.NoError(t, os.Mkdir(f.Certs, 0o700))
-	for _, name := range []string{".4-2-paper.cert.new", ".9-9-paper.cert.new"} {
-		require.NoError(t, os.WriteFile(filepath.Join(f.Certs, name), []byte("optratio-certificate 3\nproblem interval\nn 4"), 0o600))
-	}
-	runTo(t, plan(), f)
-	for _, folder := range []string{dir, f.Certs} {
-		entries, err := os.ReadDir(folder)
-		require.NoError(t, err)
-		for _, e := range entries {
-			assert.False(t, strings.HasPrefix(e.Name(), "."), e.Name())
-		}
+	s, err := p.Run(ctx)
+	require.ErrorIs(t, err, errSpent)
+	assert.Equal(t, 3, s.Computed)
+	var file strings.Builder
+	require.NoError(t, s.WriteCSV(&file))
+	for _, c := range s.covers {
+		assert.NoError(t, covers(c.Intervals))
 	}
 }
 
@@ -315,7 +187,7 @@ func TestRestsOfKilledRuns(t *testing.T) {
 func TestOneLatticeFails(t *testing.T) {
 	p := plan()
 	p.N, p.K, p.MaxClasses = []int{3, 40}, []int{2, 30}, 40
-	s, err := Run(t.Context(), p, Files{Options: grid.Options{Path: filepath.Join(t.TempDir(), "map.csv"), Jobs: 1}})
+	s, err := p.Run(t.Context())
 	require.ErrorIs(t, err, errTooMany)
 	assert.Equal(t, 2, s.Computed)
 }
