@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -89,87 +88,71 @@ func (a *Args) step() {
 	}
 }
 
-// Int returns a whole number from least to most.
-func (a *Args) Int(name string, least, most int) int {
-	v, err := strconv.Atoi(a.Text(name))
-	if err != nil || v < least || v > most {
-		a.fail(name, fmt.Sprintf("give a whole number from %d to %d", least, most))
-	}
-	return v
-}
-
-// Floats returns a list of numbers for which ok holds, in which from:to:step stands for a range; remedy says what that means.
-func (a *Args) Floats(name string, ok func(float64) bool, remedy string) (out []float64) {
+// numbers returns a list of numbers from least to most, in which from:to:step stands for a range; what says in words what they are, "a …" for a single one.
+func (a *Args) numbers(name, what string, least, most float64) []*big.Rat {
 	list, err := decimal.ParseList(a.Text(name), 1000)
+	good := err == nil && (len(list) == 1 || !strings.HasPrefix(what, "a "))
 	for _, r := range list {
 		x, _ := r.Float64()
-		if out = append(out, x); !ok(x) || math.IsInf(x, 0) {
-			err = ErrParameter
+		good = good && x >= least && x <= most && (r.IsInt() || !strings.Contains(what, "whole"))
+	}
+	if !good {
+		a.fail(name, fmt.Sprintf("give %s from %s to %s", what, digits(least), digits(most)))
+	}
+	return list
+}
+
+// Ints, Int, Floats, Float and Rat are numbers for Go.
+func (a *Args) Ints(name string, least, most int) (out []int) {
+	for _, r := range a.numbers(name, "whole numbers such as 2,3,8 or 2:6", float64(least), float64(most)) {
+		out = append(out, int(r.Num().Int64()))
+	}
+	return out
+}
+
+func (a *Args) Int(name string, least, most int) int {
+	return int(a.numbers(name, "a whole number", float64(least), float64(most))[0].Num().Int64())
+}
+
+func (a *Args) Floats(name string, least, most float64) (out []float64) {
+	for _, r := range a.numbers(name, "numbers, separated by commas,", least, most) {
+		x, _ := r.Float64()
+		out = append(out, x)
+	}
+	return out
+}
+
+func (a *Args) Rat(name string, least, most float64) *big.Rat {
+	return a.numbers(name, "a number", least, most)[0]
+}
+
+func (a *Args) Float(name string, least, most float64) float64 {
+	x, _ := a.Rat(name, least, most).Float64()
+	return x
+}
+
+// Range returns the ends of from:to, with least <= from < to <= most.
+func (a *Args) Range(name string, least, most float64) (from, to float64) {
+	left, right, ok := strings.Cut(a.Text(name), ":")
+	for text, end := range map[string]*float64{left: &from, right: &to} {
+		x, err := decimal.ParseNumber(text)
+		if ok = ok && err == nil; ok {
+			*end, _ = x.Float64()
 		}
 	}
-	if err != nil {
-		a.fail(name, remedy)
-	}
-	return out
-}
-
-// Float returns one such number.
-func (a *Args) Float(name string, ok func(float64) bool, remedy string) float64 {
-	list := a.Floats(name, ok, remedy)
-	if len(list) != 1 || strings.Contains(a.Text(name), ":") {
-		a.fail(name, remedy)
-	}
-	return list[0]
-}
-
-// Rat is Float, exactly.
-func (a *Args) Rat(name string, ok func(float64) bool, remedy string) *big.Rat {
-	a.Float(name, ok, remedy)
-	return must(decimal.ParseList(a.Text(name), 1))[0]
-}
-
-// Ints returns a list of whole numbers, each from least to most: 2,3,8 or 2:6.
-func (a *Args) Ints(name string, least, most int) (out []int) {
-	remedy := fmt.Sprintf("give whole numbers from %d to %d, separated by commas, or a range such as %d:%d", least, most, least, least+1)
-	whole := func(x float64) bool { return x == math.Trunc(x) && x >= float64(least) && x <= float64(most) }
-	for _, x := range a.Floats(name, whole, remedy) {
-		out = append(out, int(x))
-	}
-	return out
-}
-
-// Range returns the ends of from:to, which least <= from < to <= 1e6.
-func (a *Args) Range(name string, least float64) (from, to float64) {
-	left, right, ok := strings.Cut(a.Text(name), ":")
-	x, err := decimal.ParseNumber(left)
-	y, err2 := decimal.ParseNumber(right)
-	if !ok || err != nil || err2 != nil {
-		a.fail(name, "give from:to, such as 0.01:10")
-	}
-	from, _ = x.Float64()
-	to, _ = y.Float64()
-	if !(from >= least && from < to && to <= greatest) {
-		a.fail(name, fmt.Sprintf("give from:to with %s <= from < to <= 1e6", digits(least)))
+	if !ok || !(from >= least && from < to && to <= most) {
+		a.fail(name, fmt.Sprintf("give from:to with %s <= from < to <= %s", digits(least), digits(most)))
 	}
 	return from, to
 }
 
 // Epsilon returns an ε > 0.
 func (a *Args) Epsilon(name string) number.Epsilon {
-	return exactly(a.Float(name, positive, wantPositive))
+	return must(number.FromEpsilon(a.Rat(name, smallest, greatest)))
 }
 
-// positive and the like are what Float and Floats check. Nothing that is drawn needs numbers beyond smallest and greatest.
-func positive(x float64) bool    { return x >= smallest && x <= greatest }
-func probability(x float64) bool { return x >= 0 && x <= 1 }
-
-const (
-	smallest, greatest = 1e-6, 1e6
-
-	wantPositive    = "give a number from 1e-6 to 1e6"
-	wantPositives   = "give numbers from 1e-6 to 1e6, separated by commas"
-	wantProbability = "give a number from 0 to 1"
-)
+// Nothing that is drawn needs positive numbers beyond these.
+const smallest, greatest = 1e-6, 1e6
 
 // mechanismNames returns a list of registered mechanisms.
 func (a *Args) mechanismNames(name string) (out []mechanisms.Mechanism) {

@@ -3,7 +3,6 @@ package figures
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ var hetSpecs = []Spec{
 
 // gamma returns γ as a parameter of mechanisms.
 func (a *Args) gamma() mechanisms.Params {
-	x := a.Float("gamma", func(x float64) bool { return positive(x) && x <= 1 }, "give a number from 1e-6 to 1")
+	x := a.Float("gamma", smallest, 1)
 	return mechanisms.Params{Gamma: new(big.Rat).SetFloat64(x)}
 }
 
@@ -52,12 +51,12 @@ func short(m mechanisms.Mechanism) string {
 // scenarios draws scores and sensitivities above, and mean squared errors below.
 func scenarios(number string, which ...int) func(context.Context, *Args) *Figure {
 	return func(ctx context.Context, a *Args) *Figure {
-		epsilons, list := a.Floats("eps", positive, wantPositives), a.mechanismNames("mechanism")
+		epsilons, list := a.Floats("eps", smallest, greatest), a.mechanismNames("mechanism")
 		gamma := a.gamma()
 		draws, rated, seed := 1, 1, 1
 		how := "Errors are means over the mechanisms' probabilities."
 		if _, random := a.values["draws"]; random {
-			draws, seed = a.Int("draws", 2, 100_000), a.Int("seed", 0, math.MaxInt)
+			draws, seed = a.Int("draws", 2, 100_000), a.Int("seed", 0, 1<<53)
 			rated = min(a.Int("trials", 1, 10_000), draws)
 			how = fmt.Sprintf("Sensitivities: ranges from the first to the last decile of %d draws (seed %d), to which scores are clipped. Errors: over the mechanisms' probabilities, averaged over %d of the draws.", draws, seed, rated)
 		}
@@ -109,8 +108,8 @@ func candidatesOf(t *scenario.Trials, number int) *Panel {
 
 // drawGains draws HG(rnm, rs) over the sensitivities of two candidates.
 func drawGains(ctx context.Context, a *Args) *Figure {
-	eps, gap, params := a.Float("eps", positive, wantPositive), a.Float("gap", positive, wantPositive), a.gamma()
-	from, to := a.Range("delta-range", smallest)
+	eps, gap, params := a.Float("eps", smallest, greatest), a.Float("gap", smallest, greatest), a.gamma()
+	from, to := a.Range("delta-range", smallest, greatest)
 	deltas := evenly(from, to, a.Int("points", 2, 200))
 	rnm, rs := must(mechanisms.Lookup("rnm-exponential")), must(mechanisms.Lookup("rs"))
 	cells := &Cells{X: deltas, Y: deltas}
@@ -132,7 +131,7 @@ func drawGains(ctx context.Context, a *Args) *Figure {
 }
 
 func drawShares(ctx context.Context, a *Args) *Figure {
-	eps := a.Float("eps", positive, wantPositive)
+	eps := a.Float("eps", smallest, greatest)
 	list, shares := a.mechanismNames("mechanism"), asFloats(a.Ints("share", 1, scenario.Candidates-1))
 	params := a.gamma()
 	var row []*Panel

@@ -123,7 +123,7 @@ func drawThreshold(ctx context.Context, a *Args) *Figure {
 
 func drawWorstRatio(ctx context.Context, a *Args) *Figure {
 	ns, ks := a.Ints("n", 3, 12), a.Ints("k", 1, 30)
-	from, to := a.Range("eps-range", smallest)
+	from, to := a.Range("eps-range", smallest, greatest)
 	grid := evenly(from, to, a.Int("points", 2, 200))
 	f := &Figure{
 		Title: "How far permute-and-flip is from optimal at worst",
@@ -157,8 +157,8 @@ const leastEpsilon = 0.01
 
 func drawMap(ctx context.Context, a *Args) *Figure {
 	ns, ks := a.Ints("n", 3, 60), a.Ints("k", 1, 30)
-	target := a.Rat("target", func(x float64) bool { return x > 1 }, "give a decimal above 1 such as 1.014")
-	gap := a.Float("gap", func(x float64) bool { return x == 0 || x >= ratiomap.MinGap }, fmt.Sprintf("give 0, or at least %g", ratiomap.MinGap))
+	target := a.Rat("target", 1+smallest, 10)
+	gap := a.Float("gap", ratiomap.MinGap, 1)
 	scale := &Scale{Name: "bound", Label: "bound on the ratio at every ε", Min: 1}
 	cells := &Cells{X: asFloats(ks), Y: asFloats(ns), Digits: 4}
 	curves := &Panel{
@@ -207,7 +207,7 @@ func stairs(name string, c *ratiomap.Cover) *Series {
 
 func drawResolution(ctx context.Context, a *Args) *Figure {
 	n, k := a.Int("n", 2, 6), a.Int("k", 1, 10)
-	steps, epsilons := a.Ints("steps", 1, 30), a.Floats("eps", positive, wantPositives)
+	steps, epsilons := a.Ints("steps", 1, 30), a.Floats("eps", smallest, greatest)
 	rated := []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), must(mechanisms.Lookup("geo")), mechanisms.Exponential()}
 	var row []*Panel
 	a.steps(len(epsilons) * len(steps))
@@ -318,7 +318,7 @@ func atEqualRho(ctx context.Context, m mechanisms.Mechanism, rho *big.Rat) (numb
 
 func drawRho(ctx context.Context, a *Args) *Figure {
 	ns, k := a.Ints("n", 2, 1000), a.Int("k", 1, 50)
-	from, to := a.Range("rho-range", smallest)
+	from, to := a.Range("rho-range", smallest, greatest)
 	points := a.Int("points", 2, 200)
 	list := []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential(), must(mechanisms.Lookup("geo"))}
 	x := Axis{Name: "rho", Label: "ρ of zero-concentrated privacy", Log: true}

@@ -55,7 +55,7 @@ func oneBest(m mechanisms.Mechanism, n int, p float64) float64 {
 
 func drawWorstErrors(_ context.Context, a *Args) *Figure {
 	n, points := a.Int("n", 2, 1e6), a.Int("points", 2, 10000)
-	eps := a.Float("eps", positive, wantPositive)
+	eps := a.Float("eps", smallest, greatest)
 	of := func(name string) *Series {
 		m := must(mechanisms.Lookup(name))
 		return sample(name, Curve, evenly(1/float64(points), 1, points), func(p float64) float64 { return -2 / eps * math.Log(p) * oneBest(m, n, p) })
@@ -83,7 +83,7 @@ func drawWorstErrorRatios(_ context.Context, a *Args) *Figure {
 }
 
 func drawWorstCase(ctx context.Context, a *Args) *Figure {
-	from, to := a.Range("n-range", 2)
+	from, to := a.Range("n-range", 2, greatest)
 	eps, points := a.Epsilon("eps"), a.Int("points", 2, 10000)
 	em, pf := &Series{Name: "em"}, &Series{Name: "pf"}
 	a.steps(points)
@@ -113,20 +113,20 @@ func drawWorstCase(ctx context.Context, a *Args) *Figure {
 // ratios draws a mechanism's ratio to the optimum over ε, a curve for each n or each k.
 func ratios(name, curves, letter string) func(context.Context, *Args) *Figure {
 	return func(ctx context.Context, a *Args) *Figure {
-		ns, ks := a.Ints("n", 2, 12), a.Ints("k", 1, 30)
-		from, to := a.Range("eps-range", smallest)
+		var ns, ks []int
+		var fixed string
+		if curves == "n" {
+			ns, ks = a.Ints("n", 2, 12), []int{a.Int("k", 1, 30)}
+			fixed = fmt.Sprintf("k = %d", ks[0])
+		} else {
+			ns, ks = []int{a.Int("n", 2, 12)}, a.Ints("k", 1, 30)
+			fixed = fmt.Sprintf("n = %d", ns[0])
+		}
+		from, to := a.Range("eps-range", smallest, greatest)
 		grid := geometrically(from, to, a.Int("points", 2, 2000))
 		objective, err := totals.ParseObjective(a.Text("objective"))
-		fixed := fmt.Sprintf("k = %d", ks[0])
-		switch {
-		case err != nil:
+		if err != nil {
 			a.fail("objective", "give paper or box")
-		case curves == "n" && len(ks) > 1:
-			a.fail("k", "give one number")
-		case curves == "k" && len(ns) > 1:
-			a.fail("n", "give one number")
-		case curves == "k":
-			fixed = fmt.Sprintf("n = %d", ns[0])
 		}
 		var all []*Series
 		a.steps(len(ns) * len(ks) * len(grid))
@@ -151,11 +151,8 @@ func ratios(name, curves, letter string) func(context.Context, *Args) *Figure {
 }
 
 func drawLaplace(_ context.Context, a *Args) *Figure {
-	from, to := a.Range("c-range", -greatest)
-	eps, points := a.Float("eps", positive, wantPositive), a.Int("points", 2, 2000)
-	if to > 0 {
-		a.fail("c-range", "give from:to with from < to <= 0")
-	}
+	from, to := a.Range("c-range", -greatest, 0)
+	eps, points := a.Float("eps", smallest, greatest), a.Int("points", 2, 2000)
 	var curves []*Series
 	for _, name := range []string{"rnm-laplace", "em", "pf"} {
 		curves = append(curves, sample(name, Curve, evenly(from, to, points), func(c float64) float64 {

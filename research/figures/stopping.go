@@ -46,15 +46,18 @@ func limits(name string, grid []float64, limit func(x float64, exact *big.Rat) (
 
 func regions(which int, title string) func(context.Context, *Args) *Figure {
 	return func(_ context.Context, a *Args) *Figure {
-		ps, ls := a.Floats("p", probability, wantProbability), a.Ints("l", 1, 1000)
-		from, to := a.Range("eps-range", 0)
-		grid := evenly(from, to, a.Int("points", 2, 10000))
-		switch {
-		case which != 2 && len(ps) > 1:
-			a.fail("p", "give one number from 0 to 1")
-		case which != 3 && len(ls) > 1:
-			a.fail("l", "give one whole number")
+		var ps []float64
+		var ls []int
+		switch which {
+		case 1:
+			ps, ls = []float64{a.Float("p", 0, 1)}, []int{a.Int("l", 1, 1000)}
+		case 2:
+			ps, ls = a.Floats("p", 0, 1), []int{a.Int("l", 1, 1000)}
+		case 3:
+			ps, ls = []float64{a.Float("p", 0, 1)}, a.Ints("l", 1, 1000)
 		}
+		from, to := a.Range("eps-range", 0, greatest)
+		grid := evenly(from, to, a.Int("points", 2, 10000))
 		x, y := Axis{Name: "eps", Label: "ε", Min: from, Max: to}, Axis{Name: "delta", Label: "δ", Min: 0, Max: 0.4}
 		var edges []*Series
 		for _, p := range ps {
@@ -104,7 +107,7 @@ var weightAxis = Axis{Name: "p", Label: "p, the weight of the secretary rule", M
 
 func drawLeastEps(ctx context.Context, a *Args) *Figure {
 	l, n, exact := a.sizes()
-	delta, points := a.Rat("delta", probability, wantProbability), a.Int("points", 2, 10000)
+	delta, points := a.Rat("delta", 0, 1), a.Int("points", 2, 10000)
 	mixes(ctx, n, func(p float64, law secretary.Law) {
 		exact.certify(p, must(secretary.TightEps(law, l, delta)).Eps())
 	})
@@ -134,8 +137,8 @@ func drawLeastDelta(ctx context.Context, a *Args) *Figure {
 
 func drawLargestP(ctx context.Context, a *Args) *Figure {
 	l, n, exact := a.sizes()
-	delta, points := a.Rat("delta", probability, wantProbability), a.Int("points", 2, 10000)
-	from, to := a.Range("eps-range", 0)
+	delta, points := a.Rat("delta", 0, 1), a.Int("points", 2, 10000)
+	from, to := a.Range("eps-range", 0, greatest)
 	law := must(secretary.SecretaryMixLaw(ctx, n, big.NewRat(1, 1)))
 	for _, eps := range evenly(from, to, exactPoints+1) {
 		eps = roundTo(eps, 6)
