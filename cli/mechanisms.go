@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/mechanisms"
 )
@@ -23,13 +24,13 @@ heterogeneous, pmf and recommend also know NAME:M, such as geo-pair:2: the mecha
 ` + strings.Join(job.FewerNames(), ", ") + `.`,
 		Args: command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			var docs []mechanisms.Description
+			var docs []document.Mechanism
 			for _, name := range mechanisms.Names() {
 				m, err := mechanisms.Lookup(name)
 				if err != nil {
 					return err
 				}
-				d, err := mechanisms.Describe(m)
+				d, err := document.Describe(m)
 				if err != nil {
 					return err
 				}
@@ -43,7 +44,7 @@ heterogeneous, pmf and recommend also know NAME:M, such as geo-pair:2: the mecha
 	return c
 }
 
-func printMechanisms(w io.Writer, docs []mechanisms.Description) {
+func printMechanisms(w io.Writer, docs []document.Mechanism) {
 	t := command.Table(w, 2)
 	fmt.Fprintln(t, "name\tprivacy claim\tsensitivities\tpmf\tsampler\tsource")
 	for _, d := range docs {

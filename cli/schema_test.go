@@ -20,7 +20,6 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/recommend"
 	"optratio/internal/sweep"
-	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/audit"
@@ -30,7 +29,7 @@ import (
 var documents = []struct{ doc, form any }{
 	{document.Ratio{}, nil}, {document.Rho{}, nil}, {document.PMF{}, nil}, {document.Evaluate{}, nil}, {document.Stopping{}, nil}, {document.Optimum{}, nil}, {document.Distance{}, nil},
 	{document.Threshold{}, nil}, {document.Heterogeneous{}, nil}, {document.TopK{}, nil}, {mergeDoc{}, nil}, {document.Check{}, nil},
-	{mechanisms.Description{}, nil}, {recommend.Recommendation{}, nil}, {sweep.Summary{}, nil},
+	{document.Mechanism{}, nil}, {recommend.Recommendation{}, nil}, {sweep.Summary{}, nil},
 	{verify.Calibration{}, nil}, {&verify.Report{}, verifyForm{}}, {&audit.Report{}, auditForm{}},
 }
 

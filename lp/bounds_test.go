@@ -122,7 +122,7 @@ func TestPointWithoutInjectionsIsPermuteAndFlip(t *testing.T) {
 				weights, present = append(weights, powers[v]), append(present, c)
 			}
 		}
-		for v, x := range m.(mechanisms.Weighted).WeightedExact(weights, present) {
+		for v, x := range m.(weighted).WeightedExact(weights, present) {
 			j := p.vars.First[i] + int32(v)
 			x.Mul(x, new(big.Rat).SetInt(p.chainWeight(j)))
 			require.Zero(t, x.Cmp(u[j]))

@@ -25,7 +25,7 @@ func byEnumeration(t *testing.T, name string, n, k int, o totals.Objective, e nu
 	v, err := totalOfInstances(context.Background(), m, lat, o, e, 64)
 	require.NoError(t, err)
 	require.NotNil(t, v.exact)
-	byWeights, err := totalOfWeights(context.Background(), m.(mechanisms.Weighted), lat, o, e, 64)
+	byWeights, err := totalOfWeights(context.Background(), m.(weighted), lat, o, e, 64)
 	require.NoError(t, err)
 	require.Zero(t, v.exact.Cmp(byWeights.exact))
 	return v.exact

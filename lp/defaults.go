@@ -136,15 +136,15 @@ func checkChoices(gap *big.Rat, o totals.Objective, level Level, step int) error
 
 // approximate reports whether more bits tell nothing more about a mechanism.
 func approximate(m mechanisms.Mechanism) bool {
-	_, ok := m.(mechanisms.Approximate)
+	_, ok := mechanisms.Precision(m)
 	return ok
 }
 
 // RatioGap is the relative width that a mechanism's ratio may have for the gap asked for: a precision p of its numbers adds up to 2p, and a third one leaves room for
 // what it means below the normal range.
 func RatioGap(gap *big.Rat, m mechanisms.Mechanism) *big.Rat {
-	if a, ok := m.(mechanisms.Approximate); ok && a.Precision() != nil {
-		return new(big.Rat).Add(gap, new(big.Rat).Mul(a.Precision(), big.NewRat(3, 1)))
+	if precision, _ := mechanisms.Precision(m); precision != nil {
+		return new(big.Rat).Add(gap, new(big.Rat).Mul(precision, big.NewRat(3, 1)))
 	}
 	return gap
 }

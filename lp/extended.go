@@ -54,7 +54,7 @@ func newExtended(tables *extendedTables, k, step int, ctx context.Context) *exte
 	return e
 }
 
-// ForLattice implements mechanisms.LatticeBound.
+// ForLattice is for mechanisms.ForLattice.
 func (e *extension) ForLattice(k int) mechanisms.Mechanism {
 	if e.k > 0 {
 		return e
@@ -62,7 +62,7 @@ func (e *extension) ForLattice(k int) mechanisms.Mechanism {
 	return newExtended(e.tables, k, e.step, e.ctx)
 }
 
-// WithContext implements mechanisms.Slow.
+// WithContext is for mechanisms.Within.
 func (e *extension) WithContext(ctx context.Context) mechanisms.Mechanism {
 	return newExtended(e.tables, e.k, e.step, ctx)
 }

@@ -219,9 +219,9 @@ func TestOptimalMechanismEndsWithItsContext(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	in := mechanisms.OnLattice([]int{0, 1, 2, 6}, decimalEps(t, "0.123"))
-	_, err = m.(mechanisms.Slow).WithContext(ended).Enclose(in, 128)
+	_, err = mechanisms.Within(ended, m).Enclose(in, 128)
 	assert.ErrorIs(t, err, context.Canceled)
-	_, err = m.(mechanisms.Slow).WithContext(context.Background()).Enclose(in, 128)
+	_, err = mechanisms.Within(context.Background(), m).Enclose(in, 128)
 	assert.NoError(t, err)
 	// One candidate, and two of which no program is solved by pivots.
 	for _, depths := range [][]int{{0}, {0, 1}, {0, 0}} {

@@ -32,19 +32,19 @@ type optimal struct {
 }
 
 // OnLattice returns what a mechanism is on the lattices Q(n,k) of depth k >= 1: lp-optimal becomes the optimum there for the objective and
-// level, others that are made for a lattice (mechanisms.LatticeBound) are made for these, and all others stay as they are.
+// level, others that are made for a lattice (mechanisms.ForLattice) are made for these, and all others stay as they are.
 // With k = 0, the depth stays open.
 func OnLattice(m mechanisms.Mechanism, k int, o totals.Objective, level Level) mechanisms.Mechanism {
 	if m, ok := m.(*optimal); ok {
 		return &optimal{optima: m.optima, k: k, objective: o, level: level, ctx: m.ctx}
 	}
-	if m, ok := m.(mechanisms.LatticeBound); ok && k > 0 {
-		return m.ForLattice(k)
+	if k > 0 {
+		m, _ = mechanisms.ForLattice(m, k)
 	}
 	return m
 }
 
-// ForLattice implements mechanisms.LatticeBound.
+// ForLattice is for mechanisms.ForLattice.
 func (o *optimal) ForLattice(k int) mechanisms.Mechanism {
 	if o.k > 0 {
 		return o
@@ -52,7 +52,7 @@ func (o *optimal) ForLattice(k int) mechanisms.Mechanism {
 	return &optimal{optima: o.optima, k: k, objective: o.objective, level: o.level, ctx: o.ctx}
 }
 
-// WithContext implements mechanisms.Slow.
+// WithContext is for mechanisms.Within.
 func (o *optimal) WithContext(ctx context.Context) mechanisms.Mechanism {
 	limited := *o
 	limited.ctx = ctx

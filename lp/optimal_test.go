@@ -57,7 +57,7 @@ func TestOptimalMechanismForDecimalEpsilon(t *testing.T) {
 	m, err := mechanisms.Lookup("lp-optimal")
 	require.NoError(t, err)
 	in := mechanisms.OnLattice([]int{0, 1, 1, 2}, decimalEps(t, "0.4"))
-	m = m.(mechanisms.LatticeBound).ForLattice(3)
+	m, _ = mechanisms.ForLattice(m, 3)
 	_, err = m.Exact(in)
 	assert.ErrorIs(t, err, mechanisms.ErrNotRational)
 	boxes, err := m.Enclose(in, 128)

@@ -83,7 +83,7 @@ type Request struct {
 	Direct bool
 	Exact  bool // accept exact rationals only
 	// Gap is (upper-lower)/upper wanted of every ratio; nil for 1e-9. What the precision of a mechanism's own numbers adds
-	// (mechanisms.Approximate) does not count.
+	// (mechanisms.Precision) does not count.
 	Gap       *big.Rat
 	MaxMemory int64 // bytes; 0 for DefaultMemory
 	// MaxWork bounds lumping by its work instead of by time: it ends after so many visits of positions, at some 10 ns each, and an answer that was

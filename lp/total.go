@@ -61,7 +61,7 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o totals.Objec
 		return value{}, fmt.Errorf("%w: the error of %s needs a sum over %s orbits; leave it out of the mechanisms",
 			ErrTooLarge, m.Info().Name, decimal.Count(lattice.Orbits(n, k)))
 	}
-	if w, ok := m.(mechanisms.Weighted); ok {
+	if w, ok := m.(weighted); ok {
 		return totalOfWeights(ctx, w, lat, o, eps, prec)
 	}
 	if err := arrangeable(m, n, k); err != nil {
@@ -147,8 +147,14 @@ func estimatedTotal(ctx context.Context, lat *lattice.Lattice, o totals.Objectiv
 	return value{estimate: sum, method: "floating-point sum over the lattice"}, err
 }
 
+// weighted is a mechanism whose probabilities depend on the weights e^{-ε·depth} alone.
+type weighted interface {
+	WeightedExact(weights []*big.Rat, counts []int) []*big.Rat
+	WeightedEnclose(weights []number.Interval, counts []int) []number.Interval
+}
+
 // totalOfWeights is the total of a mechanism whose probabilities are functions of the weights z^depth.
-func totalOfWeights(ctx context.Context, w mechanisms.Weighted, lat *lattice.Lattice, o totals.Objective, eps number.Epsilon, prec uint) (value, error) {
+func totalOfWeights(ctx context.Context, w weighted, lat *lattice.Lattice, o totals.Objective, eps number.Epsilon, prec uint) (value, error) {
 	if z, rational := eps.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*lat.K()*z.Denom().BitLen() <= exactDenominator {
 		return exactTotal(ctx, lat, o, asked(arith.Powers(arith.Rat{}, z, lat.K()), w.WeightedExact))
 	}

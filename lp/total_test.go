@@ -74,7 +74,7 @@ func TestRoutesOfTotals(t *testing.T) {
 			want := byVectors(n, k, o, z)
 			for name, route := range map[string]func() (value, error){
 				"total":     func() (value, error) { return total(ctx, em, n, k, o, Paper, e, 128) },
-				"weights":   func() (value, error) { return totalOfWeights(ctx, em.(mechanisms.Weighted), lat, o, e, 128) },
+				"weights":   func() (value, error) { return totalOfWeights(ctx, em.(weighted), lat, o, e, 128) },
 				"instances": func() (value, error) { return totalOfInstances(ctx, em, lat, o, e, 128) },
 			} {
 				v, err := route()
@@ -126,7 +126,7 @@ func TestStoppedSumsOfTotals(t *testing.T) {
 		for name, route := range map[string]func() (value, error){
 			"total": func() (value, error) { return total(ctx, em, 3, 2, totals.Paper, Paper, e, 128) },
 			"weights": func() (value, error) {
-				return totalOfWeights(ctx, em.(mechanisms.Weighted), lat, totals.Paper, e, 128)
+				return totalOfWeights(ctx, em.(weighted), lat, totals.Paper, e, 128)
 			},
 			"instances": func() (value, error) { return totalOfInstances(ctx, em, lat, totals.Paper, e, 128) },
 			"estimated": func() (value, error) {
@@ -213,7 +213,7 @@ func TestSizesOfExactTotals(t *testing.T) {
 	assert.Nil(t, permuteAndFlipValue(ctx, 2, 1, totals.Paper, long, 64).exact)
 	lat, err := lattice.New(3, 2)
 	require.NoError(t, err)
-	v, err := totalOfWeights(ctx, mechanisms.Exponential().(mechanisms.Weighted), lat, totals.Paper, long, 64)
+	v, err := totalOfWeights(ctx, mechanisms.Exponential().(weighted), lat, totals.Paper, long, 64)
 	require.NoError(t, err)
 	assert.Nil(t, v.exact)
 	assert.Positive(t, v.box.Lo().Sign())

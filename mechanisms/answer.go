@@ -53,7 +53,7 @@ func Ask(m Mechanism, in *Instance) (*Distribution, error) {
 	}
 	if len(in.Scores) <= enclosedCandidates {
 		boxes, err := m.Enclose(in, answerPrec)
-		_, estimable := m.(Estimator)
+		_, estimable := m.(estimator)
 		switch {
 		case err == nil && vague(boxes) && !estimable:
 			return nil, fmt.Errorf("%w: enclosures of %d bits say nothing", ErrNoAnswer, answerPrec)
@@ -110,12 +110,12 @@ func estimated(m Mechanism, in *Instance) (*Distribution, error) {
 		return nil, err
 	}
 	switch m := m.(type) {
-	case Estimator:
-		e, err := m.Estimate(in)
+	case estimator:
+		e, err := m.estimate(in)
 		if err != nil {
 			return nil, err
 		}
-		return estimates(in, e.PMF, accuracy{method: e.Method, absolute: e.Error})
+		return estimates(in, e.pmf, accuracy{method: e.method, absolute: e.err})
 	case stater:
 		p, err := m.Float(in)
 		if err != nil {

@@ -46,7 +46,9 @@ func (b *bodies) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	return clamped(p, prec), err
 }
 
-// Symbolic implements the interface of that name: only the powers that occur need be powers of e^{-ε·unit}.
+// Symbolic returns the probabilities as rational functions of e^{-ε·unit}, unit in lattice
+// steps and every depth a multiple of it; ErrNotRational where they are no such functions: only the powers that occur need be powers of e^{-ε·unit}.
+// Where ε is rational, constants may depend on it.
 func (b *bodies) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 	if err := in.Check(); err != nil {
 		return nil, err

@@ -23,10 +23,10 @@ func TestLaplaceNoiseOfItsOwnScaleCostsMoreThanClaimed(t *testing.T) {
 		require.NoError(t, err)
 		z, _ := eps.Z()
 		in := &Instance{Scores: ratsOf(t, "0", "0"), Sensitivities: ratsOf(t, "1"), Epsilon: eps}
-		tied, err := registry["rnmh-laplace"].(Logarithmic).LogExact(in)
+		tied, err := registry["rnmh-laplace"].(*noisyMax).LogExact(in)
 		require.NoError(t, err)
 		in.Scores = ratsOf(t, "-1", "1")
-		apart, err := registry["rnmh-laplace"].(Logarithmic).LogExact(in)
+		apart, err := registry["rnmh-laplace"].(*noisyMax).LogExact(in)
 		require.NoError(t, err)
 		square := new(big.Rat).Mul(z, z)
 		square.Quo(square, big.NewRat(2, 1))

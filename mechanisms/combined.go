@@ -16,13 +16,8 @@ import (
 type combinedGEM struct{}
 
 func (combinedGEM) Info() Info {
-	return epsDPEach("combined-gem", "mgem or gem, chosen privately by the correlation of scores and sensitivities", "Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 2")
+	return epsDPEach("combined-gem", "mgem or gem, chosen privately by the correlation of scores and sensitivities", gemSource+"Alg. 2")
 }
-
-var (
-	plainGEM    = &gem{sign: +1}
-	modifiedGEM = &gem{sign: -1}
-)
 
 // parts returns the two mechanisms, first the one that the scores call for, and the shares
 // of ε for the choice and the selection.
@@ -32,7 +27,7 @@ func (in *Instance) parts() (likely, unlikely *gem, choice, rest *big.Rat, err e
 		return nil, nil, nil, nil, err
 	}
 	likely, unlikely = modifiedGEM, plainGEM
-	if in.SpearmanSign() < 0 {
+	if in.spearmanSign() < 0 {
 		likely, unlikely = plainGEM, modifiedGEM
 	}
 	return likely, unlikely, choice, new(big.Rat).Sub(ratOne, choice), nil
@@ -100,33 +95,21 @@ func (m combinedGEM) Float(in *Instance) ([]float64, error) {
 // relativeError is that of gem at the whole of ε: a mixture of nonnegative numbers adds no more than a few roundings.
 func (combinedGEM) relativeError(in *floatInstance) float64 { return plainGEM.relativeError(in) }
 
-// EachSensitivity returns one sensitivity per candidate.
-func (in *Instance) EachSensitivity() []*big.Rat {
+// eachSensitivity returns one sensitivity per candidate.
+func (in *Instance) eachSensitivity() []*big.Rat {
 	if len(in.Sensitivities) == len(in.Scores) {
 		return in.Sensitivities
 	}
 	return slices.Repeat(in.Sensitivities, len(in.Scores))
 }
 
-// SpearmanSign returns the sign of the Spearman rank correlation of scores and sensitivities, tied
+// spearmanSign returns the sign of the Spearman rank correlation of scores and sensitivities, tied
 // values having their average rank; 0 where it is undefined because either are all tied.
-func (in *Instance) SpearmanSign() int {
+func (in *Instance) spearmanSign() int {
 	sum, product := new(big.Int), new(big.Int)
-	other := Ranks(in.EachSensitivity())
-	for i, a := range Ranks(in.Scores) {
+	other := arith.Ranks(in.eachSensitivity())
+	for i, a := range arith.Ranks(in.Scores) {
 		sum.Add(sum, product.Mul(big.NewInt(a), big.NewInt(other[i])))
 	}
 	return sum.Sign()
-}
-
-// Ranks returns 2·rank - (n+1) for each value, ranks counted from 1, ties having their average rank. They sum to 0.
-func Ranks(values []*big.Rat) []int64 {
-	members, class := classes(len(values), func(i, j int) int { return values[i].Cmp(values[j]) })
-	below, twice := 0, make([]int64, len(members))
-	for c, alike := range members {
-		// Ranks from below+1 to below+len(alike), twice their mean.
-		twice[c] = int64(2*below+len(alike)+1) - int64(len(values)+1)
-		below += len(alike)
-	}
-	return scatter(class, twice)
 }

@@ -14,26 +14,20 @@ type overDepths struct {
 	base regular
 	// rescale returns the instance to run base on, with the candidates that keep takes part; the others are never taken.
 	rescale func(in *Instance) (scaled *Instance, keep []int, err error)
-	// steps is Steps of the interface Stepped.
+	// steps is Steps.
 	steps func(in *Instance) []*big.Rat
 }
 
 // regular is a mechanism for one sensitivity that depends on depths alone.
 type regular interface {
-	Symbolic
 	Sampler
-}
-
-// Stepped is a mechanism that counts depths in steps of its own. They depend on sensitivities and parameters alone, whatever the scores: scores that are
-// multiples of u have depths that are sums of multiples of u/s for s among the steps.
-type Stepped interface {
-	Mechanism
-	Steps(in *Instance) []*big.Rat
+	Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error)
 }
 
 func (m *overDepths) Info() Info { return m.info }
 
-// Steps implements Stepped.
+// Steps returns the steps in which depths are counted. They depend on sensitivities and parameters alone, whatever the scores: scores that are
+// multiples of u have depths that are sums of multiples of u/s for s among the steps.
 func (m *overDepths) Steps(in *Instance) []*big.Rat { return m.steps(in) }
 
 // onKept evaluates base on the candidates that take part. The others have the probability zero.

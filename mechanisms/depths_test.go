@@ -35,7 +35,7 @@ func neighbor(in *Instance, rng *rand.Rand) *Instance {
 	out.Scores = make([]*big.Rat, len(in.Scores))
 	for i, q := range in.Scores {
 		move := big.NewRat([]int64{-2, -2, -2, 2, 2, 2, 0, 1, -1}[rng.IntN(9)], 2)
-		out.Scores[i] = move.Add(q, move.Mul(move, in.EachSensitivity()[i]))
+		out.Scores[i] = move.Add(q, move.Mul(move, in.eachSensitivity()[i]))
 	}
 	return &out
 }

@@ -9,8 +9,6 @@ import (
 
 var softmax = exponentialAs(epsDP("em", "exponential mechanism", "McSherry & Talwar 2007"))
 
-func init() { Register(softmax) }
-
 // Exponential returns the registered mechanism em, as PermuteAndFlip does pf.
 func Exponential() Mechanism { return softmax }
 

@@ -30,7 +30,7 @@ func TestPermuteAndFlipByRulesOfFewNodes(t *testing.T) {
 			weights, counts = append(weights, w), append(counts, 1+rng.IntN(8))
 			boxes = append(boxes, number.FromRat(w, prec))
 		}
-		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
+		exact := registry["pf"].(*weighted).WeightedExact(weights, counts)
 		for nodes := 1; nodes <= 6; nodes++ {
 			for _, reach := range []float64{1, 3, 8, 300} {
 				for i, p := range permuteAndFlipByRule(quadrature.Legendre(nodes, prec), reach, prec, boxes, counts) {
@@ -183,7 +183,7 @@ func TestPermuteAndFlipOfTinyWeights(t *testing.T) {
 			weights, counts = append(weights, w), append(counts, 1+rng.IntN(4))
 			boxes = append(boxes, number.FromRat(w, prec))
 		}
-		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
+		exact := registry["pf"].(*weighted).WeightedExact(weights, counts)
 		for i, p := range permuteAndFlipByRule(quadrature.Legendre(40, prec), 30, prec, boxes, counts) {
 			require.True(t, p.Contains(exact[i]), "%v of %v: %v is not in %v", weights, counts, exact[i], p)
 			require.Less(t, p.RelWidth(), 1e-6)
@@ -206,7 +206,7 @@ func TestPermuteAndFlipByShortSeries(t *testing.T) {
 			}
 			weights, counts, boxes = append(weights, w), append(counts, 1+rng.IntN(4)), append(boxes, number.FromRat(w, prec))
 		}
-		exact := registry["pf"].(Weighted).WeightedExact(weights, counts)
+		exact := registry["pf"].(*weighted).WeightedExact(weights, counts)
 		widest := math.Inf(1)
 		for _, bits := range []uint{1, 2, 4, 8, 16, 32, 64, 128} {
 			width := 0.0

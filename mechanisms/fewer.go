@@ -30,7 +30,7 @@ func fewer(base regular, m int) *overDepths {
 	return &overDepths{
 		info: info, base: base,
 		rescale: func(in *Instance) (*Instance, []int, error) {
-			each := in.EachSensitivity()
+			each := in.eachSensitivity()
 			if m > len(each) {
 				return nil, nil, fmt.Errorf("%w: %s of %d candidates, want at most as many", ErrInstance, info.Name, len(each))
 			}
@@ -45,10 +45,10 @@ func fewer(base regular, m int) *overDepths {
 			return &out, keep, out.CheckScores()
 		},
 		steps: func(in *Instance) []*big.Rat {
-			least := slices.SortedFunc(slices.Values(in.EachSensitivity()), (*big.Rat).Cmp)
+			least := slices.SortedFunc(slices.Values(in.eachSensitivity()), (*big.Rat).Cmp)
 			out := *in
 			out.Scores, out.Sensitivities = in.Scores[:min(m, len(least))], least[:min(m, len(least))]
-			if own, ok := base.(Stepped); ok {
+			if own, ok := base.(*overDepths); ok {
 				return own.Steps(&out)
 			}
 			sum := out.PairSensitivity()

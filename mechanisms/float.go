@@ -103,15 +103,15 @@ func (in *Instance) floats() (*floatInstance, error) {
 	return out, nil
 }
 
-// Estimate is a pmf in float64 with a statement of how it was had.
-type Estimate struct {
-	PMF    []float64
-	Method string  // as in "Gauss-Legendre, 8 nodes a panel"
-	Error  float64 // the largest error of an entry, as estimated by the method itself
+// estimate is a pmf in float64 with a statement of how it was had.
+type estimate struct {
+	pmf    []float64
+	method string  // as in "Gauss-Legendre quadrature"
+	err    float64 // the largest error of an entry, as estimated by the method itself
 }
 
-// Estimator is a mechanism whose Float comes with an estimate of its error.
-type Estimator interface {
+// estimator is a mechanism whose Float comes with an estimate of its error.
+type estimator interface {
 	Mechanism
-	Estimate(in *Instance) (Estimate, error)
+	estimate(in *Instance) (estimate, error)
 }

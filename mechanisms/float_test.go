@@ -121,7 +121,7 @@ func TestRandomisedResponse(t *testing.T) {
 		require.NoError(t, err)
 		boxes, err := registry["krr"].Enclose(in, 80)
 		require.NoError(t, err)
-		functions, err := registry["krr"].(Symbolic).Symbolic(in, big.NewRat(1, 2))
+		functions, err := registry["krr"].(regular).Symbolic(in, big.NewRat(1, 2))
 		require.NoError(t, err)
 		for i, v := range c.depths {
 			want := c.best

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"optratio/internal/arith"
+	"optratio/internal/decimal"
 	"optratio/number"
 )
 
@@ -37,7 +38,7 @@ func FromEnclosure(info Info, pmf func(in *Instance, prec uint) (lower, upper []
 const DefaultPrecision = 1e-9
 
 // FromFloat makes a mechanism for uniform sensitivities of a function in float64. Each number x that it returns stands for any real
-// within precision·x of it, as Readings says; precision is between 0 and 1, and 0 stands for DefaultPrecision. It has to
+// within precision·x of it, and below 2^-1022 within 2^-1074, but of no other sign; precision is between 0 and 1, and 0 stands for DefaultPrecision. It has to
 // cover the rounding of scores, sensitivity and ε to float64 as well. Nothing about the mechanism is exact: package verify
 // says that a property is violated only where it fails for every choice of numbers within that precision, and otherwise that it holds to that precision; ratios
 // are enclosed accordingly.
@@ -54,41 +55,6 @@ func FromFloat(info Info, precision float64, pmf func(scores []float64, sensitiv
 		m.precision, _ = new(big.Rat).SetString(strconv.FormatFloat(precision, 'g', -1, 64)) // 1e-9 is 1/10^9
 	}
 	return m
-}
-
-// Approximate is a mechanism whose probabilities are known to a relative precision only, whatever is asked of Enclose: each
-// enclosure is a set of readings.
-type Approximate interface {
-	Mechanism
-	Precision() *big.Rat // not to be modified
-}
-
-// Limits of double precision: the least normal number, and the distance of the numbers below it.
-var (
-	leastNormal   = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1022))
-	denormalSteps = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1074))
-)
-
-// Readings returns the ends of what a number x stands for that was computed in double precision: any number within
-// precision·|x| of it, and where 0 < |x| < 2^-1022 also within 2^-1074, as rounding there is to multiples of that, but of no other sign: an
-// x that underflows stands for an interval that ends at 0. 0 stands for itself, and so does every x if precision is 0.
-func Readings(x, precision *big.Rat) (lower, upper *big.Rat) {
-	if x.Sign() == 0 || precision.Sign() == 0 {
-		return x, x
-	}
-	size := new(big.Rat).Abs(x)
-	slack := new(big.Rat).Mul(size, precision)
-	if size.Cmp(leastNormal) < 0 && slack.Cmp(denormalSteps) < 0 {
-		slack = denormalSteps
-	}
-	lower, upper = new(big.Rat).Sub(x, slack), new(big.Rat).Add(x, slack)
-	if x.Sign() > 0 && lower.Sign() < 0 {
-		lower = new(big.Rat)
-	}
-	if x.Sign() < 0 && upper.Sign() > 0 {
-		upper = new(big.Rat)
-	}
-	return lower, upper
 }
 
 // copied returns numbers of its own. What a function of a stranger is given and what it returns are copied: it may sort its scores in place, or return the
@@ -330,7 +296,7 @@ type floating struct {
 
 func (m *floating) Info() Info { return m.info }
 
-// Precision implements Approximate.
+// Precision is for the function of that name.
 func (m *floating) Precision() *big.Rat { return m.precision }
 
 func (m *floating) Exact(in *Instance) ([]*big.Rat, error) {
@@ -377,7 +343,7 @@ func (m *floating) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	p, err := m.Float(in)
 	boxes := make([]number.Interval, len(p))
 	for r, x := range p {
-		lower, upper := Readings(new(big.Rat).SetFloat64(x), m.precision)
+		lower, upper := decimal.Readings(new(big.Rat).SetFloat64(x), m.precision)
 		boxes[r] = number.Hull(number.FromRat(lower, prec), number.FromRat(upper, prec))
 	}
 	return boxes, err

@@ -142,8 +142,8 @@ func TestFromFloat(t *testing.T) {
 		}
 		assert.Equal(t, "[0, 0]", boxes[2].String(), "0 is 0")
 	}
-	assert.Equal(t, big.NewRat(1, 1e6), m.(mechanisms.Approximate).Precision())
-	assert.Equal(t, big.NewRat(1, 1e9), constant(0).(mechanisms.Approximate).Precision())
+	assert.Equal(t, big.NewRat(1, 1e6), precisionOf(m))
+	assert.Equal(t, big.NewRat(1, 1e9), precisionOf(constant(0)))
 
 	// Below the normal numbers, rounding is to multiples of 2^-1074.
 	tiny := math.SmallestNonzeroFloat64
@@ -269,4 +269,9 @@ func TestFunctionsWorkOnCopies(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []float64{0.5, 0.25, 0}, f)
 	assert.Equal(t, "[2/1 1/1 0/1] [1/1]", fmt.Sprint(first.Scores, first.Sensitivities))
+}
+
+func precisionOf(m mechanisms.Mechanism) *big.Rat {
+	p, _ := mechanisms.Precision(m)
+	return p
 }

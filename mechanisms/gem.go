@@ -10,16 +10,22 @@ import (
 	"optratio/number"
 )
 
-func init() {
-	const source = "Antonova et al., Private Selection with Heterogeneous Sensitivities, "
-	Register(&gem{info: epsDPEach("gem", "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates", "Raskhodnikova & Smith 2016; "+source+"(6)"), sign: +1})
-	Register(&gem{info: epsDPEach("mgem", "modified generalised exponential mechanism: the same, in favour of sensitive candidates", source+"IV-D"), sign: -1})
-	Register(&gem{
+const gemSource = "Antonova et al., Private Selection with Heterogeneous Sensitivities, "
+
+var (
+	plainGEM = &gem{
+		info: epsDPEach("gem", "generalised exponential mechanism: permute-and-flip on scores normalised against sensitive candidates", "Raskhodnikova & Smith 2016; "+gemSource+"(6)"),
+		sign: +1,
+	}
+	modifiedGEM = &gem{
+		info: epsDPEach("mgem", "modified generalised exponential mechanism: the same, in favour of sensitive candidates", gemSource+"IV-D"),
+		sign: -1,
+	}
+	runnerGEM = &gem{
 		info: epsDPEach("gem-runner", "gem at the whole of ε, deeper candidates halfway between the runner-up's depth and their own", "this project, research/docs/unequal.md, Theorem 2"),
 		sign: +1, runner: true,
-	})
-	Register(&combinedGEM{})
-}
+	}
+)
 
 // gem is permute-and-flip with sensitivity 1 on the normalised scores
 //
@@ -66,7 +72,7 @@ func (m *gem) pair(qa, da, qb, db *big.Rat) (t term, ok bool) {
 // choices returns candidates' classes by score and sensitivity: one representative of each, how many there are, and
 // each candidate's class.
 func (in *Instance) choices() (alike []candidate, counts, class []int) {
-	each := in.EachSensitivity()
+	each := in.eachSensitivity()
 	members, class := classes(len(each), func(i, j int) int { return cmp.Or(in.Scores[i].Cmp(in.Scores[j]), each[i].Cmp(each[j])) })
 	for _, m := range members {
 		alike, counts = append(alike, candidate{in.Scores[m[0]], each[m[0]]}), append(counts, len(m))

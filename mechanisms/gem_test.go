@@ -175,7 +175,7 @@ func TestSpearmanSign(t *testing.T) {
 		{[]string{"1", "1", "2", "4"}, []string{"5", "1", "6", "7"}, 1},
 	} {
 		in := &Instance{Scores: ratsOf(t, c.scores...), Sensitivities: ratsOf(t, c.sensitivities...)}
-		assert.Equal(t, c.want, in.SpearmanSign(), fmt.Sprint(c))
+		assert.Equal(t, c.want, in.spearmanSign(), fmt.Sprint(c))
 	}
 }
 
@@ -373,9 +373,9 @@ func TestEqualSensitivitiesAreHalfEpsilon(t *testing.T) {
 	for _, depths := range [][]int{{0}, {0, 0, 3}, {2, 0, 1, 1}} {
 		for _, name := range []string{"gem", "mgem"} {
 			in := OnLattice(depths, e)
-			functions, err := registry[name].(Symbolic).Symbolic(in, big.NewRat(1, 2))
+			functions, err := registry[name].(regular).Symbolic(in, big.NewRat(1, 2))
 			require.NoError(t, err)
-			flip, err := registry["pf"].(Symbolic).Symbolic(OnLattice(depths, half), big.NewRat(1, 1))
+			flip, err := registry["pf"].(regular).Symbolic(OnLattice(depths, half), big.NewRat(1, 1))
 			require.NoError(t, err)
 			boxes, err := registry[name].Enclose(in, 100)
 			require.NoError(t, err)
@@ -390,7 +390,7 @@ func TestEqualSensitivitiesAreHalfEpsilon(t *testing.T) {
 				in.Sensitivities = append(in.Sensitivities, big.NewRat(int64(i+1), 2))
 			}
 			if len(depths) > 1 {
-				_, err = registry[name].(Symbolic).Symbolic(in, big.NewRat(1, 2))
+				_, err = registry[name].(regular).Symbolic(in, big.NewRat(1, 2))
 				assert.ErrorIs(t, err, ErrNotRational)
 			}
 		}

@@ -10,17 +10,15 @@ import (
 	"optratio/number"
 )
 
-func init() {
-	flip := &geometric{bodies{
-		info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "docs/results/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
-		rat:   geometricBody[*big.Rat],
-		box:   geometricBody[number.Interval],
-		fun:   geometricBody[arith.RatFunc],
-		guard: func(n int) uint { return 2*uint(n) + 64 },
-	}}
-	Register(flip)
-	Register(&pair{flip, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1; docs/results/resolution.md")})
-}
+var geo = &geometric{bodies{
+	info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "docs/results/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
+	rat:   geometricBody[*big.Rat],
+	box:   geometricBody[number.Interval],
+	fun:   geometricBody[arith.RatFunc],
+	guard: func(n int) uint { return 2*uint(n) + 64 },
+}}
+
+var geoPair = &pair{geo, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1; docs/results/resolution.md")}
 
 // geometric takes the candidate with the largest q_r + 2Δ X_r, the X_r independent with Pr[X_r >= t] = z^t for
 // t = 0, 1, …, z = e^{-ε}; ties are broken uniformly. On the lattice of step 2Δ it is permute-and-flip.

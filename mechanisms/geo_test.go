@@ -146,7 +146,7 @@ func TestGeometricFormsAgree(t *testing.T) {
 			require.NoError(t, err)
 			boxes, err := m.Enclose(in, 100)
 			require.NoError(t, err)
-			symbols, err := m.(Symbolic).Symbolic(in, big.NewRat(1, 1))
+			symbols, err := m.(regular).Symbolic(in, big.NewRat(1, 1))
 			require.NoError(t, err)
 			float, err := m.Float(in)
 			require.NoError(t, err)

@@ -9,17 +9,16 @@ import (
 	"optratio/number"
 )
 
-func init() {
-	Register(&byTies{bodies: bodies{
+var (
+	response = &byTies{bodies: bodies{
 		info: epsDP("krr", "k-randomised response: the best candidate, or any other one alike", "Warner 1965"),
 		rat:  respond[*big.Rat], box: respond[number.Interval], fun: respond[arith.RatFunc],
-	}, flt: respond[float64]})
-	info := epsDP("uniform", "a uniformly random candidate", "folklore")
-	info.Claim = "0-DP"
-	Register(&byTies{constant: true, flt: uniformly[float64], bodies: bodies{
-		info: info, rat: uniformly[*big.Rat], box: uniformly[number.Interval], fun: uniformly[arith.RatFunc],
-	}})
-}
+	}, flt: respond[float64]}
+	uniformChoice = &byTies{constant: true, flt: uniformly[float64], bodies: bodies{
+		info: Info{Name: "uniform", Summary: "a uniformly random candidate", Source: "folklore", Claim: "0-DP", Private: true, Uniform: true, ShiftInvariant: true, Symmetric: true},
+		rat:  uniformly[*big.Rat], box: uniformly[number.Interval], fun: uniformly[arith.RatFunc],
+	}}
+)
 
 // byTies is randomised response, or with constant the uniform choice: the probabilities depend on z = e^{-ε}, the number of candidates, and
 // which of them tie for the best alone.

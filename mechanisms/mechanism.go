@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"optratio/internal/arith"
 	"optratio/number"
 )
 
@@ -151,51 +150,51 @@ type Mechanism interface {
 	Float(in *Instance) ([]float64, error)
 }
 
-// Weighted is a mechanism whose probabilities depend on the weights e^{-ε·depth}
-// of the candidates alone, as do all that are symmetric and shift-invariant with a closed form in
-// them. Each method takes the distinct weights, best (1) first, and how many candidates share
-// each, and returns the probability of one candidate of each weight, which is at most that weight. Candidates
-// that share an enclosure may have different weights in it; then what is returned for it holds the probability of each of them.
-type Weighted interface {
-	Mechanism
-	WeightedExact(weights []*big.Rat, counts []int) []*big.Rat
-	WeightedEnclose(weights []number.Interval, counts []int) []number.Interval
-	WeightedFloat(weights []float64, counts []int) []float64
+// Precision returns the relative precision to which the probabilities of a mechanism are known at best, whatever is asked of Enclose, whose answers are sets of
+// readings then; ok is false where there is no such limit. FromFloat makes such mechanisms, which have a method Precision() *big.Rat.
+func Precision(m Mechanism) (precision *big.Rat, ok bool) {
+	if a, ok := m.(interface{ Precision() *big.Rat }); ok {
+		return a.Precision(), true
+	}
+	return nil, false
 }
 
-// Symbolic is a mechanism whose probabilities are rational functions of one number,
-// where the candidates' depths are commensurable.
-type Symbolic interface {
-	Mechanism
-	// Symbolic returns the probabilities as rational functions of e^{-ε·unit}, unit in lattice
-	// steps and every depth a multiple of it; ErrNotRational where they are no such functions.
-	// Where ε is rational, constants may depend on it.
-	Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error)
+// ForLattice returns what m is on the lattices Q(n,k) of depth k >= 1, whatever n. That is m itself, and bound is false, unless what it answers about one score vector
+// depends on how deep the lattice is: such a mechanism has a method ForLattice(k int) Mechanism, which returns itself where it has a depth already.
+func ForLattice(m Mechanism, k int) (on Mechanism, bound bool) {
+	if b, ok := m.(interface{ ForLattice(k int) Mechanism }); ok {
+		return b.ForLattice(k), true
+	}
+	return m, false
 }
 
-// LatticeBound is a mechanism that is made for a lattice: what it answers about one score vector depends on how deep the lattice is
-// that it belongs to. Whoever compares probabilities across the score vectors of a lattice asks the mechanism that ForLattice returns.
-type LatticeBound interface {
-	Mechanism
-	// ForLattice returns the mechanism for the lattices Q(n,k) of depth k >= 1, whatever n; itself where it has a depth already.
-	ForLattice(k int) Mechanism
-}
-
-// Slow is a mechanism whose answers can take long. Those of the mechanism that WithContext returns end with the context, in its error.
-type Slow interface {
-	Mechanism
-	WithContext(ctx context.Context) Mechanism
-}
-
-// Within returns m with answers that end with ctx, where it is Slow, and m itself otherwise.
+// Within returns m with answers that end with ctx, in its error. That is m itself unless it has a method WithContext(context.Context) Mechanism, as mechanisms have
+// whose answers can take long.
 func Within(ctx context.Context, m Mechanism) Mechanism {
-	if s, ok := m.(Slow); ok {
+	if s, ok := m.(interface {
+		WithContext(ctx context.Context) Mechanism
+	}); ok {
 		return s.WithContext(ctx)
 	}
 	return m
 }
 
-var registry = map[string]Mechanism{}
+var registry = byName(
+	flip, flipPair, flipMixed, oddTrio, softmax,
+	geo, geoPair, geoMixed,
+	exponentialMaxed, gumbelMaxed, laplaceMaxed, eachMaxed, eachLaplaceMaxed,
+	plainGEM, modifiedGEM, runnerGEM, combinedGEM{}, comparisons,
+	geometricStopping, logarithmicStopping, shapedStopping,
+	response, uniformChoice,
+)
+
+func byName(builtIn ...Mechanism) map[string]Mechanism {
+	all := map[string]Mechanism{}
+	for _, m := range builtIn {
+		all[m.Info().Name] = m
+	}
+	return all
+}
 
 // Register adds a mechanism under its name. It panics where the name is taken, or is not one that a list of names separated
 // by commas can hold.

@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-func init() {
-	const (
-		mixed  = " on the mean of gem's depths and the distances to the best score, weighted by sensitivities"
-		source = "this project, research/docs/unequal.md, Theorem 7"
-	)
-	Register(mixedOver(flip, epsDPEach("pf-mixed", "permute-and-flip"+mixed, source)))
-	Register(mixedOver(registry["geo"].(regular), epsDPEach("geo-mixed", "geometric noisy max"+mixed, source)))
-}
+const (
+	mixedSummary = " on the mean of gem's depths and the distances to the best score, weighted by sensitivities"
+	mixedSource  = "this project, research/docs/unequal.md, Theorem 7"
+)
+
+var (
+	flipMixed = mixedOver(flip, epsDPEach("pf-mixed", "permute-and-flip"+mixedSummary, mixedSource))
+	geoMixed  = mixedOver(geo, epsDPEach("geo-mixed", "geometric noisy max"+mixedSummary, mixedSource))
+)
 
 // mixedOver is a regular mechanism at depths 1 apart, run on
 //
@@ -29,7 +30,7 @@ func mixedOver(base regular, info Info) *overDepths {
 		},
 		steps: func(in *Instance) []*big.Rat {
 			// A lead of b over a counts (M-Δ_a)/2M in units of Δ_a + Δ_b.
-			each, most := in.EachSensitivity(), in.Sensitivity()
+			each, most := in.eachSensitivity(), in.Sensitivity()
 			twice := new(big.Rat).Add(most, most)
 			if twice.Sign() == 0 {
 				return nil
@@ -50,7 +51,7 @@ func mixedOver(base regular, info Info) *overDepths {
 
 // mixedDepths returns D_r from the depths d_r of the candidates that take part.
 func (in *Instance) mixedDepths(depths []*big.Rat, keep []int) []*big.Rat {
-	each, most := in.EachSensitivity(), in.Sensitivity()
+	each, most := in.eachSensitivity(), in.Sensitivity()
 	if len(depths) < 2 || most.Sign() == 0 { // then all are the best
 		return depths
 	}

@@ -14,7 +14,7 @@ import (
 
 // partnerDepths returns (max q - q_r)/w_r with w_r = Δ_r + max_{s≠r} Δ_s, less by short.
 func partnerDepths(in *Instance, short *big.Rat) []*big.Rat {
-	each := in.EachSensitivity()
+	each := in.eachSensitivity()
 	out := make([]*big.Rat, len(each))
 	for r := range each {
 		others := slices.Delete(slices.Clone(each), r, r+1)
@@ -27,7 +27,7 @@ func partnerDepths(in *Instance, short *big.Rat) []*big.Rat {
 // mixedByDefinition returns ((max q - q_r) + max(0, m-Δ_r) d_r + max(0, m-Δ_b) d)/(M + m - short), from all leads; m is share of the way from the second largest
 // sensitivity to the largest one, M.
 func mixedByDefinition(in *Instance, share, short *big.Rat) []*big.Rat {
-	each := in.EachSensitivity()
+	each := in.eachSensitivity()
 	sorted := slices.SortedFunc(slices.Values(each), (*big.Rat).Cmp)
 	most, second := sorted[len(sorted)-1], sorted[len(sorted)-2]
 	m := new(big.Rat).Sub(most, second)
@@ -94,7 +94,7 @@ func TestMixedDepthsMoveByOne(t *testing.T) {
 		for corner := range 1<<n + 8 {
 			near := neighbor(in, rng)
 			if corner < 1<<n {
-				for r, d := range in.EachSensitivity() {
+				for r, d := range in.eachSensitivity() {
 					near.Scores[r] = new(big.Rat).Add(in.Scores[r], d)
 					if corner>>r&1 == 1 {
 						near.Scores[r].Sub(in.Scores[r], d)

@@ -19,7 +19,7 @@ type noisy struct {
 // each candidate's group. The noise of a candidate of sensitivity d has scale factor·d/ε,
 // where d is the largest of all if uniform is set.
 func (in *Instance) rates(factor int64, uniform bool) (all []noisy, group []int) {
-	each := in.EachSensitivity()
+	each := in.eachSensitivity()
 	if uniform {
 		each = slices.Repeat([]*big.Rat{in.Sensitivity()}, len(in.Scores))
 	}

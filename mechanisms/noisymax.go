@@ -14,15 +14,15 @@ import (
 // Report noisy max with two of the noises is another mechanism by another name: with exponential
 // noise of mean 2Δ/ε it is permute-and-flip (Ding et al. 2021), with Gumbel
 // noise of scale 2Δ/ε it is the exponential mechanism (the Gumbel-max trick).
-func init() {
-	Register(permuteAndFlipAs(epsDP("rnm-exponential", "report noisy max, exponential noise", "Ding et al. 2021")))
-	Register(exponentialAs(epsDP("rnm-gumbel", "report noisy max, Gumbel noise", "Gumbel 1954; Yellott 1977")))
-	Register(&noisyMax{
+var (
+	exponentialMaxed = permuteAndFlipAs(epsDP("rnm-exponential", "report noisy max, exponential noise", "Ding et al. 2021"))
+	gumbelMaxed      = exponentialAs(epsDP("rnm-gumbel", "report noisy max, Gumbel noise", "Gumbel 1954; Yellott 1977"))
+	laplaceMaxed     = &noisyMax{
 		info:    epsDP("rnm-laplace", "report noisy max, Laplace noise of scale 2Δ/ε", "Dwork & Roth 2014, Claim 3.9"),
 		factor:  2,
 		laplace: true,
-	})
-	Register(&noisyMax{
+	}
+	eachMaxed = &noisyMax{
 		info: Info{
 			Name:           "rnmh",
 			Summary:        "report noisy max, exponential noise of mean 2Δ_a/ε for candidate a",
@@ -32,8 +32,8 @@ func init() {
 			Symmetric:      true,
 		},
 		factor: 2,
-	})
-	Register(&noisyMax{
+	}
+	eachLaplaceMaxed = &noisyMax{
 		info: Info{
 			Name:           "rnmh-laplace",
 			Summary:        "report noisy max, Laplace noise of scale Δ_a/ε for candidate a",
@@ -44,8 +44,8 @@ func init() {
 		},
 		factor:  1,
 		laplace: true,
-	})
-}
+	}
+)
 
 // noisyMax is report noisy max with noise of scale factor·Δ/ε, Laplace or exponential.
 // The probabilities are piecewise exponential sums: a + b·ln z with rational a, b where z = e^{-ε}
@@ -58,19 +58,11 @@ type noisyMax struct {
 	ctx     context.Context // ends quadrature; nil for none
 }
 
-// WithContext implements Slow.
+// WithContext is for Within.
 func (m *noisyMax) WithContext(ctx context.Context) Mechanism {
 	limited := *m
 	limited.ctx = ctx
 	return &limited
-}
-
-// Logarithmic is a mechanism whose probabilities are a + b·ln z with rational a and b where z = e^{-ε} is
-// rational and depths are integers.
-type Logarithmic interface {
-	Mechanism
-	// LogExact returns them, or ErrNotRational where they are not known to be of that form.
-	LogExact(in *Instance) ([]arith.LogRat, error)
 }
 
 func (m *noisyMax) Info() Info { return m.info }
@@ -88,6 +80,8 @@ func evaluate[T any](m *noisyMax, e exponentials[T], all []noisy) ([]logLinear[T
 	return out, err
 }
 
+// LogExact returns the probabilities as a + b·ln z with rational a and b, as they are where z = e^{-ε} is
+// rational and depths are integers, or ErrNotRational.
 func (m *noisyMax) LogExact(in *Instance) ([]arith.LogRat, error) {
 	if err := in.Check(); err != nil {
 		return nil, err

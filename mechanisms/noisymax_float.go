@@ -6,19 +6,19 @@ import (
 )
 
 func (m *noisyMax) Float(in *Instance) ([]float64, error) {
-	e, err := m.Estimate(in)
-	return e.pmf(err)
+	e, err := m.estimate(in)
+	return e.known(err)
 }
 
-// Estimate integrates density times the others' distribution functions by quadrature; all terms are positive.
-func (m *noisyMax) Estimate(in *Instance) (Estimate, error) {
+// estimate integrates density times the others' distribution functions by quadrature; all terms are positive.
+func (m *noisyMax) estimate(in *Instance) (estimate, error) {
 	in64, err := in.floats()
 	if err != nil {
-		return Estimate{}, err
+		return estimate{}, err
 	}
 	laws, err := in64.boundedLaws(float64(m.factor), m.info.Uniform)
 	if err != nil {
-		return Estimate{}, err
+		return estimate{}, err
 	}
 	return byQuadrature(m.ctx, func(extra int) ([]float64, int) { return maxByQuadrature(m.ctx, laws, m.laplace, extra) })
 }

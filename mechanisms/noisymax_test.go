@@ -137,7 +137,7 @@ func TestNoisyMaxFormsAgree(t *testing.T) {
 
 			boxes, err := m.Enclose(in, 96)
 			require.NoError(t, err, msg)
-			estimate, err := m.Estimate(in)
+			estimate, err := m.estimate(in)
 			require.NoError(t, err, msg)
 			oracle := bySimpson(mustFloats(t, in).laws(float64(m.factor), m.info.Uniform), m.laplace)
 			for i, p := range logs {
@@ -148,7 +148,7 @@ func TestNoisyMaxFormsAgree(t *testing.T) {
 					require.Less(t, boxes[i].RelWidth(), 1e-25, msg)
 				}
 				lo, _ := exact.Float64()
-				require.InDelta(t, lo, estimate.PMF[i], 2e-15+estimate.Error, msg)
+				require.InDelta(t, lo, estimate.pmf[i], 2e-15+estimate.err, msg)
 				if in.Sensitivities[i].Sign() > 0 || m.info.Uniform {
 					require.InDelta(t, lo, oracle[i], 1e-9, msg)
 				}
@@ -186,9 +186,9 @@ func TestNoisyMaxOfUniformSensitivities(t *testing.T) {
 		for i := range want {
 			assert.Zero(t, want[i].Cmp(got[i]), "%v", depths)
 		}
-		hetero, err := registry["rnmh-laplace"].(Logarithmic).LogExact(in)
+		hetero, err := registry["rnmh-laplace"].(*noisyMax).LogExact(in)
 		require.NoError(t, err)
-		uniform, err := registry["rnm-laplace"].(Logarithmic).LogExact(OnLattice(depths, squared))
+		uniform, err := registry["rnm-laplace"].(*noisyMax).LogExact(OnLattice(depths, squared))
 		require.NoError(t, err)
 		for i := range hetero {
 			assert.Zero(t, hetero[i].A.Cmp(uniform[i].A))
@@ -201,7 +201,7 @@ func TestNoisyMaxOfUniformSensitivities(t *testing.T) {
 // e^{-d}(2+d)/4, exponential noise of means s_1, s_2 with e^{-gap/s_1}/(1+s_2/s_1).
 func TestNoisyMaxOfTwoCandidates(t *testing.T) {
 	eps, _ := number.ParseExp("2")
-	logs, err := registry["rnm-laplace"].(Logarithmic).LogExact(OnLattice([]int{3, 0}, eps))
+	logs, err := registry["rnm-laplace"].(*noisyMax).LogExact(OnLattice([]int{3, 0}, eps))
 	require.NoError(t, err)
 	// z = 1/2, d = 3 ln 2 = -3 ln z: 2/32 - 3/32 ln z
 	assert.Equal(t, "1/16", logs[0].A.RatString())
@@ -259,9 +259,9 @@ func TestLaplaceNoiseOfItsOwnScaleCostsNMinusOne(t *testing.T) {
 			other.Scores = append(other.Scores, ratOne)
 		}
 		other.Sensitivities = in.Sensitivities
-		a, err := registry["rnmh-laplace"].(Logarithmic).LogExact(in)
+		a, err := registry["rnmh-laplace"].(*noisyMax).LogExact(in)
 		require.NoError(t, err)
-		b, err := registry["rnmh-laplace"].(Logarithmic).LogExact(other)
+		b, err := registry["rnmh-laplace"].(*noisyMax).LogExact(other)
 		require.NoError(t, err)
 		pa, ok := a[0].Rat()
 		require.True(t, ok)
@@ -296,13 +296,13 @@ func TestLaplaceEnclosureOfManyRealScores(t *testing.T) {
 	}
 	boxes, err := registry["rnm-laplace"].Enclose(in, 80)
 	require.NoError(t, err)
-	estimate, err := registry["rnm-laplace"].(Estimator).Estimate(in)
+	estimate, err := registry["rnm-laplace"].(estimator).estimate(in)
 	require.NoError(t, err)
-	assert.Less(t, estimate.Error, 1e-14)
+	assert.Less(t, estimate.err, 1e-14)
 	for i, b := range boxes {
 		require.Less(t, b.RelWidth(), 1e-20)
 		lo, _ := b.Float64()
-		require.InDelta(t, lo, estimate.PMF[i], 1e-15+estimate.Error)
+		require.InDelta(t, lo, estimate.pmf[i], 1e-15+estimate.err)
 	}
 	in.Sensitivities = nil
 	for range in.Scores {
@@ -310,11 +310,11 @@ func TestLaplaceEnclosureOfManyRealScores(t *testing.T) {
 	}
 	_, err = registry["rnmh-laplace"].Enclose(in, 80)
 	assert.ErrorIs(t, err, ErrNoEnclosure)
-	estimate, err = registry["rnmh-laplace"].(Estimator).Estimate(in)
+	estimate, err = registry["rnmh-laplace"].(estimator).estimate(in)
 	require.NoError(t, err)
 	oracle := bySimpson(mustFloats(t, in).laws(1, false), true)
 	for i := range oracle {
-		require.InDelta(t, oracle[i], estimate.PMF[i], 1e-8)
+		require.InDelta(t, oracle[i], estimate.pmf[i], 1e-8)
 	}
 }
 

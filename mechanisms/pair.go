@@ -7,10 +7,7 @@ import (
 	"optratio/number"
 )
 
-func init() {
-	info := epsDPEach("pf-pair", "permute-and-flip at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1")
-	Register(&pair{permuteAndFlipAs(info), info})
-}
+var flipPair = &pair{flip, epsDPEach("pf-pair", "permute-and-flip at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1")}
 
 // pair is a mechanism for one sensitivity with 2Δ replaced by the sum S of the two largest sensitivities.
 //
@@ -25,7 +22,7 @@ type pair struct {
 // PairSensitivity returns S/2, half the sum of the two largest sensitivities.
 func (in *Instance) PairSensitivity() *big.Rat {
 	largest, second := new(big.Rat), new(big.Rat)
-	for _, d := range in.EachSensitivity() {
+	for _, d := range in.eachSensitivity() {
 		switch {
 		case d.Cmp(largest) > 0:
 			largest, second = d, largest

@@ -12,12 +12,10 @@ import (
 	"optratio/number"
 )
 
-func init() {
-	Register(&pairwise{
-		info: epsDPEach("pairwise", "each pair compared with exponential noise at its own scale, drawn again until somebody beats all others, at a parameter proved to be ε-DP",
-			"this project, research/docs/unequal.md, Theorems 3, 4 and 9"),
-		same: registry["pf-pair"].(*pair),
-	})
+var comparisons = &pairwise{
+	info: epsDPEach("pairwise", "each pair compared with exponential noise at its own scale, drawn again until somebody beats all others, at a parameter proved to be ε-DP",
+		"this project, research/docs/unequal.md, Theorems 3, 4 and 9"),
+	same: flipPair,
 }
 
 // pairwise draws independent exponential E_r of rate ε₀. Candidate r beats s iff (h_r - h_s) + (Δ_r+Δ_s)(E_r - E_s) > 0, and is taken if it beats all
@@ -37,7 +35,7 @@ func (m *pairwise) Info() Info { return m.info }
 // plain reports whether the instance is left to pf-pair: whether there are two candidates or fewer, or the least sum of two sensitivities exceeds
 // 9/10 of the largest one, so that all scales are as good as one.
 func (in *Instance) plain() bool {
-	each := slices.SortedFunc(slices.Values(in.EachSensitivity()), (*big.Rat).Cmp)
+	each := slices.SortedFunc(slices.Values(in.eachSensitivity()), (*big.Rat).Cmp)
 	n := len(each)
 	if n <= 2 {
 		return true
@@ -57,7 +55,7 @@ const (
 
 // circles returns bounds that hold for the sensitivities; most = 1, slope = 1 is always one.
 func (in *Instance) circles() circles {
-	each := slices.SortedFunc(slices.Values(in.EachSensitivity()), (*big.Rat).Cmp)
+	each := slices.SortedFunc(slices.Values(in.eachSensitivity()), (*big.Rat).Cmp)
 	if len(each) > mostPairwise {
 		return circles{1, 1}
 	}
@@ -277,7 +275,7 @@ func (m *pairwise) Draws(in *Instance, src Source) (func() int, error) {
 		return m.same.Draws(in, src)
 	}
 	t := &tournament{dice: newDice(src), eps: in.pairwiseParameter(), all: make([]candidate, len(in.Scores)), noise: make([]exponentialReal, len(in.Scores))}
-	each := in.EachSensitivity()
+	each := in.eachSensitivity()
 	for r := range t.all {
 		t.all[r] = candidate{in.Scores[r], each[r]}
 	}

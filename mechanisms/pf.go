@@ -8,8 +8,6 @@ import (
 
 var flip = permuteAndFlipAs(epsDP("pf", "permute-and-flip", "McKenna & Sheldon 2020, Alg. 1"))
 
-func init() { Register(flip) }
-
 // PermuteAndFlip returns the registered mechanism pf. Theorems about it are applied to this value alone, not to others of
 // that name.
 func PermuteAndFlip() Mechanism { return flip }

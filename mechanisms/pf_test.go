@@ -116,7 +116,7 @@ func expand(weights []*big.Rat, counts []int) (p []*big.Rat) {
 
 func TestPermuteAndFlipEqualsItsDefinitions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	pf := registry["pf"].(Weighted)
+	pf := registry["pf"].(*weighted)
 	for range 60 {
 		weights, counts := []*big.Rat{big.NewRat(1, 1)}, []int{1 + rng.IntN(2)}
 		for len(weights) < 4 && rng.IntN(5) > 0 {
@@ -159,7 +159,7 @@ func TestPermuteAndFlipIsStableOnTies(t *testing.T) {
 		sum += p
 	}
 	assert.Greater(t, sum, 100.0, "the recurrence is expected to be unstable here")
-	p := registry["pf"].(Weighted).WeightedFloat([]float64{1}, []int{60})
+	p := registry["pf"].(*weighted).WeightedFloat([]float64{1}, []int{60})
 	assert.InDelta(t, 1.0/60, p[0], 1e-16)
 }
 
@@ -203,7 +203,7 @@ func TestInstancesOnTheLatticeAgreeWithWeights(t *testing.T) {
 		exact, err := m.Exact(in)
 		require.NoError(t, err)
 		weights := []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 3), big.NewRat(4, 9)}
-		w := m.(Weighted).WeightedExact(weights, lattice.Count([]int{2, 0, 1, 0}, 2))
+		w := m.(*weighted).WeightedExact(weights, lattice.Count([]int{2, 0, 1, 0}, 2))
 		for i, v := range []int{2, 0, 1, 0} {
 			assert.Zero(t, exact[i].Cmp(w[v]))
 		}

@@ -191,15 +191,15 @@ func (in *floatInstance) boundedLaws(factor float64, uniform bool) ([]noiseLaw, 
 	return laws, nil
 }
 
-// pmf returns the probabilities of an estimate, or ErrNoAnswer where their error exceeds estimateError.
-func (e Estimate) pmf(err error) ([]float64, error) {
-	if err == nil && !(e.Error <= estimateError) {
-		err = fmt.Errorf("%w: the error of %s is %.2g, more than %.0g", ErrNoAnswer, e.Method, e.Error, estimateError)
+// known returns the probabilities of an estimate, or ErrNoAnswer where their error exceeds estimateError.
+func (e estimate) known(err error) ([]float64, error) {
+	if err == nil && !(e.err <= estimateError) {
+		err = fmt.Errorf("%w: the error of %s is %.2g, more than %.0g", ErrNoAnswer, e.method, e.err, estimateError)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return e.PMF, nil
+	return e.pmf, nil
 }
 
 // ended reports whether there is a context that ended.
@@ -208,11 +208,11 @@ func ended(ctx context.Context) bool { return ctx != nil && ctx.Err() != nil }
 // byQuadrature runs quadrature by rules of different order, each of which returns the probabilities and its number of panels, and reports as
 // the error what differs most: an entry from one to the other, or the sum from 1; but at least the rounding of sums. The error is the
 // context's cause where that ended.
-func byQuadrature(ctx context.Context, pmf func(extra int) (p []float64, panels int)) (Estimate, error) {
+func byQuadrature(ctx context.Context, pmf func(extra int) (p []float64, panels int)) (estimate, error) {
 	p, panels := pmf(2)
 	rough, _ := pmf(0)
 	if ended(ctx) {
-		return Estimate{}, context.Cause(ctx)
+		return estimate{}, context.Cause(ctx)
 	}
 	var total compensated
 	worst := 1e-15
@@ -220,5 +220,5 @@ func byQuadrature(ctx context.Context, pmf func(extra int) (p []float64, panels 
 		worst = max(worst, math.Abs(x-p[i]))
 		total.add(p[i])
 	}
-	return Estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), max(worst, math.Abs(total.value()-1))}, nil
+	return estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), max(worst, math.Abs(total.value()-1))}, nil
 }

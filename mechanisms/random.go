@@ -12,17 +12,16 @@ import (
 // Source yields uniform random words; sources of math/rand/v2 are such, for reproducible tests.
 type Source interface{ Uint64() uint64 }
 
-// Secure is a Source that reads crypto/rand. It buffers, and is not safe for concurrent use.
-type Secure struct {
+// secure is a Source that reads crypto/rand. It buffers, and is not safe for concurrent use.
+type secure struct {
 	buffer [512]byte
 	used   int
 }
 
-// NewSecure returns a fresh Secure source.
-func NewSecure() *Secure { return &Secure{used: 512} }
+func newSecure() *secure { return &secure{used: 512} }
 
 // Uint64 returns the next word. crypto/rand does not fail: it ends the program instead.
-func (s *Secure) Uint64() uint64 {
+func (s *secure) Uint64() uint64 {
 	if s.used == len(s.buffer) {
 		_, _ = rand.Read(s.buffer[:])
 		s.used = 0

@@ -14,17 +14,22 @@ import (
 	"optratio/number"
 )
 
-func init() {
-	const source = "Papernot & Steinke 2022, Cor. 3; Antonova et al., Private Selection with Heterogeneous Sensitivities, App. C"
-	add := func(info Info, shape func(Params) (*big.Rat, error)) {
-		Register(&randomStopping{info: info, shape: shape, known: new(recent)})
+const stoppingSource = "Papernot & Steinke 2022, Cor. 3; " + gemSource + "App. C"
+
+var (
+	geometricStopping = &randomStopping{
+		info:  epsDPEach("rs", "random stopping: the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε", "Liu & Talwar 2019; "+gemSource+"Alg. 1"),
+		shape: func(Params) (*big.Rat, error) { return ratOne, nil }, known: new(recent),
 	}
-	add(epsDPEach("rs", "random stopping: the best of geometrically many draws with Laplace noise of scale 3Δ_a/ε", "Liu & Talwar 2019; Antonova et al., Private Selection with Heterogeneous Sensitivities, Alg. 1"),
-		func(Params) (*big.Rat, error) { return ratOne, nil })
-	add(epsDPEach("rs-log", "random stopping: logarithmically many draws, noise of scale 2Δ_a/ε", source),
-		func(Params) (*big.Rat, error) { return new(big.Rat), nil })
-	add(epsDPEach("rs-tnb", "random stopping: truncated negative binomially many draws, noise of scale (2+η)Δ_a/ε", source), Params.eta)
-}
+	logarithmicStopping = &randomStopping{
+		info:  epsDPEach("rs-log", "random stopping: logarithmically many draws, noise of scale 2Δ_a/ε", stoppingSource),
+		shape: func(Params) (*big.Rat, error) { return new(big.Rat), nil }, known: new(recent),
+	}
+	shapedStopping = &randomStopping{
+		info:  epsDPEach("rs-tnb", "random stopping: truncated negative binomially many draws, noise of scale (2+η)Δ_a/ε", stoppingSource),
+		shape: Params.eta, known: new(recent),
+	}
+)
 
 // randomStopping draws K >= 1 candidates uniformly with replacement, adds fresh Laplace noise of scale (2+η)Δ_a/ε to
 // each draw and returns the best one; K has the truncated negative binomial law of shape η, geometric
@@ -52,7 +57,7 @@ const (
 	stoppingBits   = 128 // the highest precision
 )
 
-// WithContext implements Slow.
+// WithContext is for Within.
 func (m *randomStopping) WithContext(ctx context.Context) Mechanism {
 	limited := *m
 	limited.ctx = ctx
@@ -140,37 +145,37 @@ func (m *randomStopping) enclose(eps number.Epsilon, gamma, eta *big.Rat, all []
 }
 
 func (m *randomStopping) Float(in *Instance) ([]float64, error) {
-	e, err := m.Estimate(in)
-	return e.pmf(err)
+	e, err := m.estimate(in)
+	return e.known(err)
 }
 
-// Estimate is Enclose in float64. The error is the largest of the quadrature's bound, what the sum is away from 1, and what rounding a place changes an exponent
+// estimate is Enclose in float64. The error is the largest of the quadrature's bound, what the sum is away from 1, and what rounding a place changes an exponent
 // by.
-func (m *randomStopping) Estimate(in *Instance) (Estimate, error) {
+func (m *randomStopping) estimate(in *Instance) (estimate, error) {
 	gamma, eta, err := m.checked(in)
 	if err != nil {
-		return Estimate{}, err
+		return estimate{}, err
 	}
 	if _, err := in.floats(); err != nil {
-		return Estimate{}, err
+		return estimate{}, err
 	}
 	all, group, eps, err := in.stoppingGroups(eta)
 	if err != nil {
-		return Estimate{}, err
+		return estimate{}, err
 	}
 	law := newStoppingLaw(floatCalculus(), gamma, eta, len(in.Scores))
 	q := floatIntegral(law)
 	q.ctx = m.ctx
 	p, err := q.worthwhile(eps.Float(), all)
 	if err != nil {
-		return Estimate{}, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+		return estimate{}, fmt.Errorf("%w: %w", ErrNoAnswer, err)
 	}
 	p = scatter(group, p)
 	var total compensated
 	for _, x := range p {
 		total.add(x)
 	}
-	return Estimate{p, "Gauss-Legendre quadrature", max(0x1p-52*max(16, q.nats), q.lost, math.Abs(total.value()-1))}, nil
+	return estimate{p, "Gauss-Legendre quadrature", max(0x1p-52*max(16, q.nats), q.lost, math.Abs(total.value()-1))}, nil
 }
 
 // worthwhile is run where e^-reach of E[K] is small.

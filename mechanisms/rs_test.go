@@ -17,11 +17,11 @@ import (
 
 func TestRandomStoppingReference(t *testing.T) {
 	in := &Instance{Scores: ratsOf(t, "0", "1", "0.4"), Sensitivities: ratsOf(t, "1", "0.5", "2"), Epsilon: decimalEps(t, "0.5")}
-	e, err := registry["rs"].(Estimator).Estimate(in)
+	e, err := registry["rs"].(estimator).estimate(in)
 	require.NoError(t, err)
-	assert.Less(t, e.Error, 1e-12)
+	assert.Less(t, e.err, 1e-12)
 	for i, want := range []float64{0.2414837282, 0.1312607841, 0.6272554877} {
-		assert.InDelta(t, want, e.PMF[i], 5e-11)
+		assert.InDelta(t, want, e.pmf[i], 5e-11)
 	}
 	one := scenarioOne(t)
 	p, err := registry["rs"].Float(one)
@@ -211,11 +211,11 @@ func TestRandomStoppingOfManyCandidates(t *testing.T) {
 	}
 	in, err := FromFloats(scores, each, 1, Params{})
 	require.NoError(t, err)
-	e, err := registry["rs"].(Estimator).Estimate(in)
+	e, err := registry["rs"].(estimator).estimate(in)
 	require.NoError(t, err)
-	assert.Less(t, e.Error, 1e-11)
+	assert.Less(t, e.err, 1e-11)
 	for i := range n / 2 {
-		require.InDelta(t, e.PMF[i], e.PMF[i+n/2], 1e-17)
+		require.InDelta(t, e.pmf[i], e.pmf[i+n/2], 1e-17)
 	}
 }
 
@@ -276,11 +276,11 @@ func BenchmarkRandomStopping(b *testing.B) {
 		require.NoError(b, err)
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
 			for b.Loop() {
-				e, err := registry["rs"].(Estimator).Estimate(in)
+				e, err := registry["rs"].(estimator).estimate(in)
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(e.Error, "error")
+				b.ReportMetric(e.err, "error")
 			}
 		})
 	}
@@ -300,7 +300,7 @@ func TestEnclosedRandomStopping(t *testing.T) {
 	} {
 		for _, name := range []string{"rs", "rs-log", "rs-tnb"} {
 			msg := fmt.Sprint(name, " ", k)
-			estimate, err := registry[name].(Estimator).Estimate(in)
+			estimate, err := registry[name].(estimator).estimate(in)
 			require.NoError(t, err)
 			rough, err := registry[name].Enclose(in, 53)
 			require.NoError(t, err, msg)
@@ -309,7 +309,7 @@ func TestEnclosedRandomStopping(t *testing.T) {
 			total := number.FromInt(0, 100)
 			for i, b := range fine {
 				lo, hi := b.Float64()
-				require.InDelta(t, (lo+hi)/2, estimate.PMF[i], estimate.Error+1e-14, msg)
+				require.InDelta(t, (lo+hi)/2, estimate.pmf[i], estimate.err+1e-14, msg)
 				require.Less(t, b.RelWidth(), 1e-19, msg)
 				require.Less(t, rough[i].RelWidth(), 1e-13, msg)
 				_, overlap := b.Intersect(rough[i])
@@ -345,11 +345,11 @@ func TestEnclosedRandomStopping(t *testing.T) {
 	}
 	p, err := registry["rs"].Enclose(many, 64)
 	require.NoError(t, err)
-	estimate, err := registry["rs"].(Estimator).Estimate(many)
+	estimate, err := registry["rs"].(estimator).estimate(many)
 	require.NoError(t, err)
 	for i, b := range p {
 		require.Less(t, b.RelWidth(), 1e-16)
-		require.InDelta(t, b.Near(), estimate.PMF[i], 1e-14)
+		require.InDelta(t, b.Near(), estimate.pmf[i], 1e-14)
 	}
 	for i := range many.Scores {
 		many.Sensitivities[i] = big.NewRat(int64(200+i), 100)
@@ -371,11 +371,11 @@ func TestEnclosedRandomStopping(t *testing.T) {
 	apart := &Instance{Scores: ratsOf(t, "0", "1", "-1"), Sensitivities: ratsOf(t, "1e-5", "1", "0"), Epsilon: ratio}
 	p, err = registry["rs"].Enclose(apart, 64)
 	require.NoError(t, err)
-	estimate, err = registry["rs"].(Estimator).Estimate(apart)
+	estimate, err = registry["rs"].(estimator).estimate(apart)
 	require.NoError(t, err)
 	for i, b := range p {
 		assert.Less(t, b.RelWidth(), 1e-16)
-		assert.InDelta(t, b.Near(), estimate.PMF[i], 1e-12)
+		assert.InDelta(t, b.Near(), estimate.pmf[i], 1e-12)
 	}
 	apart.Sensitivities[0] = ratOf(t, "1e-9")
 	_, err = registry["rs"].Enclose(apart, 64)

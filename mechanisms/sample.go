@@ -17,7 +17,7 @@ type Sampler interface {
 // newDice returns dice on src, or on crypto/rand.
 func newDice(src Source) dice {
 	if src == nil {
-		src = NewSecure()
+		src = newSecure()
 	}
 	return dice{src}
 }

@@ -27,7 +27,7 @@ const firstLook = 64 // bits of noise that decide almost always
 // quietScores returns one for each candidate, for noise of scale factor·Δ/ε, Δ the largest one for all if
 // uniform is set. Scores are relative to the best one.
 func (in *Instance) quietScores(factor *big.Rat, uniform bool) []*quietScore {
-	best, each := in.Best(), in.EachSensitivity()
+	best, each := in.Best(), in.eachSensitivity()
 	eps := in.Epsilon.Value(firstLook + 64)
 	out := make([]*quietScore, len(each))
 	for i, d := range each {

@@ -224,7 +224,7 @@ func TestStoppingTimes(t *testing.T) {
 }
 
 func TestSecureSource(t *testing.T) {
-	s := NewSecure()
+	s := newSecure()
 	seen := map[uint64]bool{}
 	for range 1000 {
 		seen[s.Uint64()] = true

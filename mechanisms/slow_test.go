@@ -30,14 +30,14 @@ func TestQuadratureEndsWithItsContext(t *testing.T) {
 	}
 	for _, name := range []string{"rnm-laplace", "rnmh", "rnmh-laplace", "rs", "rs-log", "rs-tnb"} {
 		free := &countdown{Context: t.Context(), left: 1 << 30}
-		e, err := Within(free, registry[name]).(Estimator).Estimate(in)
+		e, err := Within(free, registry[name]).(estimator).estimate(in)
 		require.NoError(t, err, name)
-		plain, err := registry[name].(Estimator).Estimate(in)
+		plain, err := registry[name].(estimator).estimate(in)
 		require.NoError(t, err)
 		assert.Equal(t, plain, e, "a context that does not end changes nothing")
 		assert.Greater(t, free.asked, 250, name)
 		short := &countdown{Context: t.Context(), left: free.asked / 4}
-		_, err = Within(short, registry[name]).(Estimator).Estimate(in)
+		_, err = Within(short, registry[name]).(estimator).estimate(in)
 		assert.Error(t, err, name)
 		assert.Less(t, short.asked, free.asked/2, name)
 		ended, cancel := context.WithCancelCause(t.Context())

@@ -15,7 +15,7 @@ func TestSymbolicAgreesWithExact(t *testing.T) {
 	require.NoError(t, err)
 	z, _ := eps.Z()
 	for _, name := range []string{"em", "pf"} {
-		m := registry[name].(Symbolic)
+		m := registry[name].(regular)
 		for _, depths := range [][]int{{0}, {0, 0}, {1, 0, 3}, {2, 2, 0, 1, 0}} {
 			in := OnLattice(depths, eps)
 			want, err := m.Exact(in)

@@ -10,14 +10,12 @@ import (
 	"optratio/number"
 )
 
-func init() {
-	Register(&trio{bodies{
-		info: epsDP("pf-trio", "permute-and-flip on rounded scores, which of three candidates left prefers the odd one", "this project, research/docs/three.md, Theorem 3"),
-		rat:  trioBody(permuteAndFlip[*big.Rat]),
-		box:  trioBody(permuteAndFlipEnclosed),
-		fun:  trioBody(permuteAndFlip[arith.RatFunc]),
-	}})
-}
+var oddTrio = &trio{bodies{
+	info: epsDP("pf-trio", "permute-and-flip on rounded scores, which of three candidates left prefers the odd one", "this project, research/docs/three.md, Theorem 3"),
+	rat:  trioBody(permuteAndFlip[*big.Rat]),
+	box:  trioBody(permuteAndFlipEnclosed),
+	fun:  trioBody(permuteAndFlip[arith.RatFunc]),
+}}
 
 // trio rounds all scores down to whole steps of 2Δ after adding one offset, uniform between 0 and a step, to all of them. Then, as
 // permute-and-flip does, it keeps every candidate with probability z^depth, z = e^{-ε}, and takes one of those kept at random, but

@@ -90,7 +90,7 @@ func TestTrioFromItsDefinition(t *testing.T) {
 			require.NoError(t, err)
 			boxes, err := m.Enclose(in, 100)
 			require.NoError(t, err)
-			symbols, err := m.(Symbolic).Symbolic(in, ratOne)
+			symbols, err := m.(regular).Symbolic(in, ratOne)
 			require.NoError(t, err)
 			floats, err := m.Float(in)
 			require.NoError(t, err)

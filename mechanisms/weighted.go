@@ -52,6 +52,9 @@ func (w *weighted) relativeError(in *floatInstance) float64 {
 	return 1e-12
 }
 
+// WeightedExact, WeightedEnclose and WeightedFloat take the distinct weights e^{-ε·depth}, best (1) first, and how many candidates share
+// each, and return the probability of one candidate of each weight, which is at most that weight. Candidates
+// that share an enclosure may have different weights in it; then what is returned for it holds the probability of each of them.
 func (w *weighted) WeightedExact(weights []*big.Rat, counts []int) []*big.Rat {
 	return w.rat(arith.Rat{}, weights, counts)
 }

@@ -45,8 +45,8 @@ func (m mechanism) suited() (PMF, func(float64) (number.Epsilon, error), float64
 	if rationalOnly(m.Mechanism) {
 		epsilon = fraction
 	}
-	if a, ok := m.Mechanism.(mechanisms.Approximate); ok && a.Precision() != nil {
-		precision, _ = a.Precision().Float64()
+	if own, _ := mechanisms.Precision(m.Mechanism); own != nil {
+		precision, _ = own.Float64()
 	}
 	return func(c Case) ([]float64, error) {
 		in, err := c.instance(epsilon)
@@ -79,7 +79,7 @@ func fraction(eps float64) (number.Epsilon, error) {
 
 // numbers returns a mechanism's probabilities in float64.
 func numbers(m mechanisms.Mechanism, in *mechanisms.Instance) ([]float64, error) {
-	if _, ok := m.(mechanisms.Approximate); ok {
+	if _, ok := mechanisms.Precision(m); ok {
 		return m.Float(in)
 	}
 	for prec := uint(96); ; prec *= 2 {
@@ -127,7 +127,7 @@ type Options struct {
 	Neighbors  verify.Neighborhood // of neighbors
 	Cases      int                 // random cases for each property
 	Seed       int64
-	Precision  float64 // relative, of the probabilities; 0: that of a mechanisms.Approximate, of others 1e-9
+	Precision  float64 // relative, of the probabilities; 0: that of mechanisms.Precision, of others 1e-9
 }
 
 // Failure is a property that a mechanism breaks.

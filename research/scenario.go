@@ -73,7 +73,7 @@ var mostSlope = big.NewRat(1_000_000, 1)
 func (f *scenarioFlags) chosen() ([]mechanisms.Mechanism, error) {
 	list, err := job.FindMechanisms(f.mechanism, mechanisms.Lookup)
 	for _, m := range list {
-		if _, onLattice := m.(mechanisms.LatticeBound); onLattice {
+		if _, onLattice := mechanisms.ForLattice(m, 1); onLattice {
 			return nil, command.Usagef("--mechanism %s: lives on a lattice, which the scores of a scenario are not on; leave it out", m.Info().Name)
 		}
 	}

@@ -278,8 +278,8 @@ func (c *Calibrator) examine(ctx context.Context, out *Calibration, eps number.E
 	if len(c.Vectors) > 0 {
 		report, err = around(ctx, claim, c.Vectors, c.Neighbors, options)
 	} else {
-		if m, ok := claim.Mechanism.(mechanisms.LatticeBound); ok && c.K > 0 {
-			claim.Mechanism = m.ForLattice(c.K)
+		if c.K > 0 {
+			claim.Mechanism, _ = mechanisms.ForLattice(claim.Mechanism, c.K)
 		}
 		report, err = onLattice(ctx, claim, c.N, c.K, options)
 	}

@@ -8,7 +8,7 @@
 // both, for anything that answers questions. Verdicts are proved, violated or undecided,
 // and mean the domain that was checked. A failed check is a value, a Witness, and is made small.
 //
-// Probabilities that are known to a relative precision only (mechanisms.Approximate) violate a property where no
+// Probabilities that are known to a relative precision only (mechanisms.Precision) violate a property where no
 // numbers within it satisfy the property, and satisfy it to that precision otherwise, which the report states.
 //
 // Comparisons are exact where the probabilities are rational, or rational functions of a

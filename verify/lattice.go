@@ -43,7 +43,7 @@ func (p *Claim) complete(o *Options) error {
 	if p.Sensitivities == nil {
 		p.Sensitivities = []*big.Rat{big.NewRat(1, 1)}
 	}
-	if _, ok := p.Mechanism.(mechanisms.Approximate); ok {
+	if _, ok := mechanisms.Precision(p.Mechanism); ok {
 		o.Readings = true
 	}
 	return nil
@@ -52,14 +52,17 @@ func (p *Claim) complete(o *Options) error {
 // report names the mechanism in a report.
 func (p *Claim) report(r *Report) *Report {
 	r.Mechanism, r.Claimed = p.Mechanism.Info().Name, p.Epsilon.Number()
-	if m, ok := p.Mechanism.(mechanisms.Approximate); ok {
-		r.Precision = m.Precision()
-	}
+	r.Precision, _ = mechanisms.Precision(p.Mechanism)
 	return r
 }
 
 // manyVectors is how many score vectors are asked about one by one even of mechanisms that need it not.
 const manyVectors = 10_000
+
+// weighted is a mechanism whose probabilities depend on the weights e^{-ε·depth} alone.
+type weighted interface {
+	WeightedExact(weights []*big.Rat, counts []int) []*big.Rat
+}
 
 // ErrClaim is wrapped by errors about what is to be checked.
 var ErrClaim error = number.InputError("cannot check")
@@ -76,18 +79,18 @@ const maxDepths = 1 << 20
 // the changes of any two scores differ by at most 2Δ, which are neighbors after a shift by a real number.
 //
 // Of more than manyVectors vectors, mechanisms whose probabilities are by their type a function of the weights
-// e^{-ε·depth} alone (mechanisms.Weighted) are taken to be symmetric and shift-invariant.
+// e^{-ε·depth} alone are taken to be symmetric and shift-invariant.
 //
 // With Claim.Monotonic the lattice has steps of Δ, and neighbors differ, after a shift, by 0 or Δ in every score.
 //
-// The verdicts on a mechanism whose numbers are approximate (mechanisms.Approximate) are those of Options.Readings, and the
+// The verdicts on a mechanism whose numbers are approximate (mechanisms.Precision) are those of Options.Readings, and the
 // report states the precision.
 //
 // A witness is the smallest there is on the lattices of at most n candidates and depth k: fewest
 // candidates first, then least depth, then the smallest scores.
 func Lattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, error) {
-	if m, ok := p.Mechanism.(mechanisms.LatticeBound); ok && k > 0 {
-		p.Mechanism = m.ForLattice(k)
+	if k > 0 && p.Mechanism != nil {
+		p.Mechanism, _ = mechanisms.ForLattice(p.Mechanism, k)
 	}
 	if opts.Step > 1 {
 		if k > maxDepths/opts.Step {
@@ -162,7 +165,7 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 		dom.Name = strings.Replace(dom.Name, "2Δ", "Δ", 1) + ", and their neighbors for monotonic scores"
 		dom.Representatives.Name = dom.Name
 	}
-	if _, ok := p.Mechanism.(mechanisms.Weighted); ok && lattice.Vectors(n, k, false).Cmp(big.NewInt(manyVectors)) > 0 {
+	if _, ok := p.Mechanism.(weighted); ok && lattice.Vectors(n, k, false).Cmp(big.NewInt(manyVectors)) > 0 {
 		dom.ByConstruction = "by construction: its probabilities depend on the differences to the best score alone"
 	}
 	report, err := Check(ctx, Remember(own), Remember(own.like(mechanisms.Exponential())), exp, dom, opts)

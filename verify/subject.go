@@ -103,10 +103,22 @@ type Exact struct {
 	forms     map[string][]arith.RatFunc // the last ones that were asked for late
 }
 
+// What some mechanisms can do beside answering: see the built-in ones in package mechanisms.
+type (
+	symbolic interface {
+		Symbolic(in *mechanisms.Instance, unit *big.Rat) ([]arith.RatFunc, error)
+	}
+	logarithmic interface {
+		LogExact(in *mechanisms.Instance) ([]arith.LogRat, error)
+	}
+)
+
 // ForMechanism returns the subject that answers with m's own probabilities on the space.
 func ForMechanism(m mechanisms.Mechanism, s *Space) *Exact {
 	e := &Exact{mechanism: m, space: s, parts: s.parts(m.Info().Uniform), log: logarithmRing(s.Epsilon)}
-	if own, ok := m.(mechanisms.Stepped); ok {
+	if own, ok := m.(interface {
+		Steps(in *mechanisms.Instance) []*big.Rat
+	}); ok {
 		e.parts = s.partsOf(own.Steps(s.instance(make(Vector, len(s.Sensitivities)))))
 	}
 	e.exp = exponentialRing(s.Epsilon, e.parts)
@@ -160,14 +172,14 @@ func (e *Exact) like(m mechanisms.Mechanism) *Exact {
 // Answer tries the exact forms first.
 func (e *Exact) Answer(q Vector) (*Answer, error) {
 	in := e.space.instance(q)
-	if m, ok := e.mechanism.(mechanisms.Approximate); ok {
-		return readings(m, in)
+	if _, ok := mechanisms.Precision(e.mechanism); ok {
+		return readings(e.mechanism, in)
 	}
 	rat, err := e.mechanism.Exact(in)
 	if err == nil {
 		return wrap(rat, Rational), nil
 	}
-	if m, ok := e.mechanism.(mechanisms.Symbolic); ok && e.exp != nil && errors.Is(err, mechanisms.ErrNotRational) && e.modest(q) {
+	if m, ok := e.mechanism.(symbolic); ok && e.exp != nil && errors.Is(err, mechanisms.ErrNotRational) && e.modest(q) {
 		fun, err := m.Symbolic(in, big.NewRat(1, e.parts))
 		if err == nil {
 			return wrap(fun, func(f arith.RatFunc) *Value { return function(f, e.exp) }), nil
@@ -176,7 +188,7 @@ func (e *Exact) Answer(q Vector) (*Answer, error) {
 			return nil, err
 		}
 	}
-	if m, ok := e.mechanism.(mechanisms.Logarithmic); ok && e.log != nil && errors.Is(err, mechanisms.ErrNotRational) {
+	if m, ok := e.mechanism.(logarithmic); ok && e.log != nil && errors.Is(err, mechanisms.ErrNotRational) {
 		logs, err := m.LogExact(in)
 		if err == nil {
 			return wrap(logs, e.linear), nil
@@ -188,7 +200,7 @@ func (e *Exact) Answer(q Vector) (*Answer, error) {
 	if !errors.Is(err, mechanisms.ErrNotRational) {
 		return nil, err
 	}
-	m, _ := e.mechanism.(mechanisms.Symbolic)
+	m, _ := e.mechanism.(symbolic)
 	if m == nil || e.exp == nil || !e.within(q, 0, lateDegree) {
 		return e.enclose(in, nil)
 	}
@@ -223,7 +235,7 @@ func (e *Exact) linear(x arith.LogRat) *Value {
 const recentForms = 64
 
 // symbolic returns m's probabilities at q as functions, which may be long, from memory where they are there.
-func (e *Exact) symbolic(m mechanisms.Symbolic, q Vector, in *mechanisms.Instance) ([]arith.RatFunc, error) {
+func (e *Exact) symbolic(m symbolic, q Vector, in *mechanisms.Instance) ([]arith.RatFunc, error) {
 	key := q.Key()
 	if all, ok := e.forms[key]; ok {
 		return all, nil
@@ -274,7 +286,7 @@ func (e *Exact) enclose(in *mechanisms.Instance, form func(r int) (arith.RatFunc
 }
 
 // readings answers with all that the numbers of a mechanism stand for.
-func readings(m mechanisms.Approximate, in *mechanisms.Instance) (*Answer, error) {
+func readings(m mechanisms.Mechanism, in *mechanisms.Instance) (*Answer, error) {
 	boxes, err := m.Enclose(in, 128)
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"optratio/internal/arith"
-	"optratio/mechanisms"
+	"optratio/internal/decimal"
 	"optratio/number"
 )
 
@@ -48,10 +48,10 @@ func Within(lo, hi *big.Rat) *Value {
 	return v
 }
 
-// Nearly returns what a number x stands for that was computed in double precision: see mechanisms.Readings. A 0 is 0, but where a claim is refuted
+// Nearly returns what a number x stands for that was computed in double precision: see decimal.Readings. A 0 is 0, but where a claim is refuted
 // only because it is exactly that, and not a number below 2^-1074, the claim is undecided.
 func Nearly(x, precision *big.Rat) *Value {
-	v := Within(mechanisms.Readings(x, precision))
+	v := Within(decimal.Readings(x, precision))
 	v.zeroed = x.Sign() == 0 && precision.Sign() > 0
 	return v
 }

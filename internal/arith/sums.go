@@ -3,6 +3,7 @@ package arith
 import (
 	"math/big"
 	"math/bits"
+	"slices"
 )
 
 // PowerSums returns Σ_{v=1}^k v z^v and Σ_{v=1}^k z^v, in O(log k) operations without subtractions.
@@ -71,4 +72,16 @@ func Multiples(xs []*big.Rat) (multiples []*big.Int, unit *big.Rat) {
 		m.Quo(m, common)
 	}
 	return multiples, new(big.Rat).SetFrac(common, den)
+}
+
+// Ranks returns 2·rank - (n+1) for each value, ranks counted from 1, ties having their average rank. They sum to 0.
+func Ranks(values []*big.Rat) []int64 {
+	sorted := slices.SortedFunc(slices.Values(values), (*big.Rat).Cmp)
+	out := make([]int64, len(values))
+	for i, x := range values {
+		first, _ := slices.BinarySearchFunc(sorted, x, (*big.Rat).Cmp)
+		last, _ := slices.BinarySearchFunc(sorted, x, func(a, b *big.Rat) int { return 2*a.Cmp(b) - 1 }) // after all that are equal
+		out[i] = int64(first+last+1) - int64(len(values)+1)
+	}
+	return out
 }

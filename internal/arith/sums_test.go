@@ -38,3 +38,11 @@ func TestDifferenceQuotientOfNeighbors(t *testing.T) {
 	a := f.FromRat(big.NewRat(1<<40+1, 1<<40))
 	assert.Less(t, DifferenceQuotient(f, a, f.One(), 1000).RelWidth(), 1e-15)
 }
+
+func TestRanks(t *testing.T) {
+	var x []*big.Rat
+	for _, v := range []int64{7, 1, 7, 3} {
+		x = append(x, big.NewRat(v, 2))
+	}
+	assert.Equal(t, []int64{2, -3, 2, -1}, Ranks(x)) // 3.5 1 3.5 2
+}

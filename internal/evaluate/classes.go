@@ -23,6 +23,13 @@ const (
 	deepest = 600.0
 )
 
+// weighted is a mechanism whose probabilities depend on the weights e^{-ε·depth} alone.
+type weighted interface {
+	mechanisms.Mechanism
+	WeightedEnclose(weights []number.Interval, counts []int) []number.Interval
+	WeightedFloat(weights []float64, counts []int) []float64
+}
+
 // classes are the weights of a problem at one ε: those of the head one by one, those of the tail by a common bound.
 type classes struct {
 	gaps    []*big.Rat        // of the head, in units of the scores
@@ -42,7 +49,7 @@ func (p *Problem) head(rate, gap float64) int {
 	return sort.Search(len(p.near), func(g int) bool { return rate*(p.near[g]-gap) > tailExponent })
 }
 
-// weigh returns the weights. A probability of the tail is at most its weight, for every mechanisms.Weighted, and x e^{-λx} falls where λx >= 1, so that
+// weigh returns the weights. A probability of the tail is at most its weight, for every weighted mechanism, and x e^{-λx} falls where λx >= 1, so that
 // the tail's candidates have together at most their number times the term of the first.
 func (p *Problem) weigh(sensitivity *big.Rat, eps number.Epsilon, head int) *classes {
 	step := new(big.Rat).Add(sensitivity, sensitivity)
@@ -74,7 +81,7 @@ func (p *Problem) weigh(sensitivity *big.Rat, eps number.Epsilon, head int) *cla
 }
 
 // classError returns the expected error Σ_g counts_g gap_g x_g of a mechanism with probabilities x, by classes of equal scores.
-func (p *Problem) classError(m mechanisms.Weighted, sensitivity *big.Rat, eps number.Epsilon) number.Number {
+func (p *Problem) classError(m weighted, sensitivity *big.Rat, eps number.Epsilon) number.Number {
 	if eps.IsZero() || len(p.counts) == 1 {
 		return number.Exact(p.meanGap()) // all weights are 1, and all probabilities 1/n
 	}
@@ -90,7 +97,7 @@ func (p *Problem) classError(m mechanisms.Weighted, sensitivity *big.Rat, eps nu
 }
 
 // enclose encloses the expected error from weights.
-func (p *Problem) enclose(m mechanisms.Weighted, c *classes) number.Number {
+func (p *Problem) enclose(m weighted, c *classes) number.Number {
 	sum := number.NewAccumulator(classPrec)
 	for g, x := range m.WeightedEnclose(c.weights, c.counts)[:len(c.gaps)] {
 		times := new(big.Rat).Mul(c.gaps[g], new(big.Rat).SetInt64(int64(c.counts[g])))
@@ -111,7 +118,7 @@ func (p *Problem) meanGap() *big.Rat {
 // estimate is classError in float64. The exponents are off by less than 4 roundings, the mechanism's probabilities by 1e-12 relative to
 // their values besides, and sums of D classes by D roundings each; relative errors of weights come back at most twofold in the probabilities of permute-and-flip
 // and of the exponential mechanism.
-func (p *Problem) estimate(m mechanisms.Weighted, rate float64) number.Number {
+func (p *Problem) estimate(m weighted, rate float64) number.Number {
 	sum := 0.0
 	for g, x := range m.WeightedFloat(p.floatWeights(rate), p.counts) {
 		sum += float64(x * float64(p.counts[g]) * p.near[g])

@@ -126,7 +126,7 @@ func (p *Problem) ExpectedError(m mechanisms.Mechanism, eps number.Epsilon) (num
 	if err := eps.Check(); err != nil {
 		return number.Number{}, err
 	}
-	if w, ok := m.(mechanisms.Weighted); ok && p.n > exactCandidates {
+	if w, ok := m.(weighted); ok && p.n > exactCandidates {
 		return p.classError(w, sensitivity, eps), nil
 	}
 	a, err := mechanisms.Ask(m, p.instance(sensitivity, eps))

@@ -108,11 +108,13 @@ func TestTailIsEnclosed(t *testing.T) {
 		for g := range weights {
 			weights[g], _ = eps.ExpNegRat(p.gap(g))
 		}
-		exact[m] = m.(mechanisms.Weighted).WeightedExact(weights, p.counts)
+		exact[m] = m.(interface {
+			WeightedExact([]*big.Rat, []int) []*big.Rat
+		}).WeightedExact(weights, p.counts)
 	}
 	for head := 5; head < len(p.counts); head++ {
 		for m, want := range map[mechanisms.Mechanism]*big.Rat{mechanisms.Exponential(): em, mechanisms.PermuteAndFlip(): pf} {
-			c, w := p.weigh(half, eps, head), m.(mechanisms.Weighted)
+			c, w := p.weigh(half, eps, head), m.(weighted)
 			holds(t, p.enclose(w, c), want, 100)
 			for g, x := range w.WeightedEnclose(c.weights, c.counts)[:len(c.gaps)] {
 				assert.True(t, x.Contains(exact[w][g]), "%s, class %d", m.Info().Name, g)
@@ -138,7 +140,7 @@ func TestEstimateIsAccurate(t *testing.T) {
 			enclosed, err := p.ExpectedError(m, eps)
 			require.NoError(t, err)
 			require.True(t, enclosed.IsRigorous())
-			estimate := p.estimate(m.(mechanisms.Weighted), rate(p.sensitivity, eps))
+			estimate := p.estimate(m.(weighted), rate(p.sensitivity, eps))
 			assert.False(t, estimate.IsRigorous())
 			_, stated, ok := strings.Cut(estimate.Method(), "relative error below ")
 			require.True(t, ok, estimate.Method())

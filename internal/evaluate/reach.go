@@ -43,7 +43,7 @@ func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target n
 	if atMost(uniform, goal) {
 		return number.Int(0), nil
 	}
-	if _, weighted := m.(mechanisms.Weighted); weighted && atMost(goal, number.Int(0)) {
+	if _, weighted := m.(weighted); weighted && atMost(goal, number.Int(0)) {
 		return number.Infinity(), nil
 	}
 	proposed, err := p.propose(ctx, m, logOf(target))
@@ -189,7 +189,7 @@ func (p *Problem) approximate(m mechanisms.Mechanism, x float64) (float64, error
 		return 0, err
 	}
 	if rate := rate(sensitivity, eps); len(p.near) > 1 && rate*p.near[1] < deepest {
-		if w, ok := m.(mechanisms.Weighted); ok {
+		if w, ok := m.(weighted); ok {
 			return logOf(p.estimate(w, rate)), nil
 		}
 		in := p.instance(sensitivity, eps)

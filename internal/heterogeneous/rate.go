@@ -144,10 +144,7 @@ func (l *law) loss(p *optimum.Problem) number.Number {
 
 // estimate is rate for a mechanism of which only estimates are known. Of these there is no verdict.
 func estimate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Problem, levels [][]int, best number.Number) (Rating, error) {
-	method := "float64"
-	if _, ok := m.(mechanisms.Estimator); ok {
-		method = "quadrature"
-	}
+	const method = "float64"
 	var pmfs [][]float64
 	loss := 0.0
 	for q, at := range levels {

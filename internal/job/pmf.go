@@ -193,8 +193,8 @@ func (q *Recommend) candidates() ([]mechanisms.Mechanism, error) {
 		}
 		if name == "lp-extended" {
 			m = lp.Extended(q.K, parts)
-		} else if b, ok := m.(mechanisms.LatticeBound); ok {
-			m = b.ForLattice(q.K)
+		} else {
+			m, _ = mechanisms.ForLattice(m, q.K)
 		}
 		out = append(out, m)
 	}

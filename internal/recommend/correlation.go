@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -29,12 +30,12 @@ func NewHeuristics(in *mechanisms.Instance) (Heuristics, error) {
 
 // Pearson returns the correlation of scores and sensitivities.
 func Pearson(in *mechanisms.Instance) number.Number {
-	return correlation(in.Scores, in.EachSensitivity(), nil)
+	return correlation(in.Scores, sensitivities(in), nil)
 }
 
 // Spearman returns the correlation of their ranks, ties having their average rank.
 func Spearman(in *mechanisms.Instance) number.Number {
-	return correlation(ranks(in.Scores), ranks(in.EachSensitivity()), nil)
+	return correlation(ranks(in.Scores), ranks(sensitivities(in)), nil)
 }
 
 // BucketCorrelation returns the weighted correlation of scores and sensitivities where candidate a weighs
@@ -42,7 +43,7 @@ func Spearman(in *mechanisms.Instance) number.Number {
 // of equal length, closed on the left, the last one on both sides (Antonova et al., App. I). Where all sensitivities
 // of a bucket are 0, its weights are 1.
 func BucketCorrelation(in *mechanisms.Instance, buckets int64) number.Number {
-	each := in.EachSensitivity()
+	each := sensitivities(in)
 	lowest := slices.MinFunc(in.Scores, (*big.Rat).Cmp)
 	width := new(big.Rat).Sub(in.Best(), lowest)
 	bucket := make([]int64, len(each))
@@ -68,10 +69,18 @@ func BucketCorrelation(in *mechanisms.Instance, buckets int64) number.Number {
 	return correlation(in.Scores, each, weights)
 }
 
+// sensitivities returns one sensitivity per candidate.
+func sensitivities(in *mechanisms.Instance) []*big.Rat {
+	if len(in.Sensitivities) == len(in.Scores) {
+		return in.Sensitivities
+	}
+	return slices.Repeat(in.Sensitivities, len(in.Scores))
+}
+
 // ranks returns ranks up to an affine map, which changes no correlation.
 func ranks(values []*big.Rat) []*big.Rat {
 	out := make([]*big.Rat, len(values))
-	for i, r := range mechanisms.Ranks(values) {
+	for i, r := range arith.Ranks(values) {
 		out[i] = big.NewRat(r, 1)
 	}
 	return out
@@ -171,7 +180,7 @@ type UtilityBounds struct {
 func NewUtilityBounds(in *mechanisms.Instance) (UtilityBounds, error) {
 	const prec = 128
 	var out UtilityBounds
-	best, each := in.Best(), in.EachSensitivity()
+	best, each := in.Best(), sensitivities(in)
 	var star *big.Rat
 	for i, q := range in.Scores {
 		if q.Cmp(best) == 0 && (star == nil || each[i].Cmp(star) < 0) {

@@ -164,10 +164,10 @@ func (s *Stated) Info() mechanisms.Info {
 	return mechanisms.Info{Name: "subject", Summary: "what a program or a table states", Uniform: true}
 }
 
-// Precision implements mechanisms.Approximate.
+// Precision is for mechanisms.Precision.
 func (s *Stated) Precision() *big.Rat { return s.opts.Precision }
 
-// WithContext implements mechanisms.Slow.
+// WithContext is for mechanisms.Within.
 func (s *Stated) WithContext(ctx context.Context) mechanisms.Mechanism {
 	return &Stated{ctx, s.stating}
 }

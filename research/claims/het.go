@@ -267,7 +267,7 @@ func laplaceTight(t *tally) {
 		others, times := whole(v[1])-1, power(v[0], whole(v[1])-1)
 		at := func(q *big.Rat) (a, b *big.Rat) {
 			repeated := func(x *big.Rat) []*big.Rat { return append(zeros(1), slices.Repeat([]*big.Rat{x}, others)...) }
-			p := must(named("rnmh-laplace").(mechanisms.Logarithmic).LogExact(&mechanisms.Instance{Epsilon: expOf(v[0]), Scores: repeated(q), Sensitivities: repeated(one)}))[0]
+			p := must(named("rnmh-laplace").(logarithmic).LogExact(&mechanisms.Instance{Epsilon: expOf(v[0]), Scores: repeated(q), Sensitivities: repeated(one)}))[0]
 			return p.A, p.B
 		}
 		a, b := at(zero)

@@ -87,7 +87,7 @@ func handicapTest(condition func(pairCase) bool) check {
 	}
 }
 
-func weighted(z *big.Rat, k int) *big.Rat {
+func weightedSum(z *big.Rat, k int) *big.Rat {
 	total := new(big.Rat)
 	for v := 1; v <= k; v++ {
 		total.Add(total, mul(rat(int64(v), 1), power(z, v)))
@@ -110,7 +110,7 @@ func relaxedThreshold(t *tally) {
 			z, _ := expOf(rats(exp)[0]).Z()
 			p := relaxedProgram(s[0], s[1], z)
 			got := optimal(t.ctx, p, p.total())
-			want := s[0] <= 2 || weighted(z, s[1]).Cmp(rat(1, 1)) <= 0
+			want := s[0] <= 2 || weightedSum(z, s[1]).Cmp(rat(1, 1)) <= 0
 			t.expect(got == want, "Q(%d,%d), e^ε = %s: optimal is %v", s[0], s[1], exp, got)
 		}
 	}

@@ -83,7 +83,7 @@ func init() {
 					last = ratio
 				}
 				n := 200000
-				miss := func(m mechanisms.Weighted) number.Interval { // of each of n-1 candidates
+				miss := func(m weighted) number.Interval { // of each of n-1 candidates
 					return m.WeightedEnclose([]number.Interval{enclose(one), enclose(p)}, []int{1, n - 1})[1]
 				}
 				t.atMost(miss(em).Quo(miss(pf)), enclose(rat(102, 100)), "p = %s, n = %d", p.RatString(), n)
@@ -103,7 +103,7 @@ func init() {
 
 // utility checks the bounds of Proposition 1 for a mechanism, with factor times ln n for the mean. The set of candidates that make up the tail changes only at
 // their weights, so that t with e^-t/n equal to a weight are enough.
-func utility(m mechanisms.Weighted, factor *big.Rat) check {
+func utility(m weighted, factor *big.Rat) check {
 	return forWeights(5, "means enclosed, tails exact", func(t *tally, p []*big.Rat) {
 		x, n := distribution(m, p), rat(int64(len(p)), 1)
 		t.atMost(meanError(p, x), enclose(factor).Mul(log(n)), "weights %s: mean error above %s ln n", text(p), factor.RatString())
@@ -116,7 +116,7 @@ func utility(m mechanisms.Weighted, factor *big.Rat) check {
 }
 
 // dominates checks that one mechanism's tails and mean errors are at most another's.
-func dominates(better, worse mechanisms.Weighted, first, other string) check {
+func dominates(better, worse weighted, first, other string) check {
 	return over("tails for n <= 6, exact, means for n <= 4, enclosed; "+wideDomain, func(t *tally) {
 		for p := range vectors(t.ctx, 6) {
 			x, y := distribution(better, p), distribution(worse, p)
@@ -213,7 +213,7 @@ func atPeaks(sizes []int, domain string, look func(t *tally, n int, exp, flip pe
 var worstScores = atPeaks(span(2, 5), "n = 2, …, 5, weights from {1/1000, 1/8, …, 1} and 300 random vectors each, enclosed", func(t *tally, n int, exp, flip peak) {
 	try := func(p []*big.Rat) {
 		for _, c := range []struct {
-			m    mechanisms.Weighted
+			m    weighted
 			most number.Interval
 		}{{em, exp.value}, {pf, flip.value}} {
 			x := meanError(p, distribution(c.m, p))
@@ -252,7 +252,7 @@ func caseTwo(t *tally) {
 func endpoints(t *tally) {
 	for _, n := range []int{2, 3, 10, 100} {
 		w, last := oneBest(n, one), enclose(one)
-		for _, m := range []mechanisms.Weighted{em, pf} {
+		for _, m := range []weighted{em, pf} {
 			t.expect(tail(w, distribution(m, w), rat(1, 2)).Sign() == 0, "n = %d, p = 1: there is an error", n)
 		}
 		for s := 10; s <= 80; s += 10 {
@@ -314,7 +314,7 @@ func largeEpsilon(best int) check {
 			depths := append(make([]int, best), others...)
 			for _, s := range []int{20, 40, 80} {
 				z := power(rat(1, 2), s)
-				mean := func(m mechanisms.Weighted, z *big.Rat) *big.Rat {
+				mean := func(m weighted, z *big.Rat) *big.Rat {
 					total, x := zero, distribution(m, atDepths(z, depths))
 					for r, v := range depths {
 						total = add(total, mul(rat(int64(v), 1), x[r]))

@@ -125,7 +125,7 @@ func init() {
 }
 
 // law expects probabilities at weights to be a mechanism's.
-func (t *tally) law(p, got []*big.Rat, m mechanisms.Weighted) {
+func (t *tally) law(p, got []*big.Rat, m weighted) {
 	for r, want := range distribution(m, p) {
 		t.same(got[r], want, "weights %s, candidate %d", text(p), r)
 	}

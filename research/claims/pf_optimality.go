@@ -113,7 +113,7 @@ func (p *program) optimum(t *tally) (least, flip *big.Rat) {
 }
 
 // noWorse returns the program whose points have no larger error at any score vector than a mechanism, with the mechanism's own table.
-func noWorse(n, k int, z *big.Rat, m mechanisms.Weighted) (*program, []*big.Rat) {
+func noWorse(n, k int, z *big.Rat, m weighted) (*program, []*big.Rat) {
 	p := newProgram(n, k, z, lp.Paper)
 	x := p.table(m)
 	for i := range p.vars.Lattice.Len() {
@@ -124,7 +124,7 @@ func noWorse(n, k int, z *big.Rat, m mechanisms.Weighted) (*program, []*big.Rat)
 }
 
 // pareto checks that no table has a smaller total error and at no score vector a larger one.
-func pareto(m mechanisms.Weighted) check {
+func pareto(m weighted) check {
 	return onLattices([][2]int{{3, 2}, {3, 3}, {4, 2}}, "11/10, 3/2, 3", "exact linear programs over all tables with the rows of Appendix D", func(t *tally, n, k int, z *big.Rat) {
 		p, x := noWorse(n, k, z, m)
 		least, _ := p.optimum(t)

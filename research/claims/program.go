@@ -14,7 +14,6 @@ import (
 	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/lp"
-	"optratio/mechanisms"
 )
 
 // program is an exact linear program over the symmetric mechanisms on Q(n,k): its columns are the probabilities of one candidate of each orbit and depth.
@@ -91,7 +90,7 @@ func (p *program) raised(j int32) int32 {
 }
 
 // table returns a mechanism's probabilities, column by column.
-func (p *program) table(m mechanisms.Weighted) []*big.Rat {
+func (p *program) table(m weighted) []*big.Rat {
 	x := make([]*big.Rat, p.vars.Len())
 	for j := range x {
 		depths := p.depths(int32(j))

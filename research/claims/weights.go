@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/combin"
 
+	"optratio/internal/arith"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -64,10 +65,22 @@ func short(x *big.Rat) string {
 // A score vector is given here by its weights p_r = e^{ε(q_r - q*)/2Δ}, in (0, 1] and the largest 1. Every vector of rational weights belongs to real scores, and the
 // mechanisms' probabilities at it are rational. Errors (2Δ/ε) ln(1/p_r) are in units of 2Δ/ε, and two of them are compared by comparing weights.
 
-var pf, em = mechanisms.PermuteAndFlip().(mechanisms.Weighted), mechanisms.Exponential().(mechanisms.Weighted)
+var pf, em = mechanisms.PermuteAndFlip().(weighted), mechanisms.Exponential().(weighted)
+
+// weighted is a mechanism whose probabilities depend on the weights e^{-ε·depth} alone.
+type weighted interface {
+	mechanisms.Mechanism
+	WeightedExact(weights []*big.Rat, counts []int) []*big.Rat
+	WeightedEnclose(weights []number.Interval, counts []int) []number.Interval
+}
+
+// logarithmic is a mechanism whose probabilities are a + b·ln z with rational a and b.
+type logarithmic interface {
+	LogExact(in *mechanisms.Instance) ([]arith.LogRat, error)
+}
 
 // distribution returns m's probabilities at the weights.
-func distribution(m mechanisms.Weighted, p []*big.Rat) []*big.Rat {
+func distribution(m weighted, p []*big.Rat) []*big.Rat {
 	distinct := slices.Clone(p)
 	slices.SortFunc(distinct, func(x, y *big.Rat) int { return y.Cmp(x) })
 	distinct = slices.CompactFunc(distinct, func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })

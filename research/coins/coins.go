@@ -71,8 +71,12 @@ func weigh(scores []*big.Rat, sensitivity *big.Rat, eps number.Epsilon) (c class
 	return c
 }
 
+// flip is permute-and-flip, a function of the weights e^{-ε·depth}.
+var flip = mechanisms.PermuteAndFlip().(interface {
+	WeightedEnclose(weights []number.Interval, counts []int) []number.Interval
+})
+
 func (c *classes) enclose() number.Number {
-	flip := mechanisms.PermuteAndFlip().(mechanisms.Weighted)
 	sum := number.NewAccumulator(prec)
 	last := len(c.weights) - 1
 	for g, x := range flip.WeightedEnclose(c.weights, c.counts) {
@@ -94,7 +98,7 @@ func (c *classes) visited() number.Interval {
 	if others := c.counts[last] - 1; others > 0 {
 		weights, counts = append(weights, c.weights[last]), append(counts, others)
 	}
-	return mechanisms.PermuteAndFlip().(mechanisms.Weighted).WeightedEnclose(weights, counts)[last].Quo(some)
+	return flip.WeightedEnclose(weights, counts)[last].Quo(some)
 }
 
 // rational is Expected in rationals; no number where probabilities are not rational, or too long.

@@ -50,7 +50,9 @@ var (
 
 // oneBest returns the probability that a mechanism misses the one best of n candidates, the others having weight p = e^{εc/2Δ}.
 func oneBest(m mechanisms.Mechanism, n int, p float64) float64 {
-	return float64(n-1) * m.(mechanisms.Weighted).WeightedFloat([]float64{1, p}, []int{1, n - 1})[1]
+	return float64(n-1) * m.(interface {
+		WeightedFloat(weights []float64, counts []int) []float64
+	}).WeightedFloat([]float64{1, p}, []int{1, n - 1})[1]
 }
 
 func drawWorstErrors(_ context.Context, a *Args) *Figure {

@@ -16,7 +16,7 @@ var ownPrecision = big.NewRat(1, 1e15)
 
 // Mechanism audits a mechanism of this process as Program.PMF does a program: on the domain, whose neighbors may leave it, and on a side
 // set of other score vectors and numbers of candidates. Rational probabilities are taken as they are, those of
-// mechanisms.Approximate to their precision, and others to a relative precision of 1e-15; Options.Precision is ignored. An error that
+// mechanisms.Precision to theirs, and others to a relative precision of 1e-15; Options.Precision is ignored. An error that
 // it returns, or a panic, is a finding. Package verify decides without any such precision, on lattices and their like.
 func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report, error) {
 	if m == nil {
@@ -26,8 +26,8 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 		return nil, err
 	}
 	o.Precision = ownPrecision
-	if a, ok := m.(mechanisms.Approximate); ok {
-		o.Precision = a.Precision()
+	if precision, ok := mechanisms.Precision(m); ok {
+		o.Precision = precision
 	}
 	o.Outcomes = Index
 	return mechanismAsker(ctx, m, nil, &o).audit(m.Info().Name, 0)

@@ -1,14 +1,16 @@
-package mechanisms
+package document
 
 import (
 	"math/big"
 
+	"optratio/internal/arith"
+	"optratio/mechanisms"
 	"optratio/number"
 )
 
-// Description is what the registry says about a mechanism. PMF says in which form its probabilities are known: "exact" where
+// Mechanism is what the registry says about a mechanism. PMF says in which form its probabilities are known: "exact" where
 // e^ε is rational and scores are on the lattice, "enclosed", or "estimate".
-type Description struct {
+type Mechanism struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
 	Source  string `json:"source"`
@@ -20,26 +22,28 @@ type Description struct {
 }
 
 // Schema names the form of the JSON document.
-func (Description) Schema() string { return "optratio.mechanism/1" }
+func (Mechanism) Schema() string { return "optratio.mechanism/1" }
 
 // Describe tries the mechanism on a small instance to see in which form it has its probabilities.
-func Describe(m Mechanism) (Description, error) {
+func Describe(m mechanisms.Mechanism) (Mechanism, error) {
 	info := m.Info()
-	d := Description{
+	d := Mechanism{
 		Name: info.Name, Summary: info.Summary, Source: info.Source, Claim: info.Claim, Private: info.Private, Uniform: info.Uniform,
 		PMF: "estimate",
 	}
-	_, d.Sampler = m.(Sampler)
+	_, d.Sampler = m.(mechanisms.Sampler)
 	eps, err := number.FromExp(big.NewRat(2, 1))
 	if err != nil {
 		return d, err
 	}
-	in := OnLattice([]int{0, 1}, eps)
+	in := mechanisms.OnLattice([]int{0, 1}, eps)
 	if !info.Uniform {
 		in.Scores = []*big.Rat{new(big.Rat), big.NewRat(-6, 1)}
 		in.Sensitivities = []*big.Rat{big.NewRat(1, 1), big.NewRat(3, 1)}
 	}
-	_, logarithmic := m.(Logarithmic)
+	_, logarithmic := m.(interface {
+		LogExact(in *mechanisms.Instance) ([]arith.LogRat, error)
+	})
 	if _, err := m.Exact(in); err == nil || logarithmic {
 		d.PMF = "exact"
 	} else if _, err := m.Enclose(in, 64); err == nil {
