@@ -132,31 +132,6 @@ func TestOneMechanismFails(t *testing.T) {
 	assert.Equal(t, verify.Proved, a.Mechanisms[1].DP)
 }
 
-// Where e^{-ε} is too small to be written as a rational, bounds are from its ends 0 and 2^-40000.
-func TestHugeEpsilonIsEnclosed(t *testing.T) {
-	for _, text := range []string{"1e10", "1e300"} {
-		eps, err := number.ParseEpsilon(text)
-		require.NoError(t, err)
-		r := Request{Grid: grid(2, false, "1", "1"), Epsilon: eps, Solver: "embedded"}
-		for _, name := range []string{"pf-pair", "krr", "rnm-laplace"} {
-			r.Mechanisms = append(r.Mechanisms, lookup(t, name))
-		}
-		a, err := Solve(context.Background(), r)
-		require.NoError(t, err)
-		assert.Contains(t, a.Undecided, "gap")
-		high, ok := a.Optimum.Upper()
-		require.True(t, ok)
-		assert.Negative(t, high.Cmp(rat("1/1000000000")))
-		for _, m := range a.Mechanisms {
-			assert.Equal(t, verify.Proved, m.DP, m.Name)
-			low, ok := m.TightEps.Lower()
-			assert.True(t, ok && low.Sign() >= 0, m.Name)
-			high, ok := m.TightEps.Upper()
-			assert.True(t, ok && high.Cmp(eps.Eps()) <= 0, "%s: no more than what was proved, but %s", m.Name, m.TightEps)
-		}
-	}
-}
-
 func TestBadGridsAreRefused(t *testing.T) {
 	ok := grid(3, false, "1", "2")
 	require.NoError(t, ok.Check())
