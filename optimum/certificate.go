@@ -88,7 +88,7 @@ func (q *program) full(s *table.Solution) (*table.Program, *table.Solution, erro
 	all := &program{problem: q.problem, epsilon: q.epsilon, delta: q.delta}
 	all.arcs, all.distances = q.problem.arcs()
 	all.zeros = slices.DeleteFunc(slices.Clone(q.zeros), func(z zero) bool { return z.from != isForbidden })
-	all.orbits(nil)
+	all.number(all.apart())
 	all.fill()
 	t := all.table
 	low, high := all.stated(s)

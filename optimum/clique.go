@@ -18,13 +18,14 @@ type clique struct {
 const leastClique = 5
 
 // cliques divides the pairs into cliques at δ = 0, where that is possible: each arc belongs to one, as in complete graphs and where neighbors differ in one attribute. It
-// is not tried where symmetries were found, whose orbits have few rows, where outputs are forbidden, or where rows are equal.
-func (q *program) cliques(generators []symmetry) {
-	if len(generators) > 0 || q.problem.Forbidden != nil || q.delta.Sign() > 0 || len(q.distances) == 0 || q.distances[0].Sign() == 0 {
+// is not tried where cells have classes in common, which have few rows, where outputs are forbidden, or where rows are equal.
+func (q *program) cliques() {
+	n := len(q.problem.Inputs)
+	if len(q.table.Count) < n*len(q.problem.Outputs) || q.problem.Forbidden != nil || q.delta.Sign() > 0 || len(q.distances) == 0 || q.distances[0].Sign() == 0 {
 		return
 	}
 	free := make(map[arc]bool, len(q.arcs)) // arcs that are in no clique so far
-	next := make([][]arc, len(q.problem.Inputs))
+	next := make([][]arc, n)
 	for _, a := range q.arcs {
 		free[a] = true
 		next[a.above] = append(next[a.above], a)

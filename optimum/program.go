@@ -92,8 +92,7 @@ func essential(inputs int, arcs []arc, distances []*big.Rat) []arc {
 	return kept
 }
 
-// program is a problem as internal/table has it: with the symmetries that were found, a group stands for an orbit of inputs and a cell for an orbit of outputs at
-// the group's first input.
+// program is a problem as internal/table has it: a group stands for a class of inputs (see colours), and a cell for a class of outputs at the group's first input.
 type program struct {
 	problem   *Problem
 	epsilon   number.Epsilon
@@ -115,8 +114,8 @@ type zero struct{ input, output, from, distance int }
 
 const isForbidden = -1 // in place of from
 
-// newProgram builds the program of a problem. generators are its symmetries.
-func newProgram(ctx context.Context, p *Problem, eps number.Epsilon, delta *big.Rat, generators []symmetry) (*program, error) {
+// newProgram builds the program of a problem.
+func newProgram(ctx context.Context, p *Problem, eps number.Epsilon, delta *big.Rat) (*program, error) {
 	q := &program{problem: p, epsilon: eps, delta: delta}
 	q.arcs, q.distances = p.arcs()
 	if delta.Sign() == 0 {
@@ -125,8 +124,8 @@ func newProgram(ctx context.Context, p *Problem, eps number.Epsilon, delta *big.
 	if err := q.forbid(); err != nil {
 		return nil, err
 	}
-	q.orbits(generators)
-	q.cliques(generators)
+	q.number(q.colours(ctx))
+	q.cliques()
 	q.fill()
 	return q, q.interior(ctx)
 }
@@ -172,47 +171,35 @@ func (q *program) forbid() error {
 	return nil
 }
 
-// orbits numbers the groups and cells.
-func (q *program) orbits(generators []symmetry) {
-	p := q.problem
-	n, m := len(p.Inputs), len(p.Outputs)
-	inputs, cells := newClasses(n), newClasses(n*m)
-	for _, g := range generators {
-		for x := range n {
-			inputs.join(x, g.inputs[x])
-			for o := range m {
-				cells.join(x*m+o, g.inputs[x]*m+g.outputs[o])
-			}
-		}
-	}
-	q.group, q.cell = make([]int32, n), make([][]int32, n)
-	t := &table.Program{First: []int32{0}, Worst: p.Prior == nil, Delta: q.delta}
+// number numbers the groups and cells by the colours of cells, each of which belongs to one group.
+func (q *program) number(colour [][]int32) {
+	t := &table.Program{First: []int32{0}, Worst: q.problem.Prior == nil, Delta: q.delta}
 	q.table = t
-	number := map[int]int32{} // of cells, by their representatives
-	for x := range n {
-		isFirst := inputs.find(x) == x
-		if isFirst {
-			q.group[x] = int32(len(q.first))
+	groups, cells := map[int32]int32{}, map[int32]int32{}
+	for x, row := range colour {
+		least := slices.Min(row)
+		g, known := groups[least]
+		if !known {
+			g = int32(len(q.first))
+			groups[least] = g
 			q.first = append(q.first, x)
 		}
-		q.group[x] = q.group[inputs.find(x)]
-		q.cell[x] = make([]int32, m)
-		for o := range m {
-			r := cells.find(x*m + o)
-			j, known := number[r]
-			if !known { // only at the first input of a group
+		own := make([]int32, len(row))
+		for o, c := range row {
+			j, numbered := cells[c]
+			if !numbered {
 				j = int32(len(t.Count))
-				number[r] = j
+				cells[c] = j
 				t.Count = append(t.Count, 0)
 			}
-			if isFirst {
+			if own[o] = j; !known {
 				t.Count[j]++
 			}
-			q.cell[x][o] = j
 		}
-		if isFirst {
+		if !known {
 			t.First = append(t.First, int32(len(t.Count)))
 		}
+		q.group, q.cell = append(q.group, g), append(q.cell, own)
 	}
 }
 
@@ -318,6 +305,7 @@ func (q *program) start() (rows []table.Row) {
 	q.rows(func(r table.Row) bool {
 		i, known := at[[2]int32{r.Above, r.Distance}]
 		switch {
+		case lead[r.Above].Cmp(lead[r.Below]) >= 0:
 		case !known:
 			at[[2]int32{r.Above, r.Distance}] = len(rows)
 			rows = append(rows, r)
@@ -336,15 +324,7 @@ func (q *program) pairs() (pairs []table.Pair) {
 		if !q.isFirst(a) {
 			continue
 		}
-		counts := map[[2]int32]int64{}
-		for o := range q.problem.Outputs {
-			counts[[2]int32{q.cell[a.above][o], q.cell[a.below][o]}]++
-		}
-		var pair table.Pair
-		for cells, c := range counts {
-			pair = append(pair, table.Part{Above: cells[0], Below: cells[1], Candidates: c, Distance: int32(a.distance)})
-		}
-		slices.SortFunc(pair, func(a, b table.Part) int { return cmp.Or(cmp.Compare(a.Above, b.Above), cmp.Compare(a.Below, b.Below)) })
+		pair := q.ends(a, q.cell)
 		if key := fmt.Sprint(pair); !seen[key] {
 			seen[key] = true
 			pairs = append(pairs, pair)
@@ -353,23 +333,38 @@ func (q *program) pairs() (pairs []table.Pair) {
 	return pairs
 }
 
-// tie sets which groups have to have equal probabilities: those at distance 0, at δ = 0.
+// ends returns what cells an arc's outputs have above and below, and how many outputs.
+func (q *program) ends(a arc, cell [][]int32) (pair table.Pair) {
+	counts := map[[2]int32]int64{}
+	for o, above := range cell[a.above] {
+		counts[[2]int32{above, cell[a.below][o]}]++
+	}
+	for cells, c := range counts {
+		pair = append(pair, table.Part{Above: cells[0], Below: cells[1], Candidates: c, Distance: int32(a.distance)})
+	}
+	slices.SortFunc(pair, func(a, b table.Part) int { return cmp.Or(cmp.Compare(a.Above, b.Above), cmp.Compare(a.Below, b.Below)) })
+	return pair
+}
+
+// tie sets which groups have to have equal probabilities: those at distance 0, at δ = 0. Then each input is a group.
 func (q *program) tie() {
 	if len(q.distances) == 0 || q.distances[0].Sign() > 0 {
 		return
 	}
-	same := newClasses(len(q.first))
-	both := map[[2]int]bool{}
+	same, both := make([]int32, len(q.first)), map[[2]int]bool{}
+	for g := range same {
+		same[g] = int32(g)
+	}
 	for _, a := range q.arcs {
-		if a.distance == 0 {
-			if both[[2]int{a.below, a.above}] {
-				same.join(int(q.group[a.above]), int(q.group[a.below]))
+		both[[2]int{a.above, a.below}] = a.distance == 0
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, a := range q.arcs {
+			if x, y := same[a.above], same[a.below]; x != y && both[[2]int{a.above, a.below}] && both[[2]int{a.below, a.above}] {
+				same[a.above], same[a.below], changed = min(x, y), min(x, y), true
 			}
-			both[[2]int{a.above, a.below}] = true
 		}
 	}
-	q.table.Same = make([]int32, len(q.first))
-	for g := range q.table.Same {
-		q.table.Same[g] = int32(same.find(g))
-	}
+	q.table.Same = same
 }

@@ -142,8 +142,7 @@ type solved struct {
 
 // optimum solves a problem at the ε and δ of the request.
 func (r *Request) optimum(ctx context.Context, p *Problem) (*solved, error) {
-	generators := symmetries(ctx, p, r.Delta.Sign() == 0)
-	q, err := newProgram(ctx, p, r.Epsilon, r.Delta, generators)
+	q, err := newProgram(ctx, p, r.Epsilon, r.Delta)
 	if err != nil {
 		return nil, err
 	}
