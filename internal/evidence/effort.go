@@ -12,13 +12,14 @@ type Effort struct {
 	steps  int   // that are left, each some nanoseconds
 	polled int   // those left at the last look at the context
 	memory int64 // what is left
+	most   int64 // bytes
 }
 
 // pollSteps are from one look at the context to the next.
-const pollSteps = 1 << 14
+const pollSteps = 1 << 12
 
 func NewEffort(o Options) *Effort {
-	return &Effort{ctx: o.Context, memory: o.MaxMemory, steps: o.MaxSteps, polled: o.MaxSteps + pollSteps}
+	return &Effort{ctx: o.Context, memory: o.MaxMemory, most: o.MaxMemory, steps: o.MaxSteps, polled: o.MaxSteps + pollSteps}
 }
 
 // Spend counts steps, and looks at the context now and then.
@@ -38,6 +39,16 @@ func (e *Effort) Keep(bytes int) {
 		Limit("the check takes more memory than allowed")
 	}
 }
+
+// Hold stops where so many numbers of so many bits take more memory than allowed at a time.
+func (e *Effort) Hold(count, bits int) {
+	if need := float64(count) * float64(bits/8+64); need > float64(e.most) {
+		Limit("%d numbers of %d bits take about %.3g bytes; the limit is %d", count, bits, need, e.most)
+	}
+}
+
+// Multiply counts the product, or the quotient, of numbers with so many bits.
+func (e *Effort) Multiply(a, b int) { e.Spend((1 + a/64) * (1 + b/64)) }
 
 // reduce counts what it costs to bring a fraction, of parts with so many bits, to lowest terms.
 func (e *Effort) reduce(num, den int) { e.Spend(16 + (1+num/64)*(1+den/64)) }

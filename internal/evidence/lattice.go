@@ -149,24 +149,7 @@ type position struct {
 	First bool // no position before it: nothing bounds the variable from below but 0
 }
 
-// Chains yields every chain as a sequence of its positions from the deep end. A chain belongs to the
-// count vector of the other n-1 candidates, moved up until the best is at depth 0.
-func (l *Lattice) Chains() iter.Seq[iter.Seq[position]] {
-	return func(yield func(iter.Seq[position]) bool) {
-		if l.N == 1 {
-			yield(func(yield func(position) bool) { yield(position{l.First(), 0, true}) })
-			return
-		}
-		others := &Lattice{N: l.N - 1, K: l.K}
-		for _, o := range others.Orbits() {
-			if !yield(Chain(o)) {
-				return
-			}
-		}
-	}
-}
-
-// Chain yields the positions of a candidate that sinks past others: from the top, where the others are as deep as k allows, it
+// Chain yields the positions of a candidate that sinks past others, from the deep end: from the top, where the others are as deep as k allows, it
 // stands alone at depth 0 while they come nearer, and then goes through the depths 0 to k.
 func Chain(others []int) iter.Seq[position] {
 	return func(yield func(position) bool) {

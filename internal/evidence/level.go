@@ -22,11 +22,6 @@ type Cut struct {
 	Mu      *big.Rat
 }
 
-// Shift returns (w_a/w_b) μ.
-func Shift(q Cut, l *Lattice) *big.Rat {
-	return new(big.Rat).Mul(new(big.Rat).SetFrac(l.Weight(q.M, q.V), l.Weight(q.L, q.W)), q.Mu)
-}
-
 // Cuts reads the multipliers of rows of a level, each of an allowed kind, in order.
 func (r *Reader) Cuts(l *Lattice, name string, allowed Level, take func(Cut)) {
 	var last []int
@@ -97,54 +92,6 @@ func CheckCut(q Cut) error {
 	return nil
 }
 
-// Row is a row of the level: x[m][v] >= z x[l][w] where it is one of privacy, and x[m][v] >= x[l][w]
-// otherwise. Its variables have the numbers a and b.
-type Row struct {
-	A, B    int
-	M, L    []int
-	V, W    int
-	Privacy bool
-}
-
-// Rows calls visit for rows that imply all those which a level adds to section program. Rows (T) may be
-// among them, but never rows (P), which hold identically at the points that they are asked of. The count vectors are reused.
-func (l *Lattice) Rows(of Level, visit func(Row)) {
-	for rank, m := range l.Orbits() {
-		if of.Privacy {
-			l.Neighbors(1, m, func(to []int, above int, moves []Move) {
-				for _, q := range moves {
-					r := Row{l.Variable(above, to, q.V), l.Variable(rank, m, q.W), to, m, q.V, q.W, true}
-					if r.A != r.B && !r.chained() {
-						visit(r)
-					}
-				}
-			})
-		}
-		if of.Monotone {
-			l.MonotoneRows(rank, m, visit)
-		}
-	}
-}
-
-// chained reports whether the row is one of (P): the given candidate of l alone sinks by a step.
-func (q Row) chained() bool {
-	if q.V != q.W+1 {
-		return false
-	}
-	for u, c := range q.L {
-		switch u {
-		case q.W:
-			c--
-		case q.V:
-			c++
-		}
-		if q.M[u] != c {
-			return false
-		}
-	}
-	return true
-}
-
 // Move is a number of candidates at depth w of one vector and depth v of a neighbor.
 type Move struct{ V, W, Count int }
 
@@ -205,7 +152,7 @@ func (l *Lattice) Neighbors(step int, m []int, visit func(to []int, above int, p
 // those which have not arrived. If δ_s < max(0, δ), the step does not widen the spread. Otherwise all that have not
 // arrived are at max(0, δ) >= 0, so that min(0, δ) comes from 0 or from places that have arrived, and is at least min(0, δ');
 // and the step raises the maximum to at most δ'_s <= max(0, δ'). So no spread on the way exceeds that of both ends.
-func (l *Lattice) MonotoneRows(rankB int, b []int, visit func(Row)) {
+func (l *Lattice) MonotoneRows(rankB int, b []int, visit func(a, b int)) {
 	a := make([]int, l.K+1)
 	for w := range b {
 		if b[w] == 0 {
@@ -233,7 +180,7 @@ func (l *Lattice) MonotoneRows(rankB int, b []int, visit func(Row)) {
 				a[s]--
 				a[s+1]++
 			}
-			visit(Row{l.Variable(l.Rank(a), a, v), l.Variable(rankB, b, w), a, b, v, w, false})
+			visit(l.Variable(l.Rank(a), a, v), l.Variable(rankB, b, w))
 		}
 	}
 }

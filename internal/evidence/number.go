@@ -122,18 +122,22 @@ func Shown(s string) string {
 const maxCommonBits = 1 << 17
 
 // Common returns the numerators of numbers over a common denominator.
-func Common(xs []*big.Rat) (num []*big.Int, den *big.Int) {
+func (e *Effort) Common(xs []*big.Rat) (num []*big.Int, den *big.Int) {
 	den = big.NewInt(1)
 	for _, x := range xs {
+		if e.Multiply(den.BitLen(), x.Denom().BitLen()); x.IsInt() {
+			continue
+		}
 		if den = LCM(den, x.Denom()); den.BitLen() > maxCommonBits {
 			Limit("no common denominator of at most %d bits", maxCommonBits)
 		}
 	}
 	for _, x := range xs {
+		e.Multiply(den.BitLen(), x.Num().BitLen())
 		n := new(big.Int).Quo(den, x.Denom())
 		num = append(num, n.Mul(n, x.Num()))
 	}
-	return num, den
+	return num, new(big.Int).Set(den)
 }
 
 // LCM returns the least common multiple, a itself where that is it.

@@ -115,28 +115,24 @@ type dualPoint struct {
 
 // walk evaluates the dual function, see lower, the first position's λ belonging to the row u >= 0. cost has the positions whose c_i is not their depth.
 func (c *classes) walk(z *big.Rat, y []*big.Rat, cost map[int]*big.Rat, prec uint) *dualPoint {
-	r := evidence.Enclosing{Zz: number.FromRat(z, prec), Prec: prec}
-	zero := number.FromInt(0, prec)
-	d := &dualPoint{z: z, lambda: make([]number.Interval, len(c.class)), value: zero}
-	w := evidence.NewWalk(r, y)
+	w := evidence.NewWalk(number.FromRat(z, prec), y)
+	d := &dualPoint{z: z, lambda: make([]number.Interval, len(c.class))}
 	depths := make([]number.Interval, c.k+1)
 	for v := range depths {
 		depths[v] = number.FromInt(int64(v), prec)
 	}
-	below := zero
+	below := w.Zero
 	for i, class := range c.class {
 		v := depths[c.depth[i]]
 		if x, ok := cost[i]; ok {
-			v = r.Rat(x)
+			v = number.FromRat(x, prec)
 		}
 		d.lambda[i] = w.Step(class, v, below, false)
 		if below = d.lambda[i]; c.last[i] {
-			below = zero
+			below = w.Zero
 		}
 	}
-	for i, mass := range c.mass {
-		d.value = d.value.Add(r.Scale(w.Least[i], mass))
-	}
+	d.value = w.Total(c.mass)
 	return d
 }
 

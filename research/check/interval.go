@@ -149,7 +149,8 @@ func (c *intervalCertificate) node(r *evidence.Reader, node *intervalNode) {
 	}
 	r.Cuts(c.lat, c.constraints, evidence.Level{Monotone: evidence.Levels[c.constraints].Monotone}, func(q evidence.Cut) {
 		add(q.M, q.V, new(big.Rat).Neg(q.Mu))
-		add(q.L, q.W, evidence.Shift(q, c.lat))
+		shift := new(big.Rat).SetFrac(c.lat.Weight(q.M, q.V), c.lat.Weight(q.L, q.W))
+		add(q.L, q.W, shift.Mul(shift, q.Mu))
 	})
 }
 

@@ -1,202 +1,213 @@
 package certificate
 
 import (
-	"math"
 	"math/big"
 
 	"optratio/internal/evidence"
-	"optratio/number"
 )
 
-// costs returns the coefficients of the objective after the cuts' rows have been taken off it with their
-// multipliers, as far as these change them: u_a - ρ (w_a/w_b) u_b >= 0 takes μ from c_a and adds
-// ρ (w_a/w_b) μ to c_b.
-func costs[T any](p *program, r evidence.Ring[T]) map[int]T {
-	if len(p.cuts) == 0 {
-		return nil
-	}
-	c := make(map[int]T)
-	at := func(m []int, v int) (int, T) {
-		i := p.Variable(p.Rank(m), m, v)
-		if x, ok := c[i]; ok {
-			return i, x
-		}
-		return i, r.Int(big.NewInt(int64(p.factor(m) * v)))
-	}
-	for _, q := range p.cuts {
-		a, ca := at(q.M, q.V)
-		c[a] = r.Sub(ca, r.Rat(q.Mu))
-		b, cb := at(q.L, q.W)
-		x := r.Rat(evidence.Shift(q, p.Lattice))
-		if q.Privacy {
-			x = r.Z(x)
-		}
-		c[b] = r.Add(cb, x)
-	}
-	return c
-}
+// Proof lp gives multipliers and a point of the finite problem that section lattice has for L = 1: its file has y(m) and the injections s, from which the multipliers of
+// the rows along chains and the table follow. A chain is a candidate that sinks by one step after the other past the others, who keep their distances; its rows are those of
+// level paper. In whole numbers over one unit everything is exact where z is rational; where z is only enclosed it is rounded to so many bits, down for multipliers, of which any
+// give some bound, and up for the table, which must satisfy the rows.
 
-// lower returns the lower bound on the program's minimum that the multipliers give: the value of the Lagrangian
-// dual, Σ N(m) y'(m), where λ_i = max(0, c_i + z λ_{i+1} - y_i) along each chain from its deep end, λ = 0 at its first
-// position, and y'(m) is the least c_i + z λ_{i+1} - λ_i among the variables of m. For every u that meets (E), (P), (T)
-// and the cuts' rows, Σ c_i u_i >= Σ_i (c_i + z λ_{i+1} - λ_i) u_i >= Σ_m y'(m) Σ_v u[m][v].
-func lower[T any](p *program, r evidence.Ring[T]) T {
-	w := evidence.NewWalk(r, p.dual)
-	total := w.Zero
-	changed := costs(p, r)
-	plain := make(map[int]T)
-	for chain := range p.Chains() {
-		evidence.Stop(p.ctx.Err())
-		lambda := w.Zero
-		for at := range chain {
-			rank, depths := p.Rank(at.M), p.factor(at.M)*at.V
-			c, ok := plain[depths]
-			if !ok {
-				c = r.Int(big.NewInt(int64(depths)))
-				plain[depths] = c
-			}
-			if len(changed) > 0 {
-				if x, ok := changed[p.Variable(rank, at.M, at.V)]; ok {
-					c = x
-				}
-			}
-			lambda = w.Step(rank, c, lambda, at.First)
-		}
+// chains finds, for every cell, the one before it on its chain, -1 where there is none, and whether it is the last.
+func (c *certificate) chains() {
+	l := c.lattice.lat
+	to := make([]int, c.k+1)
+	for range c.lattice.loss {
+		c.before, c.deepest = append(c.before, -1), append(c.deepest, true)
 	}
-	for rank, m := range p.Orbits() {
-		total = r.Add(total, r.Scale(w.Least[rank], p.Multiplicity(m)))
-	}
-	return total
-}
-
-// primal is the point that injections give, and permute-and-flip.
-type primal[T any] struct {
-	u, flip   []T // per variable
-	total     T   // the objective at u
-	totalFlip T
-	theta     number.Number // weight of permute-and-flip in the mixture that is feasible
-	mixed     number.Number // the objective there
-}
-
-// point returns the primal point: u_i = z u_{i-1} + s_i at depths >= 1, and the rest of (E) at depth 0; and
-// permute-and-flip, for which s = 0. The variable before (m, v) on its chain is (m^{v→v-1}, v-1),
-// which belongs to a count vector of lower rank.
-func point[T any](p *program, r evidence.Ring[T]) *primal[T] {
-	zero := r.Int(new(big.Int))
-	size := len(p.Start)
-	if size == 0 {
-		panic("certificate: variables not numbered")
-	}
-	x := &primal[T]{total: zero, totalFlip: zero}
-	inject := p.inject
-	for rank, m := range p.Orbits() {
-		evidence.Stop(p.ctx.Err())
-		first := len(x.u)
-		f := p.factor(m)
-		all := r.Int(p.Multiplicity(m))
-		x.u, x.flip = append(x.u, all), append(x.flip, all)
-		for v := 1; v <= p.K; v++ {
-			if m[v] == 0 {
+	j := -1
+	for _, m := range l.Orbits() {
+		for v, count := range m {
+			if count == 0 {
 				continue
 			}
-			m[v]--
-			m[v-1]++
-			before := p.Variable(p.Rank(m), m, v-1)
-			m[v]++
-			m[v-1]--
-			u, flip := r.Z(x.u[before]), r.Z(x.flip[before])
-			if len(inject) > 0 && inject[0].rank == rank && inject[0].v == v {
-				u = r.Add(u, r.Rat(inject[0].s))
+			if j++; v == 0 && (m[c.k] > 0 || c.n == 1) {
+				continue
+			}
+			if copy(to, m); v > 0 {
+				to[v]--
+				to[v-1]++
+			} else { // it is the best alone, and the others are a step deeper
+				copy(to[1:], m)
+				to[0] = 1
+				to[1]--
+			}
+			b := l.Variable(l.Rank(to), to, max(v-1, 0))
+			c.before[j], c.deepest[b] = b, false
+		}
+	}
+}
+
+// scaled returns ⌊x·unit⌋.
+func scaled(x *big.Rat, unit *big.Int) *big.Int {
+	out := new(big.Int).Mul(x.Num(), unit)
+	return out.Div(out, x.Denom())
+}
+
+// power returns x^n for z's denominator, or stops where that is too long for common denominators.
+func (c *certificate) power(x *big.Int, n int) *big.Int {
+	c.cost.Multiply(n*x.BitLen(), n*x.BitLen())
+	return new(big.Int).Exp(x, big.NewInt(int64(n)), nil)
+}
+
+// lower returns the lower bound that the multipliers give: λ_a = max(0, C_a + z λ_next - count_a y(m)) along each chain from its deep end, λ = 0 at its first cell.
+func (c *certificate) lower(z *big.Rat, exact bool, prec uint) *big.Rat {
+	l := c.lattice
+	unit := new(big.Int).Lsh(big.NewInt(1), prec)
+	if exact {
+		all := append([]*big.Rat{}, c.dual...)
+		for _, q := range c.cuts {
+			all = append(all, q.Mu)
+		}
+		_, unit = c.cost.Common(all)
+		unit.Mul(unit, c.power(z.Denom(), 2*c.k+1))
+	}
+	d := l.newDual([]*big.Rat{z, big.NewRat(1, 1)}, unit)
+	cell := func(m []int, v int) int { return l.lat.Variable(l.lat.Rank(m), m, v) }
+	for _, q := range c.cuts {
+		distance := 1
+		if q.Privacy {
+			distance = 0
+		}
+		nu := scaled(q.Mu, unit)
+		d.add(nu.Mul(nu, l.lat.Weight(q.M, q.V)), distance, part{privacyRow{cell(q.M, q.V), cell(q.L, q.W)}, 1})
+	}
+	input := make([]int, len(l.loss))
+	y := make([]*big.Int, len(c.dual)) // N(m) y(m), in the dual's units
+	for i, m := range l.lat.Orbits() {
+		y[i] = scaled(c.dual[i], unit)
+		y[i].Mul(y[i], l.lat.Multiplicity(m)).Mul(y[i], d.zUnit)
+		for j := l.first[i]; j < l.first[i+1]; j++ {
+			input[j] = i
+		}
+	}
+	for end := range c.before {
+		for a := end; c.deepest[end] && c.before[a] >= 0; a = c.before[a] {
+			nu := l.times(a, y[input[a]])
+			if nu = new(big.Int).Sub(d.left[a], nu); nu.Sign() > 0 {
+				d.add(nu.Div(nu, d.zUnit), 0, part{privacyRow{a, c.before[a]}, 1})
+			}
+		}
+	}
+	return d.bound()
+}
+
+// point returns the table that injections give, over den, in multiples of unit but at depth 0: x_a = z x_b + s/w for the b before it, and the rest of (E) at depth 0. Without
+// injections it is permute-and-flip's.
+func (c *certificate) point(z *big.Rat, inject []injection, den, unit *big.Int) []*big.Int {
+	l := c.lattice
+	x := make([]*big.Int, len(l.loss))
+	roundUp := func(num, by *big.Int) *big.Int { // the least multiple of the unit that is num/by at least
+		by = new(big.Int).Mul(by, unit)
+		q, rest := new(big.Int).DivMod(num, by, new(big.Int))
+		if rest.Sign() > 0 {
+			q.Add(q, big.NewInt(1))
+		}
+		return q.Mul(q, unit)
+	}
+	for i := range l.inputs() {
+		first := l.first[i]
+		rest, count := new(big.Int).Set(den), big.NewInt(1)
+		for j := first; j < l.first[i+1]; j++ {
+			if j == first { // the cell of depth 0
+				count = l.count[j]
+				continue
+			}
+			c.cost.Multiply(den.BitLen(), 128+z.Denom().BitLen())
+			x[j] = roundUp(new(big.Int).Mul(x[c.before[j]], z.Num()), z.Denom())
+			if len(inject) > 0 && inject[0].cell == j {
+				s := inject[0].s
+				x[j].Add(x[j], roundUp(new(big.Int).Mul(s.Num(), den), new(big.Int).Mul(s.Denom(), inject[0].w)))
 				inject = inject[1:]
 			}
-			x.u[first] = r.Sub(x.u[first], u)
-			x.flip[first] = r.Sub(x.flip[first], flip)
-			x.u, x.flip = append(x.u, u), append(x.flip, flip)
-			fv := big.NewInt(int64(f * v))
-			x.total = r.Add(x.total, r.Scale(u, fv))
-			x.totalFlip = r.Add(x.totalFlip, r.Scale(flip, fv))
+			rest.Sub(rest, l.times(j, x[j]))
 		}
-	}
-	if len(inject) > 0 {
-		panic("certificate: injections out of order")
+		x[first] = rest.Div(rest, count)
 	}
 	return x
 }
 
-// upper returns a feasible point and so an upper bound on the program's minimum.
-//
-// (E), and (P) with u >= 0 at depths >= 1, hold by construction at the point and at permute-and-flip. Each other row, that
-// is (T), u >= 0 where m_k > 0 and the rows of the level, says g(u) >= 0 with g linear. It
-// holds at permute-and-flip. Where it fails at the point, the mixture with weight θ of permute-and-flip
-// meets it as soon as (1-θ) g(u) + θ g(flip) >= 0, and the largest such θ serves all.
-func upper[T any](p *program, r evidence.Ring[T]) *primal[T] {
-	x := point(p, r)
-	x.theta = r.Value(r.Int(new(big.Int)))
-	require := func(g func(u []T) T) {
-		if at := g(x.u); !r.Nonneg(at) {
-			x.theta = x.theta.Max(r.Repair(at, g(x.flip)))
+// upper sets a feasible table and returns its value, nil where only permute-and-flip is known to be feasible. Where the point of the injections violates rows, as much of
+// permute-and-flip is mixed in as makes them hold.
+func (c *certificate) upper(z *big.Rat, exact bool, prec uint) *big.Rat {
+	l := c.lattice
+	unit := big.NewInt(1)
+	if exact {
+		var all []*big.Rat
+		for _, q := range c.inject {
+			all = append(all, q.s)
+		}
+		_, l.den = c.cost.Common(all)
+		l.den.Mul(l.den, c.power(z.Denom(), c.n*c.k))
+		l.den.Mul(l.den, new(big.Int).MulRange(1, int64(c.n)))
+	} else {
+		for i := range c.n {
+			unit = evidence.LCM(unit, big.NewInt(int64(i+1)))
+		}
+		l.den = new(big.Int).Lsh(unit, prec)
+	}
+	c.cost.Hold(2*len(l.loss), l.den.BitLen())
+	l.x = c.point(z, c.inject, l.den, unit)
+	theta := c.short(z, unit)
+	if theta.Sign() > 0 {
+		if !exact {
+			up := scaled(theta.Neg(theta), new(big.Int).Lsh(big.NewInt(1), prec))
+			theta.SetFrac(up.Neg(up), new(big.Int).Lsh(big.NewInt(1), prec))
+		}
+		for j, y := range c.point(z, nil, l.den, unit) {
+			c.cost.Multiply(y.BitLen(), 2*theta.Denom().BitLen())
+			x := new(big.Int).Sub(theta.Denom(), theta.Num())
+			x.Mul(x, l.x[j])
+			l.x[j] = x.Add(x, new(big.Int).Mul(theta.Num(), y))
+		}
+		l.den = new(big.Int).Mul(l.den, theta.Denom())
+		if c.short(z, unit).Sign() > 0 {
+			return nil
 		}
 	}
-	above := make([]int, p.K+1)
-	for rank, m := range p.Orbits() {
-		i := p.Start[rank]
-		if m[p.K] > 0 && p.K > 0 {
-			require(func(u []T) T { return u[i] })
-			continue
-		}
-		// The others go down by one step.
-		copy(above[1:], m)
-		above[0] = 1
-		if p.K > 0 {
-			above[1]--
-		}
-		j := p.Start[p.Rank(above)]
-		require(func(u []T) T { return r.Sub(u[i], r.Z(u[j])) })
-	}
-	if p.level != (evidence.Level{}) {
-		p.Rows(p.level, levelRows(p, r, x, require))
-	}
-	total, flip := r.Value(x.total), r.Value(x.totalFlip)
-	x.mixed = total.Add(x.theta.Mul(flip.Sub(total)))
-	return x
+	l.sums()
+	return l.value()
 }
 
-// levelRows returns a visitor that requires a row of the level. Rows that hold by far are recognised by
-// outward-rounded float64 bounds on the probabilities x = u/w.
-func levelRows[T any](p *program, r evidence.Ring[T], x *primal[T], require func(func([]T) T)) func(evidence.Row) {
-	lo, hi := make([]float64, len(x.u)), make([]float64, len(x.u))
-	for rank, m := range p.Orbits() {
-		i := p.Start[rank]
-		for v, c := range m {
-			if c > 0 {
-				lo[i], hi[i] = probability(r.Bounds(x.u[i]), p.Weight(m, v))
-				i++
-			}
+// short returns the least weight of permute-and-flip in a mixture with the table that satisfies all rows; 0 if the table does.
+func (c *certificate) short(z *big.Rat, unit *big.Int) *big.Rat {
+	l := c.lattice
+	powers := []*big.Rat{z}
+	if l.level.Monotone {
+		powers = append(powers, big.NewRat(1, 1))
+	}
+	t := l.wholeNumbers(l.x, powers)
+	var flip *wholeTable
+	theta := new(big.Rat)
+	lack := func(slack func(*wholeTable) *big.Int) {
+		if flip == nil {
+			flip = l.wholeNumbers(c.point(z, nil, l.den, unit), powers)
+		}
+		least, missing, spare := big.NewRat(1, 1), new(big.Int).Neg(slack(t)), slack(flip)
+		if spare.Sign() > 0 {
+			least.SetFrac(missing, spare.Add(spare, missing))
+		}
+		if theta.Cmp(least) < 0 {
+			theta = least
 		}
 	}
-	one := r.Bounds(r.Z(r.Int(big.NewInt(1))))
-	_, z := one.Float64()
-	return func(q evidence.Row) {
-		evidence.Stop(p.ctx.Err())
-		rho := 1.0
-		if q.Privacy {
-			rho = z
+	for j, x := range l.x {
+		if x.Sign() < 0 {
+			lack(func(t *wholeTable) *big.Int { return new(big.Int).Set(t.left[0][j]) })
 		}
-		if hi[q.B] >= 0 && lo[q.A] >= math.Nextafter(rho*hi[q.B], math.Inf(1)) {
-			return
-		}
-		wa, wb := p.Weight(q.M, q.V), p.Weight(q.L, q.W)
-		require(func(u []T) T {
-			right := r.Scale(u[q.B], wa)
-			if q.Privacy {
-				right = r.Z(right)
-			}
-			return r.Sub(r.Scale(u[q.A], wb), right)
-		})
 	}
-}
-
-// probability returns float64 bounds on u/w, rounded outward.
-func probability(u number.Interval, w *big.Int) (lo, hi float64) {
-	return u.Quo(number.FromBig(w, u.Prec())).Float64()
+	l.pairs(func(p pair) {
+		for _, row := range p.rows {
+			if t.left[p.distance][row.a].Cmp(t.right[p.distance][row.b]) < 0 {
+				lack(func(t *wholeTable) *big.Int {
+					return new(big.Int).Sub(t.left[p.distance][row.a], t.right[p.distance][row.b])
+				})
+			}
+		}
+		c.cost.Spend(len(p.rows))
+	})
+	return theta
 }

@@ -16,23 +16,21 @@
 //	any claim                       certificate check read setting number effort verdict              1000
 //	section stopping                stopping                                                          1200
 //	section witness                 witness input                                                     1450
-//	section table                   finite explicit                                                   1450
-//	section heterogeneous           finite heterogeneous                                              1500
+//	section table                   finite explicit                                                   1500
+//	section heterogeneous           finite heterogeneous                                              1550
 //	section lattice                 lattice level finite orbits                                       2000
-//	section program, by theorem     program results closed recurrence                                 1550
-//	…with claims on em              program results closed exponential recurrence lattice             1850
-//	section program, proof lp       program results closed lattice level walk ring bound              2350
-//	section program, proof lumped   program results closed walk ring lumped                           2050
-//	…with lines product             program results closed walk ring lumped lattice product           2550
+//	section program, by theorem     program results closed recurrence                                 1500
+//	…with claims on em              program results closed exponential recurrence lattice finite orbits  2400
+//	section program, proof lp       program results closed lattice level finite orbits bound          2700
+//	section program, proof lumped   program results closed walk lumped                                1850
+//	…with lines product             program results closed walk lumped lattice product                2300
 //
-// Of level.go the section lattice needs the enumeration of rows, and the others the test of a single one as well. What is left is proof.go, which hands a valid
-// certificate to writers of other formats.
+// What is left is proof.go, which hands a valid certificate to writers of other formats.
 //
 // # Arithmetic
 //
-// Where e^ε is rational, all arithmetic is in integers over a common denominator. Where
-// only ε is, z = e^-ε is enclosed, and all arithmetic is in outward-rounded intervals whose
-// precision is raised until every claim is decided. No comparison has a tolerance.
+// Finite problems are decided in integers over a common denominator, at either end of an enclosure of z = e^-ε where e^ε is not rational. Theorems, proof lumped and
+// witnesses are worked out in rationals, or in outward-rounded intervals whose precision is raised until every claim is decided. No comparison has a tolerance.
 //
 // The package does not solve anything, does not improve what a file claims, and does not
 // write certificates. It does not decide claims on the exponential mechanism on lattices that

@@ -30,7 +30,7 @@ import (
 type finite struct {
 	evidence.Setting
 	first     []int
-	count     []*big.Rat // nil: all are 1
+	count     []*big.Int // nil: all are 1
 	loss      []*big.Rat
 	forbidden []bool // nil: none are
 	weight    []*big.Rat
@@ -42,8 +42,10 @@ type finite struct {
 	pairs func(visit func(p pair))
 
 	events map[privacyRow][]*event // by their first part
-	open   int                     // events that no pair has been found for
-	x      []*big.Rat
+	nu     []*big.Rat              // the multipliers, in the order of the file
+	x      []*big.Int              // the table, over den
+	den    *big.Int
+	whole  *objective
 	cost   *evidence.Effort
 }
 
@@ -56,10 +58,10 @@ type part struct {
 	count int
 }
 
-// event has parts in order, each of another row, and a multiplier.
+// event has parts in order, each of another row, and the number of its multiplier.
 type event struct {
 	parts []part
-	nu    *big.Rat
+	at    int
 }
 
 // pair is two neighbors. Its rows are valid until the visit ends.
@@ -87,12 +89,12 @@ func (p pair) has(e *event) bool {
 func (f *finite) inputs() int { return len(f.first) - 1 }
 func (f *finite) cells() int  { return f.first[len(f.first)-1] }
 
-// mass returns count·x for a cell.
-func (f *finite) mass(j int, x *big.Rat) *big.Rat {
+// times returns count·x for a cell.
+func (f *finite) times(j int, x *big.Int) *big.Int {
 	if f.count == nil {
 		return x
 	}
-	return new(big.Rat).Mul(x, f.count[j])
+	return new(big.Int).Mul(x, f.count[j])
 }
 
 // body reads the table, weights and multipliers. grow appends the cells of the next input: the problem becomes no larger than the
@@ -101,12 +103,11 @@ func (f *finite) body(r *evidence.Reader, inputs int, grow func(i int)) {
 	r.Long = evidence.MaxSectionLine
 	f.cost = r.Cost
 	f.first = []int{0}
-	one := big.NewRat(1, 1)
+	var table []*big.Rat
 	for i := range inputs {
 		from := f.cells()
 		grow(i)
 		f.first = append(f.first, len(f.loss))
-		sum := new(big.Rat)
 		for k, p := range r.Numbers("input", f.cells()-from) {
 			if p.Sign() < 0 {
 				r.Failf("input %d: the probability of cell %d is negative", i, k)
@@ -114,17 +115,14 @@ func (f *finite) body(r *evidence.Reader, inputs int, grow func(i int)) {
 			if f.forbidden != nil && f.forbidden[from+k] && p.Sign() != 0 {
 				r.Failf("input %d: cell %d is forbidden", i, k)
 			}
-			f.cost.Sum(sum, f.mass(from+k, p))
-			f.x = append(f.x, p)
-		}
-		if sum.Cmp(one) != 0 {
-			r.Failf("input %d: the probabilities sum to %s, not to 1", i, evidence.Quote(sum.RatString()))
+			table = append(table, p)
 		}
 	}
 	if f.worst || f.weighted {
 		f.weights(r)
 	}
 	f.readEvents(r)
+	f.x, f.den = f.cost.Common(table)
 }
 
 // readEvents reads the multipliers.
@@ -147,9 +145,9 @@ func (f *finite) readEvents(r *evidence.Reader) {
 			e.parts, key = append(e.parts, part{privacyRow{a, b}, count}), append(key, a, b, count)
 		}
 		r.Ordered(&last, key, "multiplier: not after the event of the line before")
-		e.nu = r.Positive("multiplier", fields[0])
+		e.at = len(f.nu)
+		f.nu = append(f.nu, r.Positive("multiplier", fields[0]))
 		f.events[e.parts[0].privacyRow] = append(f.events[e.parts[0].privacyRow], &e)
-		f.open++
 	}
 }
 
@@ -183,10 +181,12 @@ func (f *finite) powers(o evidence.Options) (low, high []*big.Rat) {
 
 // Decide works out both bounds.
 func (f *finite) Decide(o evidence.Options) {
+	f.sums()
 	low, high := f.powers(o)
-	t := f.wholeNumbers(high, o.MaxMemory)
-	coefficient := f.costs()
-	price := new(big.Rat) // Σ_events z^d ν
+	t := f.wholeNumbers(f.x, high)
+	nu, unit := f.cost.Common(f.nu)
+	d := f.newDual(low, unit)
+	open := len(nu) // events that no pair has been found for
 	f.pairs(func(p pair) {
 		for _, row := range p.rows {
 			at := f.events[row.privacyRow]
@@ -198,89 +198,162 @@ func (f *finite) Decide(o evidence.Options) {
 				if !p.has(e) {
 					return false
 				}
-				f.cost.Sum(price, e.nu, low[p.distance])
-				for _, q := range e.parts {
-					times := big.NewRat(int64(q.count), 1)
-					f.cost.Sum(coefficient[q.b], times, e.nu, low[p.distance])
-					f.cost.Sum(coefficient[q.a], times.Neg(times), e.nu)
-				}
-				f.open--
+				d.add(nu[e.at], p.distance, e.parts...)
+				open--
 				return true
 			})
 		}
 		t.obeys(p)
 		f.cost.Spend(len(p.rows))
 	})
-	if f.open > 0 {
+	if open > 0 {
 		evidence.Refute("a multiplier is of no rows of neighbors")
 	}
-	evidence.Judge(&f.Claims[0], f.bound(coefficient, price), f.value())
+	lower := d.bound()
+	if least := slices.MinFunc(f.loss, (*big.Rat).Cmp); lower.Cmp(least) < 0 { // no mean of losses is below the least of them
+		lower = least
+	}
+	evidence.Judge(&f.Claims[0], lower, f.value())
 }
 
-// costs returns w count loss of every cell.
-func (f *finite) costs() []*big.Rat {
-	out := make([]*big.Rat, f.cells())
+// sums makes sure that the table satisfies (E).
+func (f *finite) sums() {
 	for i := range f.inputs() {
+		sum := new(big.Int)
 		for j := f.first[i]; j < f.first[i+1]; j++ {
-			out[j] = new(big.Rat)
-			f.cost.Sum(out[j], f.weight[i], f.mass(j, f.loss[j]))
+			f.cost.Multiply(f.x[j].BitLen(), 1)
+			sum.Add(sum, f.times(j, f.x[j]))
+		}
+		if sum.Cmp(f.den) != 0 {
+			evidence.Refute("input %d: the probabilities sum to %s, not to 1", i, evidence.Quote(new(big.Rat).SetFrac(sum, f.den).RatString()))
 		}
 	}
-	return out
+}
+
+// dual has the C_j of all cells, in whole numbers over unit, as more and more events are added.
+type dual struct {
+	*finite
+	left  []*big.Int
+	z     []*big.Int // z^d, over zUnit
+	price *big.Int   // Σ_events z^d ν, over unit/costUnit
+
+	costUnit, zUnit, unit *big.Int
+}
+
+// objective has losses and weights in whole numbers.
+type objective struct {
+	losses, weights      []*big.Int
+	lossUnit, weightUnit *big.Int
+	total                *big.Rat // Σ w
+}
+
+func (f *finite) objective() *objective {
+	if f.whole == nil {
+		w := &objective{}
+		w.losses, w.lossUnit = f.cost.Common(f.loss)
+		w.weights, w.weightUnit = f.cost.Common(f.weight)
+		total := new(big.Int)
+		for _, x := range w.weights {
+			total.Add(total, x)
+		}
+		if w.total = new(big.Rat).SetFrac(total, w.weightUnit); total.Sign() == 0 {
+			evidence.Refute("the weights are all 0")
+		}
+		f.whole = w
+	}
+	return f.whole
+}
+
+// newDual begins with the objective. Multipliers will be given over nuUnit.
+func (f *finite) newDual(z []*big.Rat, nuUnit *big.Int) *dual {
+	o := f.objective()
+	d := &dual{finite: f, price: new(big.Int), costUnit: new(big.Int).Mul(o.lossUnit, o.weightUnit)}
+	d.z, d.zUnit = f.cost.Common(z)
+	scale := new(big.Int).Mul(nuUnit, d.zUnit)
+	d.unit = new(big.Int).Mul(scale, d.costUnit)
+	f.cost.Hold(f.cells(), 2*d.unit.BitLen())
+	for i, w := range o.weights {
+		for j := f.first[i]; j < f.first[i+1]; j++ {
+			f.cost.Multiply(scale.BitLen(), w.BitLen()+o.losses[j].BitLen())
+			c := new(big.Int).Mul(w, o.losses[j])
+			d.left = append(d.left, c.Mul(f.times(j, c), scale))
+		}
+	}
+	return d
+}
+
+// add adds an event of two inputs at some distance.
+func (d *dual) add(nu *big.Int, distance int, parts ...part) {
+	d.cost.Multiply(nu.BitLen()+d.costUnit.BitLen(), d.zUnit.BitLen()+d.costUnit.BitLen())
+	takes := new(big.Int).Mul(nu, d.z[distance])
+	d.price.Add(d.price, takes)
+	takes.Mul(takes, d.costUnit)
+	gives := new(big.Int).Mul(nu, d.costUnit)
+	gives.Mul(gives, d.zUnit)
+	var x big.Int
+	for _, q := range parts {
+		count := big.NewInt(int64(q.count))
+		d.left[q.b].Add(d.left[q.b], x.Mul(takes, count))
+		d.left[q.a].Sub(d.left[q.a], x.Mul(gives, count))
+	}
 }
 
 // bound returns the lower bound.
-func (f *finite) bound(coefficient []*big.Rat, price *big.Rat) *big.Rat {
-	sum, total := new(big.Rat), new(big.Rat)
-	for i := range f.inputs() {
-		f.cost.Sum(total, f.weight[i])
-		var least *big.Rat
-		for j := f.first[i]; j < f.first[i+1]; j++ {
-			if f.forbidden != nil && f.forbidden[j] {
+func (d *dual) bound() *big.Rat {
+	all := big.NewInt(1) // a common multiple of all counts
+	for _, c := range d.count {
+		all = evidence.LCM(all, c)
+	}
+	sum := new(big.Int)
+	for i := range d.inputs() {
+		var least *big.Int
+		for j := d.first[i]; j < d.first[i+1]; j++ {
+			if d.forbidden != nil && d.forbidden[j] {
 				continue
 			}
-			c := coefficient[j]
-			if f.count != nil {
-				c = new(big.Rat).Quo(c, f.count[j])
+			c := d.left[j]
+			if d.count != nil {
+				d.cost.Multiply(c.BitLen(), all.BitLen())
+				c = new(big.Int).Quo(all, d.count[j])
+				c.Mul(c, d.left[j])
 			}
 			if least == nil || c.Cmp(least) < 0 {
 				least = c
 			}
 		}
-		f.cost.Sum(sum, least) // the table sums to 1, so that a cell is allowed
+		sum.Add(sum, least) // the table sums to 1, so that a cell is allowed
 	}
-	if total.Sign() == 0 {
-		evidence.Refute("the weights are all 0")
+	bound := new(big.Rat).SetFrac(sum, all.Mul(all, d.unit))
+	if d.delta != nil {
+		price := new(big.Rat).SetFrac(d.price.Mul(d.price, d.costUnit), d.unit)
+		bound.Sub(bound, price.Mul(price, d.delta))
 	}
-	if f.delta != nil {
-		f.cost.Sum(sum, new(big.Rat).Neg(price), f.delta)
-	}
-	// No mean of losses is below the least of them.
-	if least := slices.MinFunc(f.loss, (*big.Rat).Cmp); sum.Quo(sum, total).Cmp(least) < 0 {
-		return least
-	}
-	return sum
+	return bound.Quo(bound, d.whole.total)
 }
 
 // value returns the table's objective.
 func (f *finite) value() *big.Rat {
-	sum, total := new(big.Rat), new(big.Rat)
-	var most *big.Rat
-	for i := range f.inputs() {
-		at := new(big.Rat)
+	o := f.objective()
+	sum, most := new(big.Int), new(big.Int)
+	for i, w := range o.weights {
+		at := new(big.Int)
 		for j := f.first[i]; j < f.first[i+1]; j++ {
-			f.cost.Sum(at, f.loss[j], f.mass(j, f.x[j]))
+			f.cost.Multiply(o.losses[j].BitLen(), f.x[j].BitLen())
+			x := new(big.Int).Mul(o.losses[j], f.x[j])
+			at.Add(at, f.times(j, x))
 		}
-		if most == nil || at.Cmp(most) > 0 {
-			most = new(big.Rat).Set(at)
+		if i == 0 || at.Cmp(most) > 0 {
+			most.Set(at)
 		}
-		f.cost.Sum(sum, at, f.weight[i])
-		f.cost.Sum(total, f.weight[i])
+		f.cost.Multiply(w.BitLen(), at.BitLen())
+		sum.Add(sum, at.Mul(at, w))
 	}
+	unit := new(big.Int).Mul(o.lossUnit, f.den)
 	if f.worst {
-		return most
+		return new(big.Rat).SetFrac(most, unit)
 	}
-	return sum.Quo(sum, total)
+	mean := new(big.Rat).SetFrac(sum, unit.Mul(unit, o.weightUnit))
+	return mean.Quo(mean, o.total)
 }
 
 // wholeTable is the table in whole numbers: x_j times the common denominator and that of z^d, and times the numerator of z^d, for each distance.
@@ -289,26 +362,24 @@ type wholeTable struct {
 	room        []*big.Rat // z^d δ in the same units; nil where δ = 0
 }
 
-// wholeNumbers returns the table in whole numbers, for each z^d.
-func (f *finite) wholeNumbers(z []*big.Rat, memory int64) *wholeTable {
-	num, den := evidence.Common(f.x)
+// wholeNumbers returns a table in whole numbers, for each z^d.
+func (f *finite) wholeNumbers(x []*big.Int, z []*big.Rat) *wholeTable {
 	bits := 0
 	for _, p := range z {
-		bits += 2*den.BitLen() + p.Num().BitLen() + p.Denom().BitLen() + 1024
+		bits += 2*f.den.BitLen() + p.Num().BitLen() + p.Denom().BitLen() + 512
+		f.cost.Spend(len(x) * (1 + f.den.BitLen()/64) * (1 + p.Denom().BitLen()/64))
 	}
-	if need := float64(bits) / 8 * float64(len(f.x)); need > float64(memory) {
-		evidence.Limit("the table takes about %.3g bytes; the limit is %d", need, memory)
-	}
+	f.cost.Hold(len(x), bits)
 	t := &wholeTable{}
 	for _, p := range z {
-		left, right := make([]*big.Int, len(f.x)), make([]*big.Int, len(f.x))
-		for j, n := range num {
+		left, right := make([]*big.Int, len(x)), make([]*big.Int, len(x))
+		for j, n := range x {
 			left[j], right[j] = new(big.Int).Mul(n, p.Denom()), new(big.Int).Mul(n, p.Num())
 		}
 		t.left, t.right = append(t.left, left), append(t.right, right)
 		var room *big.Rat
 		if f.delta != nil && f.delta.Sign() > 0 {
-			room = new(big.Rat).Mul(f.delta, new(big.Rat).SetInt(den))
+			room = new(big.Rat).Mul(f.delta, new(big.Rat).SetInt(f.den))
 			room.Mul(room, new(big.Rat).SetInt(p.Num()))
 		}
 		t.room = append(t.room, room)

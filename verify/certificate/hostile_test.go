@@ -181,22 +181,22 @@ func TestDenominatorsOfCutsAndInjectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestCommonFactorsAreShared: denominators with a common factor need it once. Six numbers of 20000 bits that share 20000 bits
+// TestCommonFactorsAreShared: denominators with a common factor need it once. Six numbers of 24000 bits that share 24000 bits
 // are accepted where six with nothing in common are not.
 func TestCommonFactorsAreShared(t *testing.T) {
 	for shared, want := range map[bool]error{true: nil, false: certificate.ErrLimit} {
 		var b strings.Builder
 		b.WriteString(header("3", "2", "exp-epsilon 3/2", "paper", "paper", "lp") + "claim optimum 0 2\n")
-		big20000 := new(big.Int).Lsh(big.NewInt(1), 20000)
+		big24000 := new(big.Int).Lsh(big.NewInt(1), 24000)
 		for i, m := range []string{"3 0 0", "2 1 0", "2 0 1", "1 2 0", "1 1 1", "1 0 2"} {
-			den := new(big.Int).Mul(big20000, big.NewInt(int64(2*i+1)))
+			den := new(big.Int).Mul(big24000, big.NewInt(int64(2*i+1)))
 			if !shared {
-				den.Add(big20000, big.NewInt(int64(2*i+1)))
+				den.Add(big24000, big.NewInt(int64(2*i+1)))
 			}
 			fmt.Fprintf(&b, "dual %s 1/%v\n", m, den)
 		}
 		b.WriteString("end 16\n")
-		rep, err := certificate.Check(strings.NewReader(b.String()), certificate.Options{MaxMemory: 200 << 10})
+		rep, err := certificate.Check(strings.NewReader(b.String()), certificate.Options{})
 		if !errors.Is(err, want) || err == nil && !rep.Valid {
 			t.Errorf("shared %t: %+v, %v", shared, rep, err)
 		}
@@ -335,8 +335,7 @@ func (f *fading) Err() error {
 
 // TestStoppedAtAnyPoint: wherever a check or an export is stopped, it says so, and never that all is well.
 func TestStoppedAtAnyPoint(t *testing.T) {
-	p := newProblem(3, 2, "3/2", "paper", "full")
-	text := p.exactDraft("3/2", p.solve()).String()
+	text := proposal(6, 4, "exp-epsilon 3/2", 2.0/3, "full")
 	for name, run := range map[string]func(o certificate.Options) error{
 		"check": func(o certificate.Options) error {
 			rep, err := certificate.Check(strings.NewReader(text), o)

@@ -215,56 +215,48 @@ func (w *words) of(a *alphabet, length int) *big.Int {
 // sinking evaluates the dual function at multipliers y(m) that are constant on classes. It walks all chains at once, from the deep end: a chain
 // is one candidate that sinks past n-1 others. What is known of the others are ranges, which are divided where it matters for the class of a position; so
 // chains are told apart only from where they visit different classes, and each set of chains that visit the same has its multiplier λ once.
-type sinking[T any] struct {
+type sinking struct {
 	*partition
 	k       int
 	box     bool
 	deepest int // greatest depth of the others, under the objective box
-	dual    *evidence.Walk[T]
+	dual    *evidence.Walk
 	others  *ranges
 	nested  int
-	cost    *evidence.Effort
 	price   int // steps that a position costs
 }
 
-// lumpedLower returns Σ N(class) y'(class), which the minimum is not below: with
+// lower returns Σ N(class) y'(class), which the minimum is not below: with
 //
 //	λ_i = max(0, c_i + z λ_{i+1} - y_i),  λ = 0 at the first position of a chain,
 //
 // y'(class) is the least c_i + z λ_{i+1} - λ_i at any position in the class.
-func lumpedLower[T any](p *partition, r evidence.Ring[T], n, k int, box bool, cost *evidence.Effort, price int) T {
-	s := &sinking[T]{partition: p, k: k, box: box, dual: evidence.NewWalk(r, p.y), cost: cost, price: price}
-	zero := s.dual.Zero
+func (p *partition) lower(z number.Interval, n, k int, box bool) number.Interval {
+	s := &sinking{partition: p, k: k, box: box, dual: evidence.NewWalk(z, p.y), price: int(z.Prec()) / 4}
 	if n == 1 {
-		return zero // one score vector and no error
+		return s.dual.Zero // one score vector and no error
 	}
-	if !box {
+	least := k
+	if box {
+		least = 0
+	}
+	for s.deepest = least; s.deepest <= k; s.deepest++ {
 		s.others = newRanges(n-1, k)
-		s.walk(0, 0, zero)
-	} else {
-		for s.deepest = 0; s.deepest <= k; s.deepest++ {
-			s.others = newRanges(n-1, k)
+		if box {
 			for v := s.deepest + 1; v <= k; v++ {
 				s.others.set(v, 0, 0)
 			}
 			s.others.set(s.deepest, 1, n-1)
-			if s.others.some() {
-				s.walk(0, 0, zero)
-			}
+		}
+		if s.others.some() {
+			s.walk(0, 0, s.dual.Zero)
 		}
 	}
-	total := zero
-	for c, w := range p.weights {
-		if !s.dual.Known[c] {
-			panic("certificate: a class is on no chain")
-		}
-		total = r.Add(total, r.Scale(s.dual.Least[c], w))
-	}
-	return total
+	return s.dual.Total(p.weights)
 }
 
 // walk goes on at position p, counted from the deep end, at some item of the partition, with the λ of the position after it.
-func (s *sinking[T]) walk(p, at int, lambda T) {
+func (s *sinking) walk(p, at int, lambda number.Interval) {
 	for {
 		s.cost.Spend(1)
 		// The candidate is at depth v; once it is the best, the others are down steps deeper than at first.
@@ -299,7 +291,7 @@ func (s *sinking[T]) walk(p, at int, lambda T) {
 		if s.box {
 			c *= s.k + 1 - max(v, s.deepest)
 		}
-		lambda = s.dual.Step(s.items[at].class, s.dual.Int(big.NewInt(int64(c))), lambda, first)
+		lambda = s.dual.Step(s.items[at].class, number.FromInt(int64(c), s.dual.Z.Prec()), lambda, first)
 		if first {
 			return
 		}
@@ -308,7 +300,7 @@ func (s *sinking[T]) walk(p, at int, lambda T) {
 }
 
 // divide walks on with fewer than count of the others at depth v, and with count or more.
-func (s *sinking[T]) divide(v, count, p, at int, lambda T) {
+func (s *sinking) divide(v, count, p, at int, lambda number.Interval) {
 	if s.nested++; s.nested > maxNested {
 		evidence.Limit("the classes of the certificate divide chains more than %d times", maxNested)
 	}
@@ -326,7 +318,7 @@ func (s *sinking[T]) divide(v, count, p, at int, lambda T) {
 
 // lumped returns the bounds of proof lumped: that of the multipliers, and the error of the point of the product lines, or of permute-and-flip if there are none.
 func (ck *checker) lumped(flip, all number.Number, prec uint) (res results) {
-	c := ck.cert
+	c := ck.certificate
 	sum := new(big.Int)
 	for _, w := range c.lumps.weights {
 		sum.Add(sum, w)
@@ -334,7 +326,7 @@ func (ck *checker) lumped(flip, all number.Number, prec uint) (res results) {
 	if n := int64(c.n); sum.Cmp(new(big.Int).Sub(evidence.Power(c.k+1, n), evidence.Power(c.k, n))) != 0 {
 		panic("certificate: the classes do not make up all score vectors")
 	}
-	low := lumpedLower(c.lumps, evidence.Enclosing{Zz: ck.enclose(prec), Prec: prec}, c.n, c.k, ck.box, c.lumps.cost, int(prec)/4)
+	low := c.lumps.lower(ck.enclose(prec), c.n, c.k, ck.box)
 	res = results{lower: number.Enclosed(low).Quo(all), upper: flip, flip: flip}
 	if len(c.products) > 0 {
 		saved, open := productChange(c, ck.enclose(prec), ck.box)

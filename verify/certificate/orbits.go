@@ -63,12 +63,17 @@ func (c *orbits) Read(r *evidence.Reader, o evidence.Options) {
 		rows := float64(evidence.Binomial(c.top+ways-1, c.top)) * float64(evidence.Binomial(c.n-c.top+ways-1, c.n-c.top))
 		evidence.Sized(o, rows*stepsPerRow)
 	}
-	c.lat = evidence.NewLattice(c.n, depths)
+	c.lay()
+	c.body(r, len(c.lat.Start), c.cellsOf)
+}
+
+// lay begins the enumeration of the lattice.
+func (c *orbits) lay() {
+	c.lat = evidence.NewLattice(c.n, c.k*c.step)
 	c.lat.Number()
 	c.at = c.lat.First()
 	c.distances = []*big.Rat{big.NewRat(1, 1), new(big.Rat)} // of rows of privacy, and of those of monotonicity
 	c.pairs = c.neighbors
-	c.body(r, len(c.lat.Start), c.cellsOf)
 }
 
 // cellsOf appends the cells of the next count vector.
@@ -89,7 +94,7 @@ func (c *orbits) cellsOf(int) {
 				c.cost.Sum(loss, c.losses[v], big.NewRat(int64(x), 1))
 			}
 		}
-		c.count, c.loss = append(c.count, new(big.Rat).SetInt(count)), append(c.loss, loss)
+		c.count, c.loss = append(c.count, count), append(c.loss, loss)
 	}
 	if !c.worst && !c.weighted {
 		w := new(big.Rat).SetInt(c.lat.Multiplicity(c.at))
@@ -154,9 +159,9 @@ func (c *orbits) cell(rank int, m, t []int) int {
 // neighbors visits the rows of the level. A row of monotonicity comes before the same one of privacy, which it implies.
 func (c *orbits) neighbors(visit func(pair)) {
 	var rows []part
-	one := func(distance int) func(evidence.Row) {
-		return func(q evidence.Row) {
-			rows = append(rows[:0], part{privacyRow{q.A, q.B}, 1})
+	one := func(distance int) func(a, b int) {
+		return func(a, b int) {
+			rows = append(rows[:0], part{privacyRow{a, b}, 1})
 			c.cost.Spend(evidence.StepsPerDepth * (c.lat.K + 1))
 			visit(pair{rows, distance})
 		}
@@ -179,6 +184,12 @@ func (c *orbits) neighbors(visit func(pair)) {
 
 // sets appends the rows of two neighbors, of which each chooses the same candidates.
 func (c *orbits) sets(rows []part, rank, above int, m, to []int, moves []evidence.Move) []part {
+	if c.top == 1 {
+		for _, q := range moves {
+			rows = append(rows, part{privacyRow{c.lat.Variable(above, to, q.V), c.lat.Variable(rank, m, q.W)}, q.Count})
+		}
+		return rows
+	}
 	here, there := make([]int, len(m)), make([]int, len(m)) // chosen at the count vector and at its neighbor
 	var counts []int
 	for _, q := range moves {
@@ -200,7 +211,7 @@ func (c *orbits) sets(rows []part, rank, above int, m, to []int, moves []evidenc
 
 // shifted visits the rows with b = (m, w) on the right, a being where the given candidate alone has sunk by so many steps: by L at the worst neighbor; by -1, as a row of
 // monotonicity, which follows from the others of its kind but may have a multiplier of its own.
-func (c *orbits) shifted(rank int, m []int, by int, visit func(evidence.Row)) {
+func (c *orbits) shifted(rank int, m []int, by int, visit func(a, b int)) {
 	to := make([]int, c.lat.K+1)
 	for w, count := range m {
 		if count == 0 || c.n == 1 {
@@ -217,7 +228,7 @@ func (c *orbits) shifted(rank int, m []int, by int, visit func(evidence.Row)) {
 		}
 		v := w + by - best
 		to[v]++
-		visit(evidence.Row{A: c.lat.Variable(c.lat.Rank(to), to, v), B: c.lat.Variable(rank, m, w)})
+		visit(c.lat.Variable(c.lat.Rank(to), to, v), c.lat.Variable(rank, m, w))
 	}
 }
 

@@ -49,19 +49,21 @@ func ReadProof(in io.Reader, o Options) (p *Proof, err error) {
 		if ck.z == nil {
 			evidence.Stop(ErrIrrational)
 		}
-		ck.enumerate()
-		ck.Number()
-		_, ring := ck.rings()
-		x := upper(ck.program, ring)
+		c.enumerate(limits)
+		if c.before == nil {
+			c.chains()
+		}
+		ck.upper(ck.z, true, 0)
 		p = &Proof{N: c.n, K: c.k, Z: ck.z, Objective: c.objective, Constraints: c.constraints, Kind: c.proof, Dual: c.dual}
 		for _, q := range c.cuts {
 			p.Cuts = append(p.Cuts, Cut(q))
 		}
-		for i := range x.u {
-			u := ring.Value(x.u[i])
-			u = u.Add(x.theta.Mul(ring.Value(x.flip[i]).Sub(u)))
-			point, _ := u.Rat()
-			p.Point = append(p.Point, point)
+		l := c.lattice
+		for i, m := range l.lat.Orbits() {
+			for j := l.first[i]; j < l.first[i+1]; j++ {
+				u := l.times(j, new(big.Int).Mul(l.x[j], l.lat.Multiplicity(m)))
+				p.Point = append(p.Point, new(big.Rat).SetFrac(u, l.den))
+			}
 		}
 	})
 	return p, err

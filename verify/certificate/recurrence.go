@@ -16,11 +16,11 @@ import (
 // B' = z <= 1, and Y_j in [0, 1] implies Y_{j+1} = z (1 - Y_j) in [0, 1]. For B' <= 1, Y_j in [0, A] implies Y_{j+1} in [0, A].
 // Under the objective box this holds for each lesser depth, for which B' is less; for n = 3 less is enough (threeInABox).
 func (ck *checker) recurrence(sum number.Number, prec uint) (evidence.Verdict, string) {
-	if ck.cert.n <= 2 || ck.cert.k <= 1 {
+	if ck.n <= 2 || ck.k <= 1 {
 		return evidence.Holds, ""
 	}
 	v := evidence.AtMost(sum, number.Int(1))
-	if v == evidence.Fails && ck.box && ck.cert.n == 3 {
+	if v == evidence.Fails && ck.box && ck.n == 3 {
 		return ck.threeInABox(prec)
 	}
 	return v, fmt.Sprintf("proof dual-recurrence: needs n <= 2, k <= 1 or z + … + z^k <= 1, which is %v", sum)
@@ -33,7 +33,7 @@ func (ck *checker) recurrence(sum number.Number, prec uint) (evidence.Verdict, s
 // On the chain where both are, λ_t = Σ_{u=t}^k z^{u-t} Σ_{j=u}^k (u - A_j) for t >= 1, which all have to be >= 0; the (E) row
 // of the three tied then has z λ_1, so that no reduced cost is left.
 func (ck *checker) threeInABox(prec uint) (evidence.Verdict, string) {
-	k := ck.cert.k
+	k := ck.k
 	z := number.Enclosed(ck.enclose(prec))
 	if ck.z != nil && ck.closedBits() <= evidence.MaxClosedBits {
 		z = number.Exact(ck.z)

@@ -11,10 +11,9 @@ import (
 
 // checker works out what a certificate proves.
 type checker struct {
-	*program
-	cert *certificate
-	o    evidence.Options
-	z    *big.Rat // e^-ε where it is rational
+	*certificate
+	o evidence.Options
+	z *big.Rat // e^-ε where it is rational
 
 	spent float64 // steps of closed forms
 
@@ -23,7 +22,7 @@ type checker struct {
 }
 
 func newChecker(c *certificate, o evidence.Options) *checker {
-	ck := &checker{program: &c.program, cert: c, o: o}
+	ck := &checker{certificate: c, o: o}
 	switch {
 	case c.ExpEps != nil:
 		ck.z = new(big.Rat).Inv(c.ExpEps)
@@ -31,27 +30,14 @@ func newChecker(c *certificate, o evidence.Options) *checker {
 		ck.z = big.NewRat(1, 1)
 	}
 	if ck.claimsOn("em") {
-		ck.enumerate()
-	}
-	if c.proof == "lp" {
-		// Two enclosures of each variable are kept, with two mantissas each.
-		spare := o.MaxMemory/int64(ck.Number()) - evidence.BytesPerVariable
-		ck.o.MaxPrecision = min(o.MaxPrecision, 192+uint(max(spare, 0)))
+		c.enumerate(o)
 	}
 	return ck
 }
 
-// enumerate makes sure that the lattice can be enumerated.
-func (ck *checker) enumerate() {
-	if ck.Lattice == nil {
-		evidence.Fits(ck.o, ck.cert.n, ck.cert.k)
-		ck.Lattice = evidence.NewLattice(ck.cert.n, ck.cert.k)
-	}
-}
-
 // claimsOn reports whether there are claims on a mechanism.
 func (ck *checker) claimsOn(name string) bool {
-	for _, q := range ck.cert.Claims {
+	for _, q := range ck.Claims {
 		if q.On == "error "+name || q.On == "ratio "+name {
 			return true
 		}
@@ -62,16 +48,19 @@ func (ck *checker) claimsOn(name string) bool {
 func (ck *checker) decide() {
 	// Somewhat more than the writer had, so that claims that are as tight as its
 	// arithmetic was are decided at the first attempt.
-	prec := min(uint(min(ck.cert.Precision, 960))+64, ck.o.MaxPrecision)
-	for prec = max(prec, 128); ; prec = min(2*prec, ck.o.MaxPrecision) {
+	first := max(min(uint(min(ck.Precision, 960))+64, ck.o.MaxPrecision), 128)
+	for prec := first; ; prec = min(2*prec, ck.o.MaxPrecision) {
 		res := ck.results(prec)
 		open := res.open
-		for i := range ck.cert.Claims {
-			q := &ck.cert.Claims[i]
+		for i := range ck.Claims {
+			q := &ck.Claims[i]
 			v, why := ck.claim(q, res)
 			if v == evidence.Undecided && !res.em.IsExact() && (q.On == "error em" || q.On == "ratio em") && ck.exactEM(q, prec) {
 				res.em = ck.emExact()
 				v, why = ck.claim(q, res)
+			}
+			if v == evidence.Fails && res.rounded && prec == first && prec < ck.o.MaxPrecision {
+				v = evidence.Undecided
 			}
 			switch v {
 			case evidence.Fails:
@@ -107,10 +96,10 @@ func (ck *checker) claim(q *evidence.Claim, r results) (evidence.Verdict, string
 		}
 		one := number.Int(1)
 		low, high = one, one
-		if ck.cert.n == 1 || ck.cert.k == 0 {
+		if ck.n == 1 || ck.k == 0 {
 			break // error and optimum are 0
 		}
-		if q.On == "ratio pf" && ck.cert.proof == "dual-recurrence" {
+		if q.On == "ratio pf" && ck.proof == "dual-recurrence" {
 			break // they are the same number
 		}
 		switch s, ok := r.lower.Sign(); {
@@ -140,6 +129,7 @@ func (ck *checker) claim(q *evidence.Claim, r results) (evidence.Verdict, string
 type results struct {
 	lower, upper, flip, em number.Number
 	open                   string // why the proof itself is not decided at this precision; "" if it is
+	rounded                bool   // the bounds are rational, and somewhat closer ones may follow at a higher precision
 }
 
 // enclose returns an enclosure of z = e^-ε.
@@ -147,12 +137,12 @@ func (ck *checker) enclose(prec uint) number.Interval {
 	if ck.z != nil {
 		return number.FromRat(ck.z, prec)
 	}
-	return number.ExpRat(new(big.Rat).Neg(ck.cert.Eps), prec)
+	return number.ExpRat(new(big.Rat).Neg(ck.Eps), prec)
 }
 
 // closed returns the closed forms as means, exact if that is possible.
 func (ck *checker) closed(prec uint) (flip, dual, sum, all number.Number) {
-	c := ck.cert
+	c := ck.certificate
 	work := float64(evidence.Bits(c.n))
 	if ck.box {
 		work *= float64(c.k)
@@ -174,7 +164,7 @@ func (ck *checker) closed(prec uint) (flip, dual, sum, all number.Number) {
 
 // spend counts what the closed forms cost, exactly or at a precision, in steps.
 func (ck *checker) spend(prec uint, exact bool) {
-	c := ck.cert
+	c := ck.certificate
 	operations, words := 4*float64(c.k), float64(float64(prec)/64)
 	if ck.box {
 		operations *= 1 + 2*float64(evidence.Bits(c.n))
@@ -194,7 +184,7 @@ func (ck *checker) spend(prec uint, exact bool) {
 
 // closedBits estimates the length of the exact closed forms.
 func (ck *checker) closedBits() float64 {
-	c := ck.cert
+	c := ck.certificate
 	per := float64(float64(c.k)*float64(ck.z.Denom().BitLen())) + float64(evidence.Bits(c.k+1))
 	if ck.box {
 		per *= float64(c.k)
@@ -213,7 +203,7 @@ func (ck *checker) results(prec uint) (res results) {
 		}
 	}
 	if ck.claimsOn("em") {
-		total := exponentialTotal(ck.program, arith.Interval{Prec: prec}, ck.enclose(prec))
+		total := exponentialTotal(ck.lattice, arith.Interval{Prec: prec}, ck.enclose(prec))
 		res.em = number.Enclosed(total).Quo(ck.scoreVectors())
 	}
 	return res
@@ -221,7 +211,7 @@ func (ck *checker) results(prec uint) (res results) {
 
 // scoreVectors returns ΣW for a lattice that is enumerated.
 func (ck *checker) scoreVectors() number.Number {
-	t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, new(big.Rat), ck.N, ck.K, ck.box)
+	t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, new(big.Rat), ck.n, ck.k, ck.box)
 	return number.Exact(t.All)
 }
 
@@ -229,7 +219,7 @@ func (ck *checker) scoreVectors() number.Number {
 func (ck *checker) bounds(prec uint) (res results) {
 	flip, dual, sum, all := ck.closed(prec)
 	res = results{lower: flip, upper: flip, flip: flip}
-	switch ck.cert.proof {
+	switch ck.proof {
 	case "dual-recurrence":
 		v, why := ck.recurrence(sum, prec)
 		switch v {
@@ -245,74 +235,15 @@ func (ck *checker) bounds(prec uint) (res results) {
 	case "lumped":
 		return ck.lumped(flip, all, prec)
 	}
-	if ck.z != nil {
-		dual, point := ck.rings()
-		return enumerated(ck.program, dual, point, flip, ck.scoreVectors())
+	one := big.NewRat(1, 1)
+	low, high := ck.Power(one, prec)
+	exact := low.Cmp(high) == 0
+	res.rounded = !exact
+	res.lower = number.Exact(ck.lower(low, exact, prec))
+	if x := ck.upper(high, exact, prec); x != nil {
+		res.upper = number.Exact(x).Min(flip)
 	}
-	r := evidence.Enclosing{Zz: ck.enclose(prec), Prec: prec}
-	return enumerated(ck.program, r, r, flip, all)
-}
-
-// enumerated returns the bounds of proof lp. The rings for the two sides are equal but for their
-// denominators.
-func enumerated[T any](p *program, dual, point evidence.Ring[T], flip, all number.Number) (res results) {
-	res.lower = dual.Value(lower(p, dual)).Quo(all)
-	x := upper(p, point)
-	res.flip = point.Value(x.totalFlip).Quo(all)
-	if evidence.AtMost(res.flip, flip) == evidence.Fails || evidence.AtMost(flip, res.flip) == evidence.Fails {
-		panic("certificate: permute-and-flip's closed form differs from the enumeration")
-	}
-	if !res.flip.IsExact() {
-		x := res.flip.Enclosure(0)
-		both, ok := x.Intersect(flip.Enclosure(x.Prec()))
-		if !ok {
-			panic("certificate: permute-and-flip's closed form differs from the enumeration")
-		}
-		res.flip = number.Enclosed(both)
-	}
-	res.upper = x.mixed.Quo(all).Min(res.flip)
 	return res
-}
-
-// rings returns the exact rings for the two sides of a proof.
-func (ck *checker) rings() (dual, point *evidence.Exact) {
-	p := ck.program
-	d := big.NewInt(1)
-	ck.room(d)
-	for _, y := range p.dual {
-		d = ck.lcm(d, y.Denom())
-	}
-	for _, q := range p.cuts {
-		d = ck.lcm(d, q.Mu.Denom())
-		d = ck.lcm(d, evidence.Shift(q, p.Lattice).Denom())
-	}
-	s := big.NewInt(1)
-	for _, q := range p.inject {
-		s = ck.lcm(s, q.s.Denom())
-	}
-	return evidence.NewExact(ck.z, d, ck.cert.cost), evidence.NewExact(ck.z, s, ck.cert.cost)
-}
-
-// lcm is lcm, where there is room for numbers with that denominator.
-func (ck *checker) lcm(a, b *big.Int) *big.Int {
-	m := evidence.LCM(a, b)
-	if m != a {
-		ck.room(m)
-		evidence.Stop(ck.ctx.Err())
-	}
-	return m
-}
-
-// room stops if two numbers for each variable with denominator d, and powers of e^ε's numerator
-// as well, take more memory than allowed, or one of them more steps to be brought to lowest terms.
-func (ck *checker) room(d *big.Int) {
-	length := float64(d.BitLen()) + float64(float64(ck.cert.n)*float64(ck.cert.k)*float64(ck.z.Denom().BitLen()))
-	if need := float64(evidence.VariableCount(ck.cert.n, ck.cert.k)) * (evidence.BytesPerVariable + float64(length/4)); need > float64(ck.o.MaxMemory) {
-		evidence.Limit("exact numbers of %.0f bits take about %.3g bytes; the limit is %d", length, need, ck.o.MaxMemory)
-	}
-	if words := length / 64; words*words > float64(ck.o.MaxSteps) {
-		evidence.Limit("exact numbers of %.0f bits take too many steps", length)
-	}
 }
 
 // exactEM reports whether only the exact error of the exponential mechanism can decide a claim.
@@ -321,13 +252,13 @@ func (ck *checker) exactEM(q *evidence.Claim, prec uint) bool {
 	if ck.z == nil || lower.Cmp(upper) != 0 && prec < ck.o.MaxPrecision {
 		return false
 	}
-	length := float64(evidence.OrbitCount(ck.N, ck.K)) * (float64(float64(ck.K)*float64(ck.z.Denom().BitLen())) + float64(evidence.Bits(ck.N)))
+	length := float64(evidence.OrbitCount(ck.n, ck.k)) * (float64(float64(ck.k)*float64(ck.z.Denom().BitLen())) + float64(evidence.Bits(ck.n)))
 	return length <= maxExponentialBits
 }
 
 func (ck *checker) emExact() number.Number {
 	if ck.em == nil {
-		ck.em = exponentialExact(ck.program, ck.z)
+		ck.em = exponentialExact(ck.lattice, ck.z)
 	}
 	return number.Exact(ck.em).Quo(ck.scoreVectors())
 }

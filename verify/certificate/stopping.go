@@ -108,7 +108,7 @@ func (s *stopping) upper(e *big.Rat) *big.Rat {
 		s.cost.Sum(w[l.j], e, l.nu)
 		s.cost.Sum(total, l.nu)
 	}
-	g, scale := evidence.Common(w)
+	g, scale := s.cost.Common(w)
 	price := 2 * s.n * (1 + scale.BitLen()/64)
 	// g is scale times g_i; with v = scale·i·V_i, the next time's is scale·V_{i+1} in the units of this one.
 	v := new(big.Int)
@@ -172,7 +172,7 @@ func (s *stopping) law() (law []*big.Int, den *big.Int) {
 	for _, t := range s.takes {
 		values = append(values, t.x)
 	}
-	num, den := evidence.Common(values)
+	num, den := s.cost.Common(values)
 	price := 2 * s.n * (1 + den.BitLen()/64)
 	// f is i!·den times the probability of having taken the one that has relative rank j+1 among the first i.
 	f := make([]*big.Int, s.n)

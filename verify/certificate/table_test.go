@@ -316,7 +316,7 @@ func TestTableLinesAreExplained(t *testing.T) {
 		{uniform, "input 328/793 137/793", "input 1 137/793", "sum to"},
 		{uniform, "input 328/793 137/793", "input x 137/793", "input: not a number"},
 		{uniform, "input 328/793 137/793", "input 328/793", "1 numbers where 2"},
-		{uniform, "input 328/793 137/793\n", "", "sum to"},
+		{uniform, "input 328/793 137/793\n", "", "3 numbers where 2"},
 		{weighted, "weight 1 0x1.ep+02", "weight 15 0x1.ep+02", "is more than 14"},
 		{weighted, "weight 1 0x1.ep+02", "weight 1 0 0x1.ep+02", "fields"},
 		{weighted, "weight 1 0x1.ep+02", "weight 1 0", "not positive"},
