@@ -18,7 +18,6 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/grid"
 	"optratio/internal/job"
-	"optratio/internal/linear"
 	"optratio/internal/sweep"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -128,11 +127,11 @@ func (f *sweepFlags) settings(one *job.Ratio, p *sweep.Plan) string {
 	add(r.Gap.Cmp(big.NewRat(1, 1e9)) != 0, "gap", decimal.Text(r.Gap))
 	add(r.Method != lp.Auto, "method", r.Method.String())
 	add(r.Exact, "exact", "true")
-	add(r.Solver.Name() != linear.Embedded{}.Name(), "solver", r.Solver.Name())
+	add(r.Solver == "clp", "solver", r.Solver)
 	step := max(1, r.Step)
 	add(step != 1, "step", "2delta/"+strconv.Itoa(step))
 	add(one.Monotonic, "monotonic_scores", "true")
-	add(!r.Loss.IsMean(), "loss", r.Loss.String())
+	add(r.Loss.String() != "mean", "loss", r.Loss.String())
 	add(one.Prior != "", "prior", one.Prior)
 	add(r.MaxMemory != command.StandardMemory && !p.FitsIn(min(r.MaxMemory, command.StandardMemory)), "max_memory", strconv.FormatInt(r.MaxMemory, 10))
 	return strings.Join(words, " ")

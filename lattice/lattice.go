@@ -194,6 +194,9 @@ func Deepest(m []int) int {
 	return 0
 }
 
+// Copies returns how many vectors of the box {-k..0}^n are shifts of one of m's score vectors, k - Deepest(m) + 1.
+func Copies(m []int) int64 { return int64(len(m) - Deepest(m)) }
+
 // Depths writes m out as n depths, best first.
 func Depths(m []int) []int {
 	var d []int

@@ -10,7 +10,6 @@ import (
 
 	"optratio/internal/clp"
 	"optratio/internal/linear"
-	"optratio/internal/totals"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -63,8 +62,8 @@ func ratioOfPF(b *testing.B, n, k int, eps number.Epsilon, solver linear.Solver)
 	pf, err := mechanisms.Lookup("pf")
 	require.NoError(b, err)
 	a, err := Ratio(context.Background(), Request{
-		N: n, K: k, Epsilon: eps, Objective: totals.Paper, Mechanisms: []mechanisms.Mechanism{pf},
-		Method: Enumerated, Solver: solver, Gap: big.NewRat(1, 1e9),
+		N: n, K: k, Epsilon: eps, Mechanisms: []mechanisms.Mechanism{pf},
+		Method: Enumerated, solver: solver, Gap: big.NewRat(1, 1e9),
 	})
 	require.NoError(b, err)
 	require.Empty(b, a.Undecided)
@@ -76,7 +75,7 @@ func BenchmarkBuild(b *testing.B) {
 	for _, size := range [][2]int{{7, 7}, {8, 8}, {3, 50}, {40, 3}} {
 		b.Run(fmt.Sprintf("n=%d/k=%d", size[0], size[1]), func(b *testing.B) {
 			for b.Loop() {
-				m := newProgram(b, size[0], size[1], totals.Paper, Paper, decimalEps(b, "0.5")).Model()
+				m := newProgram(b, size[0], size[1], Prior{}, Paper, decimalEps(b, "0.5")).model()
 				b.ReportMetric(float64(m.Rows()), "rows")
 			}
 		})
@@ -87,8 +86,8 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkBounds(b *testing.B) {
 	for _, size := range []int{7, 8} {
 		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
-			p := newProgram(b, size, size, totals.Paper, Paper, decimalEps(b, "0.5"))
-			prop := &Proposal{Dual: make([]*big.Rat, p.Orbits())}
+			p := newProgram(b, size, size, Prior{}, Paper, decimalEps(b, "0.5"))
+			prop := &proposal{Dual: make([]*big.Rat, p.orbits())}
 			for i := range prop.Dual {
 				prop.Dual[i] = big.NewRat(int64(i%7), 13)
 			}

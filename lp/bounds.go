@@ -6,29 +6,29 @@ import (
 	"optratio/internal/chain"
 )
 
-// Proposal is a candidate solution that bounds are evaluated from. Nothing about it is trusted: whatever
+// proposal is a candidate solution that bounds are evaluated from. Nothing about it is trusted: whatever
 // its numbers are, the bounds hold; if they are good, the bounds are close.
-type Proposal struct {
+type proposal struct {
 	// Dual holds a multiplier of each orbit's (E) row, per unit of its mass N(m).
 	Dual []*big.Rat
 	// Injection holds u_i - z u_{i-1} >= 0 for each variable of depth >= 1; nil and negative entries count as 0.
 	// Entries of depth 0 are not used: the (E) rows determine those variables.
 	Injection []*big.Rat
-	// Cuts are rows of the program's level beyond the paper's, in the scaling of Cut, with a
+	// Cuts are rows of the program's level beyond the paper's, in the scaling of cut, with a
 	// multiplier each; negative ones count as 0.
-	Cuts       []Cut
+	Cuts       []cut
 	Multiplier []*big.Rat
 }
 
 // lowerBound evaluates the dual function at the proposal: for any y on the (E) rows and any nonnegative multipliers of the cuts Σ N(m) y'(m) is at
 // most the optimum, with y' as chain.Dual has it. c_i = w(m) c(v), plus the cuts' part.
-func lowerBound[T any](p *Program, f ordered[T], z T, prop *Proposal) T {
+func lowerBound[T any](p *program, f ordered[T], z T, prop *proposal) T {
 	return walk(p, f, z, prop, func(int32, T) {})
 }
 
 // walk is lowerBound, which tells the multiplier λ of each row (P) and (T), by the variable that the row bounds from below.
-func walk[T any](p *Program, f ordered[T], z T, prop *Proposal, multiplier func(j int32, lambda T)) T {
-	y := make([]T, p.Orbits())
+func walk[T any](p *program, f ordered[T], z T, prop *proposal, multiplier func(j int32, lambda T)) T {
+	y := make([]T, p.orbits())
 	for i := range y {
 		y[i] = f.FromRat(prop.Dual[i])
 	}
@@ -57,9 +57,9 @@ func walk[T any](p *Program, f ordered[T], z T, prop *Proposal, multiplier func(
 // point computes every u[m][v] from injections s on depths >= 1 (nil: none): there u_i = z u_{i-1} + s_i, and
 // the (E) row leaves the rest of the orbit's mass to depth 0. Such a point satisfies (E) and (P)
 // identically; without injections it is permute-and-flip.
-func point[T any](p *Program, f ordered[T], z T, injection []*big.Rat) []T {
-	u := make([]T, p.Variables())
-	for i := range p.Orbits() {
+func point[T any](p *program, f ordered[T], z T, injection []*big.Rat) []T {
+	u := make([]T, p.variables())
+	for i := range p.orbits() {
 		first, end := p.vars.First[i], p.vars.First[i+1]
 		rest := f.FromRat(new(big.Rat).SetInt(p.mass[i]))
 		for j := first + 1; j < end; j++ {
@@ -75,7 +75,7 @@ func point[T any](p *Program, f ordered[T], z T, injection []*big.Rat) []T {
 }
 
 // objective returns Σ w(m) c(v) u[m][v].
-func objective[T any](p *Program, f ordered[T], u []T) T {
+func objective[T any](p *program, f ordered[T], u []T) T {
 	sum, cost := f.Zero(), costIn(p, f)
 	for j := range u {
 		if p.weight[p.vars.Orbit[j]].Sign() > 0 && p.loss[p.vars.Depth[j]].Sign() > 0 {
@@ -88,9 +88,9 @@ func objective[T any](p *Program, f ordered[T], u []T) T {
 // mixture returns how much of permute-and-flip a point needs to satisfy (T), u >= 0 and the level's further rows. Every
 // such row is strictly slack at permute-and-flip for ε > 0, so a small violation needs little. It reports false where
 // the arithmetic cannot show that slack, as at ε = 0.
-func mixture[T any](p *Program, f ordered[T], z T, u, flip []T) (theta *big.Rat, ok bool) {
+func mixture[T any](p *program, f ordered[T], z T, u, flip []T) (theta *big.Rat, ok bool) {
 	theta = new(big.Rat)
-	ok = p.strict(func(c Cut) bool {
+	ok = p.strict(func(c cut) bool {
 		slack := slackOf(p, f, z, u, c)
 		if !f.Negative(slack) {
 			return true
@@ -112,7 +112,7 @@ func mixture[T any](p *Program, f ordered[T], z T, u, flip []T) (theta *big.Rat,
 
 // upperBound evaluates a feasible point near the proposal's: the point of its injections, mixed with
 // permute-and-flip just enough. It reports false where there is none. Without injections it is permute-and-flip, which satisfies every row.
-func upperBound[T any](p *Program, f ordered[T], z T, prop *Proposal, flip []T) (T, bool) {
+func upperBound[T any](p *program, f ordered[T], z T, prop *proposal, flip []T) (T, bool) {
 	if prop.Injection == nil {
 		return objective(p, f, flip), true
 	}

@@ -12,7 +12,6 @@ import (
 
 	"optratio/internal/arith"
 	"optratio/internal/linear"
-	"optratio/internal/totals"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -24,10 +23,10 @@ func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
 		for _, s := range [][2]int{{3, 3}, {4, 2}, {4, 3}} {
 			e := expEps(t, 5, 4)
 			z, _ := e.Z()
-			truth := exactOptimum(t, s[0], s[1], totals.Paper, level, e)
-			p := newProgram(t, s[0], s[1], totals.Paper, level, e)
-			g := &linear.Growing{Solver: linear.Embedded{}, Basis: p.PermuteAndFlipBasis(), Rounds: cutRounds}
-			result, err := g.Float(context.Background(), linear.Primal, p.Model, func(x []float64) int { return p.separate(x, cutTolerance) })
+			truth := exactOptimum(t, s[0], s[1], Prior{}, level, e)
+			p := newProgram(t, s[0], s[1], Prior{}, level, e)
+			g := &linear.Growing{Solver: linear.Embedded{}, Basis: p.permuteAndFlipBasis(), Rounds: cutRounds}
+			result, err := g.Float(context.Background(), linear.Primal, p.model, func(x []float64) int { return p.separate(x, cutTolerance) })
 			require.NoError(t, err)
 			base := p.fromResult(result)
 			exact, enclosed := p.evaluate(base, z), p.enclose(base, 128)
@@ -59,7 +58,7 @@ func TestDoctoredProposalsNeverCutOffTheTruth(t *testing.T) {
 }
 
 // doctor returns a copy of the proposal with some numbers replaced.
-func doctor(rng *rand.Rand, p *Proposal) *Proposal {
+func doctor(rng *rand.Rand, p *proposal) *proposal {
 	spoil := func(x []*big.Rat) []*big.Rat {
 		out := append([]*big.Rat(nil), x...)
 		for range 1 + rng.IntN(4) {
@@ -82,7 +81,7 @@ func doctor(rng *rand.Rand, p *Proposal) *Proposal {
 		}
 		return out
 	}
-	return &Proposal{Dual: spoil(p.Dual), Injection: spoil(p.Injection), Cuts: p.Cuts, Multiplier: spoil(p.Multiplier)}
+	return &proposal{Dual: spoil(p.Dual), Injection: spoil(p.Injection), Cuts: p.Cuts, Multiplier: spoil(p.Multiplier)}
 }
 
 // At an exact optimal basis the two exact evaluations meet at its value: they share no
@@ -92,7 +91,7 @@ func TestExactBoundsMeet(t *testing.T) {
 		for _, s := range [][2]int{{3, 4}, {4, 3}, {5, 2}} {
 			e := expEps(t, 6, 5)
 			z, _ := e.Z()
-			p := newProgram(t, s[0], s[1], totals.Paper, level, e)
+			p := newProgram(t, s[0], s[1], Prior{}, level, e)
 			sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 			require.NoError(t, err)
 			b := p.evaluate(sol.proposal, z)
@@ -109,11 +108,11 @@ func TestPointWithoutInjectionsIsPermuteAndFlip(t *testing.T) {
 	require.NoError(t, err)
 	e := expEps(t, 7, 5)
 	z, _ := e.Z()
-	p := newProgram(t, 5, 3, totals.Paper, Paper, e)
+	p := newProgram(t, 5, 3, Prior{}, Paper, e)
 	u := point(p, exactNumbers{}, z, nil)
 	powers := arith.Powers(arith.Rat{}, z, 4)
 	counts := make([]int, 4)
-	for i := range p.Orbits() {
+	for i := range p.orbits() {
 		p.lat.Unrank(i, counts)
 		var weights []*big.Rat
 		var present []int
@@ -136,10 +135,10 @@ func TestPermuteAndFlipIsStrictlyInside(t *testing.T) {
 	for _, s := range [][2]int{{3, 3}, {4, 2}, {5, 3}} {
 		e := expEps(t, 11, 10)
 		z, _ := e.Z()
-		p := newProgram(t, s[0], s[1], totals.Paper, Full, e)
+		p := newProgram(t, s[0], s[1], Prior{}, Full, e)
 		u := point(p, exactNumbers{}, z, nil)
 		count := 0
-		p.strict(func(c Cut) bool {
+		p.strict(func(c cut) bool {
 			count++
 			require.Positive(t, slackOf(p, exactNumbers{}, z, u, c).Sign(), "%+v", c)
 			return true
@@ -150,18 +149,18 @@ func TestPermuteAndFlipIsStrictlyInside(t *testing.T) {
 
 // With one candidate nothing bounds the only variable from below but 0, so that multipliers of either sign prove just its cost, 0.
 func TestExactBoundsOfOneCandidate(t *testing.T) {
-	p := newProgram(t, 1, 2, totals.Paper, Paper, expEps(t, 3, 2))
-	require.Equal(t, 1, p.Variables())
+	p := newProgram(t, 1, 2, Prior{}, Paper, expEps(t, 3, 2))
+	require.Equal(t, 1, p.variables())
 	for _, y := range []int64{-1, 0, 1} {
-		assert.Zero(t, lowerBound(p, exactNumbers{}, big.NewRat(2, 3), &Proposal{Dual: []*big.Rat{big.NewRat(y, 1)}}).Sign(), y)
+		assert.Zero(t, lowerBound(p, exactNumbers{}, big.NewRat(2, 3), &proposal{Dual: []*big.Rat{big.NewRat(y, 1)}}).Sign(), y)
 	}
 }
 
 // smallest is the program of two candidates at depths 0 and 1 for z = 1/2, and its variables: a at the tie, b and c the better and the worse of
 // (1, 1). The program is u_a = 1, u_b + u_c = 2, (P) u_c >= z u_a, (T) u_a >= z u_b, with the objective u_c. On its chain c comes first, then a, then b.
-func smallest(t *testing.T, l Level) (p *Program, tie, split int, a, b, c int32) {
-	p = newProgram(t, 2, 1, totals.Paper, l, expEps(t, 2, 1))
-	require.Equal(t, 3, p.Variables())
+func smallest(t *testing.T, l Level) (p *program, tie, split int, a, b, c int32) {
+	p = newProgram(t, 2, 1, Prior{}, l, expEps(t, 2, 1))
+	require.Equal(t, 3, p.variables())
 	counts := make([]int, 2)
 	p.lat.Unrank(0, counts)
 	if split = 1; counts[1] == 1 {
@@ -174,7 +173,7 @@ func smallest(t *testing.T, l Level) (p *Program, tie, split int, a, b, c int32)
 // and 1 is left; a costs -1/2 + z/2 = -1/4, λ is 0; b costs 0. So y' is -1/4 at the tie, and min(1, 0) at the two vectors (1, 1).
 func TestExactBoundsWithACut(t *testing.T) {
 	p, tie, split, a, _, c := smallest(t, Monotone)
-	prop := &Proposal{Dual: make([]*big.Rat, 2), Cuts: []Cut{{Above: a, Below: c}}, Multiplier: []*big.Rat{big.NewRat(1, 2)}}
+	prop := &proposal{Dual: make([]*big.Rat, 2), Cuts: []cut{{Above: a, Below: c}}, Multiplier: []*big.Rat{big.NewRat(1, 2)}}
 	prop.Dual[tie], prop.Dual[split] = new(big.Rat), big.NewRat(1, 1)
 	assert.Equal(t, "-1/4", lowerBound(p, exactNumbers{}, big.NewRat(1, 2), prop).RatString())
 }
@@ -185,14 +184,14 @@ func TestDoctoredProposalsWithCuts(t *testing.T) {
 	for _, level := range []Level{DP, Monotone, Full} {
 		e := expEps(t, 5, 4)
 		z, _ := e.Z()
-		truth := exactOptimum(t, 3, 3, totals.Paper, level, e)
-		p := newProgram(t, 3, 3, totals.Paper, level, e)
+		truth := exactOptimum(t, 3, 3, Prior{}, level, e)
+		p := newProgram(t, 3, 3, Prior{}, level, e)
 		sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 		require.NoError(t, err)
 		cuts := 0
 		for range 20 {
-			prop := &Proposal{Dual: sol.proposal.Dual, Injection: sol.proposal.Injection}
-			p.eachCut(func(c Cut) bool {
+			prop := &proposal{Dual: sol.proposal.Dual, Injection: sol.proposal.Injection}
+			p.eachCut(func(c cut) bool {
 				if rng.IntN(6) == 0 {
 					prop.Cuts, prop.Multiplier = append(prop.Cuts, c), append(prop.Multiplier, big.NewRat(rng.Int64N(1000), 1<<rng.IntN(20)))
 				}
@@ -239,10 +238,10 @@ func TestMixtureOfWideEnclosures(t *testing.T) {
 // At ε = 0 permute-and-flip has no room in (T), and a point that violates it bounds nothing.
 func TestMixtureByHand(t *testing.T) {
 	p, _, _, _, _, c := smallest(t, Paper)
-	prop := &Proposal{Dual: []*big.Rat{new(big.Rat), new(big.Rat)}, Injection: make([]*big.Rat, 3)}
+	prop := &proposal{Dual: []*big.Rat{new(big.Rat), new(big.Rat)}, Injection: make([]*big.Rat, 3)}
 	prop.Injection[c] = big.NewRat(5, 1)
 	assert.Equal(t, "2", p.evaluate(prop, big.NewRat(1, 2)).upper.RatString())
-	free := newProgram(t, 2, 1, totals.Paper, Paper, expEps(t, 1, 1))
+	free := newProgram(t, 2, 1, Prior{}, Paper, expEps(t, 1, 1))
 	prop.Injection[c] = big.NewRat(-1, 1)
 	assert.Equal(t, "1", free.evaluate(prop, big.NewRat(1, 1)).upper.RatString(), "negative injections count as 0")
 	prop.Injection[c] = big.NewRat(5, 1)
@@ -258,7 +257,7 @@ func TestMixtureByHand(t *testing.T) {
 
 // TestPermuteAndFlipBoundsWithoutSlack: on many candidates its slack in rows (T) is too small for 128 bits to show. It bounds the optimum all the same.
 func TestPermuteAndFlipBoundsWithoutSlack(t *testing.T) {
-	p := newProgram(t, 50, 2, totals.Paper, Paper, decimalEps(t, "0.1"))
+	p := newProgram(t, 50, 2, Prior{}, Paper, decimalEps(t, "0.1"))
 	f := enclosedNumbers{arith.Interval{Prec: floatPrecision}}
 	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), floatPrecision)
 	flip := point(p, f, z, nil)

@@ -12,8 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
-	"optratio/internal/totals"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify/certificate"
@@ -34,7 +32,7 @@ func certify(t testing.TB, r Request) (*Answer, []byte) {
 	if r.Mechanisms == nil {
 		r.Mechanisms = pfAndEM(t)
 	}
-	r.Solver, r.Certified = linear.Embedded{}, true
+	r.Certified = true
 	if r.Gap == nil {
 		r.Gap = big.NewRat(1, 1e9)
 	}
@@ -63,30 +61,30 @@ func TestCertificatesAreAccepted(t *testing.T) {
 	}
 	for _, eps := range []string{"0.05", "0.5", "0.7", "3"} {
 		for _, s := range [][2]int{{3, 3}, {4, 4}, {5, 3}} {
-			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+			for _, o := range []Prior{{}, Box()} {
 				for l := Paper; l <= Full; l++ {
-					requests = append(requests, Request{N: s[0], K: s[1], Epsilon: decimalEps(t, eps), Objective: o, Level: l})
+					requests = append(requests, Request{N: s[0], K: s[1], Epsilon: decimalEps(t, eps), Prior: o, Level: l})
 				}
 			}
 		}
 	}
 	for l := Paper; l <= Full; l++ {
 		requests = append(requests, Request{N: 4, K: 3, Epsilon: expEps(t, 5, 4), Level: l},
-			Request{N: 3, K: 4, Epsilon: expEps(t, 5, 4), Level: l, Objective: totals.Box, Method: Enumerated})
+			Request{N: 3, K: 4, Epsilon: expEps(t, 5, 4), Level: l, Prior: Box(), Method: Enumerated})
 	}
 	requests = append(requests,
 		Request{N: 60, K: 3, Epsilon: decimalEps(t, "0.5"), Gap: big.NewRat(1, 1e6)},
 		Request{N: 1000, K: 10, Epsilon: decimalEps(t, "0.1"), Mechanisms: pfAndEM(t)[:1]},
-		Request{N: 300, K: 7, Epsilon: decimalEps(t, "0.2"), Objective: totals.Box, Mechanisms: pfAndEM(t)[:1]},
+		Request{N: 300, K: 7, Epsilon: decimalEps(t, "0.2"), Prior: Box(), Mechanisms: pfAndEM(t)[:1]},
 		Request{N: 100000, K: 100, Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1]},
 		Request{N: 500, K: 10, Epsilon: decimalEps(t, "0.2")},
-		Request{N: 3, K: 4, Epsilon: decimalEps(t, "0.6"), Objective: totals.Box},
-		Request{N: 3, K: 4, Epsilon: expEps(t, 9, 5), Objective: totals.Box},
+		Request{N: 3, K: 4, Epsilon: decimalEps(t, "0.6"), Prior: Box()},
+		Request{N: 3, K: 4, Epsilon: expEps(t, 9, 5), Prior: Box()},
 		Request{N: 40, K: 20, Epsilon: expEps(t, 2, 1), Mechanisms: pfAndEM(t)[:1]},
 	)
 	proofs := map[string]int{}
 	for _, r := range requests {
-		name := fmt.Sprintf("%d,%d,%s,%s,%s", r.N, r.K, r.Epsilon, r.Objective, r.Level)
+		name := fmt.Sprintf("%d,%d,%s,%s,%s", r.N, r.K, r.Epsilon, r.Prior, r.Level)
 		a, cert := certify(t, r)
 		proofs[a.Proof]++
 		report := checked(t, cert)
@@ -180,10 +178,10 @@ func consistent(t *testing.T, report *certificate.Report) {
 	require.NoError(t, err)
 	level, err := ParseLevel(p.Constraints)
 	require.NoError(t, err)
-	o, err := totals.ParseObjective(p.Objective)
+	o, err := ParsePrior(strings.Replace(p.Objective, "paper", "uniform", 1))
 	require.NoError(t, err)
-	a, err := Ratio(context.Background(), Request{N: p.N, K: p.K, Epsilon: eps, Level: level, Objective: o,
-		Mechanisms: pfAndEM(t), Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e12)})
+	a, err := Ratio(context.Background(), Request{N: p.N, K: p.K, Epsilon: eps, Level: level, Prior: o,
+		Mechanisms: pfAndEM(t), Gap: big.NewRat(1, 1e12)})
 	require.NoError(t, err)
 	for _, claim := range report.Claims {
 		truth := a.Optimum

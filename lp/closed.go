@@ -5,8 +5,7 @@ import (
 	"math/big"
 
 	"optratio/internal/arith"
-	"optratio/internal/totals"
-	"optratio/internal/variant"
+	"optratio/lattice"
 	"optratio/number"
 )
 
@@ -20,14 +19,14 @@ import (
 // a candidate at depth 0 are taken away with k and B' in place of k+1 and B.
 func permuteAndFlipTotal[T any](f arith.Field[T], a, b T, n, k int) T {
 	top := f.FromInt(int64(k))
-	return f.Mul(a, variant.FlipDifference(f, f.FromInt(int64(k)+1), top, f.Sub(top, b), n))
+	return f.Mul(a, flipDifference(f, f.FromInt(int64(k)+1), top, f.Sub(top, b), n))
 }
 
-// overBox returns total(A, B', k), a total over Q(n,k), with A = Σ_{v=1}^k v z^v and B' = Σ_{v=1}^k z^v; under the box objective the sum of that
+// overBox returns total(A, B', k), a total over Q(n,k), with A = Σ_{v=1}^k v z^v and B' = Σ_{v=1}^k z^v; under the box prior the sum of that
 // over the greatest depths 1 to k, as {-k..0}^n consists of one shifted copy of Q(n,j) for every j <= k. Where the
 // context ends such a sum is cut off.
-func overBox[T any](ctx context.Context, f arith.Field[T], z T, o totals.Objective, k int, total func(a, b T, k int) T) T {
-	if o == totals.Paper {
+func overBox[T any](ctx context.Context, f arith.Field[T], z T, box bool, k int, total func(a, b T, k int) T) T {
+	if !box {
 		a, b := arith.PowerSums(f, z, k)
 		return total(a, b, k)
 	}
@@ -40,20 +39,33 @@ func overBox[T any](ctx context.Context, f arith.Field[T], z T, o totals.Objecti
 	return sum
 }
 
-// flipTotal returns an enclosure of the total expected error of
-// permute-and-flip under the objective, in lattice steps of 2Δ.
-func flipTotal(ctx context.Context, n, k int, o totals.Objective, eps number.Epsilon, prec uint) number.Interval {
-	f, z := arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec)
-	return overBox(ctx, f, z, o, k, func(a, b number.Interval, k int) number.Interval { return permuteAndFlipTotal(f, a, b, n, k) })
+// flipTotal returns the total expected error of permute-and-flip over the score vectors of Q(n,k) or of the box, in lattice steps of 2Δ.
+func flipTotal[T any](ctx context.Context, f arith.Field[T], z T, n, k int, box bool) T {
+	return overBox(ctx, f, z, box, k, func(a, b T, k int) T { return permuteAndFlipTotal(f, a, b, n, k) })
 }
 
-// flipTotalExact is flipTotal as a rational, for rational z = e^{-ε}.
-func flipTotalExact(n, k int, o totals.Objective, z *big.Rat) *big.Rat {
-	f := arith.Rat{}
-	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return permuteAndFlipTotal(f, a, b, n, k) })
+// vectors is the number of score vectors that a flat prior weighs alike.
+func (q *Request) vectors() number.Number {
+	return number.Exact(new(big.Rat).SetInt(lattice.Vectors(q.N, q.depths(), q.Prior.box())))
 }
 
-// closedBound returns a lower bound on the optimum of the program with the paper's objective, the larger of
+// exactBits bounds the size of permute-and-flip's closed form as a rational.
+const exactBits = 1 << 19
+
+// flipError returns the mean expected error of permute-and-flip, exactly where that is rational and of moderate size. The error is the context's.
+func (q *Request) flipError(ctx context.Context, prec uint) (number.Number, error) {
+	size := q.vectors()
+	if z, ok := q.Epsilon.Z(); ok && float64(q.N)*float64(q.K)*float64(z.Denom().BitLen()+1) < exactBits {
+		return number.Exact(flipTotal(context.Background(), arith.Rat{}, z, q.N, q.K, q.Prior.box())).Quo(size), nil
+	}
+	x := flipTotal(ctx, arith.Interval{Prec: prec}, q.Epsilon.ExpNeg(big.NewRat(1, 1), prec), q.N, q.K, q.Prior.box())
+	if q.Prior.box() && ctx.Err() != nil { // the sum may have been cut off
+		return number.Number{}, context.Cause(ctx)
+	}
+	return number.Enclosed(x).Quo(size), nil
+}
+
+// closedBound returns a lower bound on the optimum of the program with the uniform prior, the larger of
 //
 //	A/(1+B') · [(k+1)^n - k^n - n k^{n-1}]   and   A · [(k+1)^n/(1+B') - k^n/B'],
 //
@@ -64,25 +76,48 @@ func flipTotalExact(n, k int, o totals.Objective, z *big.Rat) *big.Rat {
 // Permute-and-flip's total error is at most A times the first bracket: below j+1 tied best candidates each other one at depth v has a probability of
 // at most z^v/(j+1). So permute-and-flip is within a factor of 1 + B' <= 1/(1-z) of the optimum for all n and k.
 func closedBound[T any](f ordered[T], a, b T, n, k int) T {
-	tied := variant.Tied(f, f.FromInt(int64(k)+1), f.FromInt(int64(k)), f.One(), n)
+	both := tied(f, f.FromInt(int64(k)+1), f.FromInt(int64(k)), f.One(), n)
 	more := f.Sub(f.Mul(f.FromInt(int64(n)), b), f.FromInt(int64(k)))
 	if n >= 2 && !f.Negative(more) && !f.Negative(f.Sub(b, f.One())) {
-		tied = f.Add(tied, f.Quo(f.Mul(arith.Pow(f, f.FromInt(int64(k)), n-1), more), b))
+		both = f.Add(both, f.Quo(f.Mul(arith.Pow(f, f.FromInt(int64(k)), n-1), more), b))
 	}
-	return f.Mul(f.Quo(a, f.Add(b, f.One())), tied)
+	return f.Mul(f.Quo(a, f.Add(b, f.One())), both)
 }
 
-// closedWithin returns an enclosure of the closed-form lower bound on the optimum,
-// at every level of constraints. Under the box objective it is the sum of the bounds over Q(n,j), j <= k: a point
-// that is feasible for Q(n,k) is so on each of these.
-func closedWithin(ctx context.Context, n, k int, o totals.Objective, eps number.Epsilon, prec uint) number.Interval {
-	f, z := enclosedNumbers{arith.Interval{Prec: prec}}, eps.ExpNeg(big.NewRat(1, 1), prec)
-	return overBox(ctx, f, z, o, k, func(a, b number.Interval, k int) number.Interval { return closedBound(f, a, b, n, k) })
+// published evaluates what is known of the published question: permute-and-flip's error, which is the optimum where that is decided, and the closed-form lower
+// bound at every level of constraints. Under the box prior the bound is the sum of those over Q(n,j), j <= k: a point that is feasible for Q(n,k) is so on each of these.
+// Only the methods Auto and ClosedForm ask whether permute-and-flip is optimal. Where the context ends, bounds are good all the same: each term of a sum that is cut off is a
+// lower bound by itself.
+func (c *theorems) published(ctx context.Context, q *Request, prec uint) {
+	flip, err := q.flipError(ctx, prec)
+	if err != nil {
+		return
+	}
+	c.flip = flip
+	c.attain(flip)
+	optimal := permuteAndFlipOptimal(q.N, q.K, q.Prior.box(), q.Epsilon)
+	if !q.Epsilon.IsZero() {
+		c.pfOptimal = &optimal
+	}
+	if optimal && (q.Method == Auto || q.Method == ClosedForm) {
+		c.low, _ = c.flip.Lower()
+		c.proof = ProofRecurrence
+		return
+	}
+	f, z := enclosedNumbers{arith.Interval{Prec: prec}}, q.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
+	total := overBox(ctx, f, z, q.Prior.box(), q.K, func(a, b number.Interval, k int) number.Interval { return closedBound(f, a, b, q.N, k) })
+	c.raise(number.Bounds(number.Enclosed(total).Ends()).Quo(q.vectors())) // exactly at ε = 0
+	if q.Level.monotone() && !q.Certified {
+		low := c.low
+		if c.raise(c.flip.Mul(number.Exact(big.NewRat(2, int64(q.N))))); c.low != low {
+			c.proof = ProofMonotone
+		}
+	}
 }
 
 // PermuteAndFlipTotal encloses the sum over all score vectors of Q(n,k) of permute-and-flip's expected error, in lattice steps of 2Δ, by the
 // closed form. It does not fall as ε does: permute-and-flip takes the candidate with the largest E_r - ε·depth_r, where E_r are independent exponential
 // variables; for given E_r the maximum of these linear functions of ε is convex in ε, so that the depth of the candidate that attains it does not rise with ε.
 func PermuteAndFlipTotal(n, k int, eps number.Epsilon, prec uint) number.Interval {
-	return flipTotal(context.Background(), n, k, totals.Paper, eps, prec)
+	return flipTotal(context.Background(), arith.Interval{Prec: prec}, eps.ExpNeg(big.NewRat(1, 1), prec), n, k, false)
 }

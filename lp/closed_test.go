@@ -9,38 +9,37 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/arith"
-	"optratio/internal/linear"
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
 )
 
 // byEnumeration sums a mechanism's exact errors over the orbits.
-func byEnumeration(t *testing.T, name string, n, k int, o totals.Objective, e number.Epsilon) *big.Rat {
+func byEnumeration(t *testing.T, name string, n, k int, o Prior, e number.Epsilon) *big.Rat {
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
 	lat, err := lattice.New(n, k)
 	require.NoError(t, err)
 	v, err := totalOfInstances(context.Background(), m, lat, o, e, 64)
 	require.NoError(t, err)
-	require.NotNil(t, v.exact)
+	sum, ok := v.Rat()
+	require.True(t, ok)
 	byWeights, err := totalOfWeights(context.Background(), m.(weighted), lat, o, e, 64)
 	require.NoError(t, err)
-	require.Zero(t, v.exact.Cmp(byWeights.exact))
-	return v.exact
+	require.Equal(t, v, byWeights)
+	return sum
 }
 
 func TestPermuteAndFlipTotalEqualsEnumeration(t *testing.T) {
 	for _, s := range [][2]int{{1, 1}, {1, 4}, {2, 3}, {3, 1}, {3, 4}, {4, 3}, {5, 2}, {6, 3}} {
 		for _, ab := range [][2]int64{{1, 1}, {6, 5}, {3, 2}, {4, 1}} {
-			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+			for _, o := range []Prior{{}, Box()} {
 				e := expEps(t, ab[0], ab[1])
 				z, _ := e.Z()
 				want := byEnumeration(t, "pf", s[0], s[1], o, e)
 				got := flipTotalExact(s[0], s[1], o, z)
 				require.Zero(t, want.Cmp(got), "%v %v %v: %s, %s", s, ab, o, want, got)
-				assert.True(t, flipTotal(context.Background(), s[0], s[1], o, e, 128).Contains(want))
+				assert.True(t, flipWithin(s[0], s[1], o, e, 128).Contains(want))
 			}
 		}
 	}
@@ -52,18 +51,18 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 		for _, ab := range [][2]int64{{1, 1}, {6, 5}, {3, 2}, {2, 1}, {5, 1}} {
 			e := expEps(t, ab[0], ab[1])
 			z, _ := e.Z()
-			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+			for _, o := range []Prior{{}, Box()} {
 				bound := closedExact(s[0], s[1], o, z)
 				assert.LessOrEqual(t, bound.Cmp(exactOptimum(t, s[0], s[1], o, Paper, e)), 0, "%v %v %v", s, ab, o)
-				assert.True(t, closedWithin(context.Background(), s[0], s[1], o, e, 128).Contains(bound))
+				assert.True(t, closedWithin(s[0], s[1], o, e, 128).Contains(bound))
 			}
-			p := newProgram(t, s[0], s[1], totals.Paper, Paper, e)
+			p := newProgram(t, s[0], s[1], Prior{}, Paper, e)
 			c := newUniversal(t, s[0], s[1], z)
 			level := quotient(c.a, plus(c.b, 1))
 			crowded := c.b.Cmp(ratOf(1, 1)) >= 0 && c.b.Cmp(ratOf(int64(c.k), int64(c.n))) > 0
-			prop := &Proposal{}
+			prop := &proposal{}
 			m := make([]int, s[1]+1)
-			for i := range p.Orbits() {
+			for i := range p.orbits() {
 				p.lat.Unrank(i, m)
 				prop.Dual = append(prop.Dual, new(big.Rat))
 				if crowded {
@@ -73,7 +72,7 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 				}
 			}
 			value := lowerBound(p, exactNumbers{}, z, prop)
-			assert.Zero(t, value.Cmp(closedExact(s[0], s[1], totals.Paper, z)), "%v %v", s, ab)
+			assert.Zero(t, value.Cmp(closedExact(s[0], s[1], Prior{}, z)), "%v %v", s, ab)
 		}
 	}
 }
@@ -83,8 +82,8 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 func TestThresholdIsSharp(t *testing.T) {
 	for _, s := range [][2]int{{2, 4}, {3, 1}, {3, 2}, {3, 3}, {4, 2}, {4, 3}, {5, 2}, {4, 4}, {3, 6}} {
 		n, k := s[0], s[1]
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
-			bracket, err := Threshold(context.Background(), ThresholdRequest{N: n, K: k, Objective: o, Gap: big.NewRat(1, 1<<16)})
+		for _, o := range []Prior{{}, Box()} {
+			bracket, err := Threshold(context.Background(), Request{N: n, K: k, Prior: o, Gap: big.NewRat(1, 1<<16)}, nil)
 			require.NoError(t, err)
 			for _, x := range []*big.Rat{bracket.LowerExp, bracket.UpperExp, big.NewRat(1, 1), big.NewRat(21, 20), big.NewRat(2, 1), big.NewRat(3, 1)} {
 				for _, level := range []Level{Paper, DP, Monotone, Full} {
@@ -96,7 +95,7 @@ func TestThresholdIsSharp(t *testing.T) {
 					z, _ := e.Z()
 					optimum := exactOptimum(t, n, k, o, level, e)
 					flip := flipTotalExact(n, k, o, z)
-					want := PermuteAndFlipOptimal(n, k, o, e) || e.IsZero()
+					want := permuteAndFlipOptimal(n, k, o.box(), e) || e.IsZero()
 					assert.Equal(t, optimum.Cmp(flip) == 0, want, "%v %v %v e^ε = %v", s, o, level, x)
 				}
 			}
@@ -110,17 +109,17 @@ func TestThresholdIsSharp(t *testing.T) {
 func TestDualPointOfTheThreshold(t *testing.T) {
 	for _, s := range [][2]int{{3, 2}, {3, 5}, {4, 3}, {5, 3}, {6, 2}} {
 		n, k := s[0], s[1]
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
-			bracket, err := Threshold(context.Background(), ThresholdRequest{N: n, K: k, Objective: o, Gap: big.NewRat(1, 1<<20)})
+		for _, o := range []Prior{{}, Box()} {
+			bracket, err := Threshold(context.Background(), Request{N: n, K: k, Prior: o, Gap: big.NewRat(1, 1<<20)}, nil)
 			require.NoError(t, err)
 			for _, x := range []*big.Rat{bracket.LowerExp, bracket.UpperExp} {
 				e, err := number.FromExp(x)
 				require.NoError(t, err)
 				z, _ := e.Z()
 				p := newProgram(t, n, k, o, Paper, e)
-				prop := &Proposal{}
+				prop := &proposal{}
 				m := make([]int, k+1)
-				for i := range p.Orbits() {
+				for i := range p.orbits() {
 					p.lat.Unrank(i, m)
 					y := new(big.Rat)
 					for j := k; j >= lattice.Deepest(m) && j >= 1; j-- {
@@ -131,7 +130,7 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 							level.Sub(a, level)
 						}
 						y.Add(y, level)
-						if o == totals.Paper {
+						if !o.box() {
 							break
 						}
 					}
@@ -139,7 +138,7 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 				}
 				value := lowerBound(p, exactNumbers{}, z, prop)
 				flip := flipTotalExact(n, k, o, z)
-				assert.Equal(t, PermuteAndFlipOptimal(n, k, o, e), value.Cmp(flip) == 0, "%v %v %v", s, o, x)
+				assert.Equal(t, permuteAndFlipOptimal(n, k, o.box(), e), value.Cmp(flip) == 0, "%v %v %v", s, o, x)
 				assert.LessOrEqual(t, value.Cmp(flip), 0)
 			}
 		}
@@ -149,16 +148,16 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 // By exact optima of the program and by the theorem, the brackets overlap.
 func TestThresholdByLP(t *testing.T) {
 	for _, s := range [][2]int{{3, 2}, {3, 3}, {4, 2}, {4, 4}, {3, 8}} {
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+		for _, o := range []Prior{{}, Box()} {
 			gap := big.NewRat(1, 1000000)
-			if o == totals.Box && s[0]*s[1] > 12 {
+			if o.box() && s[0]*s[1] > 12 {
 				gap = big.NewRat(1, 1000)
 			}
-			r := ThresholdRequest{N: s[0], K: s[1], Objective: o, Gap: gap, Solver: linear.Embedded{}}
-			theorem, err := Threshold(context.Background(), r)
+			r := Request{N: s[0], K: s[1], Prior: o, Gap: gap}
+			theorem, err := Threshold(context.Background(), r, nil)
 			require.NoError(t, err)
-			r.ByLP = true
-			program, err := Threshold(context.Background(), r)
+			r.Method = Enumerated
+			program, err := Threshold(context.Background(), r, nil)
 			require.NoError(t, err)
 			require.Empty(t, program.Undecided)
 			assert.Equal(t, theorem.LowerExp.RatString(), program.LowerExp.RatString(), "%v %v", s, o)
@@ -182,12 +181,12 @@ func TestSimplestFraction(t *testing.T) {
 // The decision for decimal ε is that of the theorem, however close.
 func TestThresholdDecidesDecimals(t *testing.T) {
 	// ln of the golden ratio is 0.48121182505960344749775891342436842…
-	assert.True(t, PermuteAndFlipOptimal(5, 2, totals.Paper, decimalEps(t, "0.48121182505960344749775891342436843")))
-	assert.False(t, PermuteAndFlipOptimal(5, 2, totals.Paper, decimalEps(t, "0.48121182505960344749775891342436842")))
-	assert.True(t, PermuteAndFlipOptimal(100000, 100, totals.Paper, decimalEps(t, "0.7")))
-	assert.True(t, PermuteAndFlipOptimal(1<<40, 1<<10, totals.Box, decimalEps(t, "0.69314718055994530942")))
-	assert.False(t, PermuteAndFlipOptimal(3, 60, totals.Paper, decimalEps(t, "0.6931471805599453")))
-	assert.True(t, PermuteAndFlipOptimal(9, 9, totals.Paper, expEps(t, 2, 1)))
+	assert.True(t, permuteAndFlipOptimal(5, 2, false, decimalEps(t, "0.48121182505960344749775891342436843")))
+	assert.False(t, permuteAndFlipOptimal(5, 2, false, decimalEps(t, "0.48121182505960344749775891342436842")))
+	assert.True(t, permuteAndFlipOptimal(100000, 100, false, decimalEps(t, "0.7")))
+	assert.True(t, permuteAndFlipOptimal(1<<40, 1<<10, true, decimalEps(t, "0.69314718055994530942")))
+	assert.False(t, permuteAndFlipOptimal(3, 60, false, decimalEps(t, "0.6931471805599453")))
+	assert.True(t, permuteAndFlipOptimal(9, 9, false, expEps(t, 2, 1)))
 }
 
 // For fixed k permute-and-flip is optimal up to an exponentially small factor in n, at
@@ -199,7 +198,7 @@ func TestClosedBoundIsSharpForManyCandidates(t *testing.T) {
 		most float64
 	}{{60, 3, "0.5", 1e-6}, {1000, 10, "0.1", 1e-37}, {100000, 10, "0.01", 1e-60}} {
 		e := decimalEps(t, c.eps)
-		ratio := flipTotal(context.Background(), c.n, c.k, totals.Paper, e, 256).Quo(closedWithin(context.Background(), c.n, c.k, totals.Paper, e, 256))
+		ratio := flipWithin(c.n, c.k, Prior{}, e, 256).Quo(closedWithin(c.n, c.k, Prior{}, e, 256))
 		one := big.NewFloat(1)
 		f, _ := new(big.Float).Sub(ratio.Hi(), one).Float64()
 		assert.Less(t, f, c.most, "%+v", c)
@@ -211,7 +210,7 @@ func TestClosedBoundIsSharpForManyCandidates(t *testing.T) {
 func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 	em, err := mechanisms.Lookup("em")
 	require.NoError(t, err)
-	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+	for _, o := range []Prior{{}, Box()} {
 		e := decimalEps(t, "0.4")
 		lat, err := lattice.New(9, 8) // 12870 orbits: past maxSum
 		require.NoError(t, err)
@@ -220,15 +219,15 @@ func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 		require.NoError(t, err)
 		bySum, err := totalOfInstances(context.Background(), em, lat, o, e, 192)
 		require.NoError(t, err)
-		_, overlap := byIntegral.box.Intersect(bySum.box)
+		_, overlap := byIntegral.Enclosure(64).Intersect(bySum.Enclosure(64))
 		assert.True(t, overlap)
-		assert.Less(t, byIntegral.box.RelWidth(), 1e-11)
-		assert.Less(t, bySum.box.RelWidth(), 1e-40)
+		assert.Less(t, byIntegral.Enclosure(64).RelWidth(), 1e-11)
+		assert.Less(t, bySum.Enclosure(64).RelWidth(), 1e-40)
 	}
 }
 
 // closedExact is closedWithin as a rational, for rational z = e^{-ε}.
-func closedExact(n, k int, o totals.Objective, z *big.Rat) *big.Rat {
+func closedExact(n, k int, o Prior, z *big.Rat) *big.Rat {
 	f := exactNumbers{}
-	return overBox(context.Background(), f, z, o, k, func(a, b *big.Rat, k int) *big.Rat { return closedBound(f, a, b, n, k) })
+	return overBox(context.Background(), f, z, o.box(), k, func(a, b *big.Rat, k int) *big.Rat { return closedBound(f, a, b, n, k) })
 }

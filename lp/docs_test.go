@@ -14,9 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/arith"
-	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 	"optratio/number"
 )
 
@@ -30,7 +28,7 @@ func doc(t *testing.T, name string) string {
 // flipRatio returns an enclosure, narrower than 1e-7, of permute-and-flip's ratio.
 func flipRatio(t *testing.T, n, k int, eps string, l Level) (lower, upper *big.Rat) {
 	a, err := Ratio(context.Background(), Request{N: n, K: k, Epsilon: decimalEps(t, eps), Level: l, Mechanisms: pfAndEM(t)[:1],
-		Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+		Gap: big.NewRat(1, 1e9)})
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)
 	lower, _ = a.Mechanisms[0].Ratio.Lower()
@@ -38,8 +36,8 @@ func flipRatio(t *testing.T, n, k int, eps string, l Level) (lower, upper *big.R
 	return lower, upper
 }
 
-// cut is a rational with so many places, the rest cut off.
-func cut(x *big.Rat, places int) string {
+// cutOff is a rational with so many places, the rest cut off.
+func cutOff(x *big.Rat, places int) string {
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
 	unit.Mul(unit, x.Num())
 	digits := fmt.Sprintf("%0*s", places+1, unit.Quo(unit, x.Denom()).String())
@@ -82,8 +80,8 @@ func TestWorstRatios(t *testing.T) {
 				continue
 			}
 			lower, upper := flipRatio(t, n, ks[i], m[2], level)
-			assert.Equal(t, m[1], cut(lower, 5), "%d %v %s", n, level, c)
-			assert.Equal(t, m[1], cut(upper, 5), "%d %v %s", n, level, c)
+			assert.Equal(t, m[1], cutOff(lower, 5), "%d %v %s", n, level, c)
+			assert.Equal(t, m[1], cutOff(upper, 5), "%d %v %s", n, level, c)
 		}
 	}
 	assert.Equal(t, 24, entries)
@@ -94,9 +92,9 @@ func TestLargestRatiosKnown(t *testing.T) {
 	slowtest.Only(t)
 	text := doc(t, "levels.md")
 	largest, _ := flipRatio(t, 6, 15, "0.3065", Paper)
-	assert.Contains(t, text, cut(largest, 10)+" at (6,15), ε = 0.3065")
+	assert.Contains(t, text, cutOff(largest, 10)+" at (6,15), ε = 0.3065")
 	largest, _ = flipRatio(t, 6, 9, "0.425", Monotone)
-	assert.Contains(t, text, cut(largest, 10)+" at (6,9), ε = 0.425")
+	assert.Contains(t, text, cutOff(largest, 10)+" at (6,9), ε = 0.425")
 }
 
 // Theorem 3 of research/docs/levels.md: with monotonicity permute-and-flip's error is at most n/2 times the optimum.
@@ -106,7 +104,7 @@ func TestMonotoneBound(t *testing.T) {
 		for _, ab := range [][2]int64{{1001, 1000}, {11, 10}, {3, 2}, {2, 1}, {7, 1}} {
 			e := expEps(t, ab[0], ab[1])
 			z, _ := e.Z()
-			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+			for _, o := range []Prior{{}, Box()} {
 				optimum := exactOptimum(t, n, k, o, Monotone, e)
 				optimum.Mul(optimum, big.NewRat(int64(n), 2))
 				assert.GreaterOrEqual(t, optimum.Cmp(flipTotalExact(n, k, o, z)), 0, "%v %v %v", s, ab, o)
@@ -152,7 +150,7 @@ func TestOneBoxThreshold(t *testing.T) {
 			assert.Equal(t, multipliers(z, k), holds, "k = %d, z = %v", k, z)
 			e, err := number.FromExp(new(big.Rat).Inv(z))
 			require.NoError(t, err)
-			assert.Equal(t, holds, PermuteAndFlipOptimal(3, k, totals.Box, e), "k = %d, z = %v", k, z)
+			assert.Equal(t, holds, permuteAndFlipOptimal(3, k, true, e), "k = %d, z = %v", k, z)
 			if _, b := arith.PowerSums(exactNumbers{}, z, k); b.Cmp(one) <= 0 {
 				assert.Positive(t, criterion(z, k).Sign())
 			}
@@ -184,12 +182,12 @@ func TestOneBoxThreshold(t *testing.T) {
 // The thresholds that research/docs/threshold.md prints for (3,4).
 func TestThresholdsOfTheDocument(t *testing.T) {
 	text := doc(t, "threshold.md")
-	for _, o := range []totals.Objective{totals.Box, totals.Paper} {
-		a, err := Threshold(context.Background(), ThresholdRequest{N: 3, K: 4, Objective: o, Gap: big.NewRat(1, 1e10)})
+	for _, o := range []Prior{Box(), Prior{}} {
+		a, err := Threshold(context.Background(), Request{N: 3, K: 4, Prior: o, Gap: big.NewRat(1, 1e10)}, nil)
 		require.NoError(t, err)
 		lower, _ := a.Lower.Lower()
 		upper, _ := a.Upper.Upper()
-		require.Equal(t, cut(lower, 7), cut(upper, 7))
-		assert.Contains(t, text, cut(lower, 7)+"…", "%v", o)
+		require.Equal(t, cutOff(lower, 7), cutOff(upper, 7))
+		assert.Contains(t, text, cutOff(lower, 7)+"…", "%v", o)
 	}
 }

@@ -27,7 +27,11 @@ func ExampleRatio() {
 
 // For n = k = 3 the threshold is the logarithm of the tribonacci constant, where z + z² + z³ = 1 for z = e^-ε.
 func ExampleThreshold() {
-	a, err := lp.Threshold(context.Background(), lp.ThresholdRequest{N: 3, K: 3})
-	fmt.Println(a, err)
-	// Output: not optimal at ε = 0.609377705956…, optimal at ε = 0.609377978857… (closed-form) <nil>
+	a, err := lp.Threshold(context.Background(), lp.Request{N: 3, K: 3}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("not optimal at ε = %s, optimal at ε = %s (%s)\n", a.Lower, a.Upper, a.Proof)
+	// Output: not optimal at ε = 0.609377705956…, optimal at ε = 0.609377978857… (closed-form)
 }

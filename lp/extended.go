@@ -9,7 +9,6 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/linear"
-	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -157,11 +156,11 @@ func (e *extension) table(n int, eps number.Epsilon) (*extendedTable, error) {
 	if t, ok := e.tables.known[key]; ok {
 		return t, nil
 	}
-	p, err := variant.New(variant.Question{N: n, K: k, L: e.step, Epsilon: eps, Neighbors: true})
+	p, err := newTable(&Request{N: n, K: k, Step: e.step, Epsilon: eps, Level: DP, solver: linear.Embedded{}})
 	if err != nil {
 		return nil, fmt.Errorf("%w: lp-extended: %w", mechanisms.ErrInstance, err)
 	}
-	s, err := p.Solve(e.ctx, linear.Embedded{}, optimalGap, nil)
+	s, err := p.solve(e.ctx, optimalGap)
 	switch {
 	case err != nil:
 		return nil, err
@@ -171,13 +170,13 @@ func (e *extension) table(n int, eps number.Epsilon) (*extendedTable, error) {
 		return nil, fmt.Errorf("%w: lp-extended: %s", mechanisms.ErrInstance, s.Undecided)
 	}
 	t := &extendedTable{depths: k * e.step, pmf: map[string][]*big.Rat{}}
-	s.Each(func(depths []int, pmf []*big.Rat) {
+	for i, m := range p.lat.All() {
 		at := make([]*big.Rat, t.depths+1)
-		for r, v := range depths {
-			at[v] = pmf[r]
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			at[p.vars.Depth[j]] = s.Table.At(int(j))
 		}
-		t.pmf[fmt.Sprint(lattice.Count(depths, t.depths))] = at
-	})
+		t.pmf[fmt.Sprint(m)] = at
+	}
 	e.tables.known[key] = t
 	return t, nil
 }

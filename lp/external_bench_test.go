@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/linear"
-	"optratio/internal/totals"
 )
 
 // Other people's solvers on the same programs, cold, as subprocesses where they are installed: whole
@@ -30,10 +29,10 @@ func BenchmarkQSoptEx(b *testing.B) {
 	}
 	for _, size := range []int{6, 7} {
 		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
-			p := newProgram(b, size, size, totals.Paper, Paper, expEps(b, 3, 2))
+			p := newProgram(b, size, size, Prior{}, Paper, expEps(b, 3, 2))
 			dir := b.TempDir()
 			file := filepath.Join(dir, "program.lp")
-			writeLP(b, file, p.Rational(big.NewRat(2, 3)))
+			writeLP(b, file, p.rational(big.NewRat(2, 3)))
 			for b.Loop() {
 				cmd := exec.Command(solver, "-O", filepath.Join(dir, "solution"), file)
 				cmd.Dir = dir
@@ -42,7 +41,7 @@ func BenchmarkQSoptEx(b *testing.B) {
 			}
 			text, err := os.ReadFile(filepath.Join(dir, "solution"))
 			require.NoError(b, err)
-			want := exactOptimum(b, size, size, totals.Paper, Paper, expEps(b, 3, 2))
+			want := exactOptimum(b, size, size, Prior{}, Paper, expEps(b, 3, 2))
 			require.Contains(b, string(text), "Value = "+want.RatString()+"\n", "QSopt_ex has the same optimum")
 		})
 	}
@@ -106,8 +105,8 @@ func BenchmarkHiGHS(b *testing.B) {
 	}
 	for _, size := range []int{6, 7, 8} {
 		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
-			p := newProgram(b, size, size, totals.Paper, Paper, decimalEps(b, "0.5"))
-			m := p.Model()
+			p := newProgram(b, size, size, Prior{}, Paper, decimalEps(b, "0.5"))
+			m := p.model()
 			base := filepath.Join(b.TempDir(), "program")
 			writeHiGHS(b, base, m)
 			for b.Loop() {

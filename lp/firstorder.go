@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/arith"
 	"optratio/internal/chain"
 	"optratio/internal/linear"
 	"optratio/lattice"
@@ -18,7 +17,7 @@ const firstOrderVariables = 3000
 
 // firstOrder is the first-order method on a program, started at permute-and-flip and at the dual point of the closed-form bound.
 type firstOrder struct {
-	p      *Program
+	p      *program
 	ascent *chain.Ascent
 	flip   float64 // permute-and-flip's mean error
 	gap    float64 // wanted
@@ -29,7 +28,7 @@ type firstOrder struct {
 	frugal bool    // no basis is sought: bounds are all that there will be
 }
 
-func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
+func (p *program) firstOrder(gap *big.Rat) *firstOrder {
 	f := p.chainForm()
 	start := chain.NewPoint(f)
 	pull := 0.0 // the start's mean multiplier
@@ -38,7 +37,7 @@ func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 		start.Y[i] = math.Ldexp(y, -p.shift)
 		pull += float64(f.Weight[i] * start.Y[i])
 	}
-	o := &firstOrder{p: p, need: p.Orbits() - len(f.Chains)}
+	o := &firstOrder{p: p, need: p.orbits() - len(f.Chains)}
 	o.gap, _ = gap.Float64()
 	start.X = p.probabilities(p.flipped())
 	for c, w := range f.Chains {
@@ -46,16 +45,16 @@ func (p *Program) firstOrder(gap *big.Rat) *firstOrder {
 			o.flip += float64(w * f.Cost[i] * start.X[i])
 		}
 	}
-	if p.start == nil {
-		a, b := arith.PowerSums(arith.Float{}, f.Z, p.K)
-		pull = a / (1 + b)
+	if p.flat {
+		pull, _ = p.start[p.K].Float64()
+		pull = math.Ldexp(pull, -p.shift)
 	}
 	o.ascent = chain.NewAscent(f, start, math.Sqrt(float64(p.N))*cmp.Or(pull, 1))
 	return o
 }
 
 // probabilities reads masses u, by variable, as probabilities of one candidate, by position.
-func (p *Program) probabilities(u []ball) []float64 {
+func (p *program) probabilities(u []ball) []float64 {
 	mass := p.floatMass()
 	x := make([]float64, len(p.order))
 	for i, j := range p.order {
@@ -65,12 +64,12 @@ func (p *Program) probabilities(u []ball) []float64 {
 }
 
 // chainForm returns the program with the rows of the paper in chain form, one class per orbit, at the float64 nearest to z.
-func (p *Program) chainForm() *chain.Form {
+func (p *program) chainForm() *chain.Form {
 	positions := len(p.order)
 	f := &chain.Form{
 		N: p.N, Z: p.Epsilon.FloatZ(), Start: p.chain,
 		Class: make([]int32, positions), Cost: make([]float64, positions), Share: make([]float64, positions),
-		Chains: make([]float64, len(p.chain)-1), Weight: make([]float64, p.Orbits()),
+		Chains: make([]float64, len(p.chain)-1), Weight: make([]float64, p.orbits()),
 	}
 	total := new(big.Float).SetInt(lattice.Vectors(p.N, p.K, false))
 	for i, m := range p.mass {
@@ -113,11 +112,11 @@ const (
 
 // run iterates until the bounds are close enough, or the image has so nearly the number of injections of a basic solution that the simplex method has
 // little left to do. It calls prove, which reports whether the bounds are close enough, at growing intervals and where they may be.
-func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prove func() bool) {
+func (o *firstOrder) run(ctx context.Context, report func(Progress), prove func() bool) {
 	a, next, retry := o.ascent, firstOrderProve, 0
 	watch := a.Until(o.gap/4, math.Inf(1), func() {
 		if report != nil {
-			report(linear.Progress{Pivots: a.Iterations, Objective: a.Bound, PrimalInfeasible: a.Infeasible})
+			report(Progress{Pivots: a.Iterations, Objective: a.Bound})
 		}
 	})
 	most := firstOrderIterations
@@ -140,7 +139,7 @@ func (o *firstOrder) run(ctx context.Context, report func(linear.Progress), prov
 			return chain.Converged
 		case a.Iterations >= balanceIterations && (o.gap >= balanceGap || o.frugal):
 			a.Spread = balanceSpread
-		case a.Iterations%firstOrderCount == firstOrderCount-1 && (o.gap < balanceGap || o.p.Variables() <= promptVariables) && o.settled():
+		case a.Iterations%firstOrderCount == firstOrderCount-1 && (o.gap < balanceGap || o.p.variables() <= promptVariables) && o.settled():
 			return chain.Converged
 		}
 		return watch()
@@ -182,12 +181,12 @@ func (o *firstOrder) injections() []injection {
 // with those of the least reduced costs.
 func (o *firstOrder) start() linear.Start {
 	p := o.p
-	start := linear.Start{X: make([]float64, p.Variables())}
+	start := linear.Start{X: make([]float64, p.variables())}
 	for i, j := range p.order {
 		start.X[j] = o.ascent.Image.X[i] * float64(p.vars.Count[j])
 		start.Off = append(start.Off, j)
 	}
-	row := func(s injection) int32 { return int32(p.Variables()) + p.link[p.order[s.position]] }
+	row := func(s injection) int32 { return int32(p.variables()) + p.link[p.order[s.position]] }
 	found := o.injections()
 	slices.SortFunc(found, func(x, y injection) int {
 		return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.position, y.position))
@@ -223,7 +222,7 @@ func (o *firstOrder) reducedCosts() []injection {
 }
 
 // proposal returns the best dual point so far, and a feasible point near the image.
-func (o *firstOrder) proposal() *Proposal {
+func (o *firstOrder) proposal() *proposal {
 	prop := o.p.emptyProposal()
 	for i, y := range o.ascent.Best {
 		prop.Dual[i] = o.p.multiplier(y)

@@ -12,7 +12,6 @@ import (
 
 	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -23,12 +22,12 @@ var large = []struct {
 	exp  string
 }{{6, 8, "3/2"}, {4, 17, "5/4"}, {9, 5, "3/2"}}
 
-func largeProgram(t *testing.T, n, k int, exp string) *Program {
+func largeProgram(t *testing.T, n, k int, exp string) *program {
 	eps, err := number.ParseExp(exp)
 	require.NoError(t, err)
-	p, err := enumerate(context.Background(), n, k, totals.Paper, Paper, eps)
+	p, err := programOf(context.Background(), n, k, Prior{}, Paper, eps)
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, p.Variables(), firstOrderVariables)
+	require.GreaterOrEqual(t, p.variables(), firstOrderVariables)
 	return p
 }
 
@@ -95,7 +94,7 @@ func TestFirstOrderIsReproducible(t *testing.T) {
 
 // TestFirstOrderReachesTheGapByItself: where the injections have not settled, both bounds go on, to the gap that is asked for.
 func TestFirstOrderReachesTheGapByItself(t *testing.T) {
-	p := newProgram(t, 7, 7, totals.Paper, Paper, decimalEps(t, "0.2"))
+	p := newProgram(t, 7, 7, Prior{}, Paper, decimalEps(t, "0.2"))
 	gap := big.NewRat(1, 1e6)
 	s, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: gap})
 	require.NoError(t, err)
@@ -154,9 +153,9 @@ func TestSmallEpsilons(t *testing.T) {
 	for _, e := range []string{"0.025", "0.1"} {
 		eps, err := number.ParseEpsilon(e)
 		require.NoError(t, err)
-		p, err := enumerate(context.Background(), 7, 6, totals.Paper, Paper, eps)
+		p, err := programOf(context.Background(), 7, 6, Prior{}, Paper, eps)
 		require.NoError(t, err)
-		require.GreaterOrEqual(t, p.Variables(), firstOrderVariables)
+		require.GreaterOrEqual(t, p.variables(), firstOrderVariables)
 		s, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: big.NewRat(1, 1e12)})
 		require.NoError(t, err)
 		assert.Empty(t, s.undecided)

@@ -6,133 +6,119 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"optratio/internal/decimal"
 	"optratio/internal/linear"
 	"optratio/internal/lumped"
 	"optratio/internal/patience"
 	"optratio/internal/product"
-	"optratio/internal/totals"
-	"optratio/internal/variant"
 	"optratio/lattice"
+	"optratio/mechanisms"
 	"optratio/number"
 )
 
 // job is a request at work.
 type job struct {
 	Request
+	start  *linear.Basis // of the whole program; nil for permute-and-flip's
 	answer *Answer
-	prec   uint
-	best   outcome          // the bounds on the total optimum so far
-	flip   *value           // permute-and-flip's total error, once it is known
-	closed *variant.Closed  // of a varied request
-	orbits *variant.Program // of a varied request, once its lattice is enumerated
-	// published is what the method at work has proved so far, for when it does not end in time.
-	published atomic.Pointer[outcome]
+	best   proved // so far
+	known  *theorems
+	// early is what the method at work has found so far, for when it does not end in time.
+	early atomic.Pointer[outcome]
 }
 
-// outcome is what a method says of the total optimum.
+// proved are bounds on the optimum with what they follow from.
+type proved struct {
+	bounds
+	proof string // of the lower bound; empty where nothing is proved
+	// evidence is what a certificate has to hold: a *chainProof, *tableProof or *lumpedProof, nil where theorems are all.
+	evidence any
+}
+
+func (p *proved) optimum() number.Number { return number.Bounds(p.lower, p.upper) }
+
+// chainProof and lumpedProof are what bounds of the whole program in chain form, and of that over classes of orbits, follow from. Without injections
+// the feasible point is permute-and-flip.
+type chainProof struct {
+	program  *program
+	proposal proposal
+	prec     uint // bits of the evaluation, 0 for exact
+}
+
+type lumpedProof struct {
+	classes    *lumped.Result
+	injections []product.Injection
+	prec       uint
+}
+
+// solved says which solver did how much.
+type solved struct {
+	solver string // empty where none was called
+	pivots int
+	basis  *linear.Basis // the last one of the whole program, where there was one
+}
+
+// outcome is what a method has found.
 type outcome struct {
-	lower, upper value
-	flip         *value // permute-and-flip's total error, where the method came by it
-	flipOptimal  *bool  // whether that is the optimum, where the method decided it
-	proof        string
-	solver       string
-	pivots       int
-	evidence     *Evidence
-	basis        *linear.Basis
-	price        *number.Number   // as Answer has it
-	orbits       *variant.Program // the lattice of a varied request, written out
-	undecided    string           // which limit was met, empty where the method went to its end
-	err          error
+	proved    proved
+	solved    solved
+	pfOptimal *bool  // whether permute-and-flip attains the optimum, where the method decided that
+	limit     string // which limit was met; empty where the method went to its end
 }
 
-// take keeps what an outcome adds to the best bounds. An upper bound goes with the lower bound of its own method where that has a certificate,
-// which proves both or none.
-func (j *job) take(o outcome) error {
-	if o.err != nil {
-		return o.err
+// take keeps what an outcome adds.
+func (j *job) take(o outcome) {
+	if o.pfOptimal != nil {
+		j.answer.PFOptimal = o.pfOptimal
 	}
-	j.answer.Undecided = o.undecided
-	if o.flip != nil {
-		j.flip = o.flip
+	if o.solved.solver != "" {
+		j.answer.Solver, j.answer.Pivots, j.answer.solved = o.solved.solver, o.solved.pivots, o.solved
 	}
-	if o.flipOptimal != nil {
-		j.answer.PFOptimal = o.flipOptimal
+	if o.proved.proof != "" {
+		j.keep(o.proved)
 	}
-	if o.orbits != nil {
-		j.orbits = o.orbits
-	}
-	if o.price != nil {
-		j.answer.Price = o.price
-	}
-	if o.solver != "" {
-		j.answer.Solver, j.answer.Pivots, j.answer.Basis = o.solver, o.pivots, o.basis
-	}
-	other := j.best
-	if other.proof == "" || j.better(o) {
-		j.best = o
-	} else {
-		other = o
-	}
-	loose := j.best.proof == ProofMonotone || j.best.proof == ProofLumped && !j.Certified
-	if other.proof != "" && loose && j.ceiling(other.upper).Cmp(j.ceiling(j.best.upper)) < 0 {
-		j.best.upper, j.best.evidence = other.upper, nil
-	}
-	if j.Varied() && other.proof != "" && !j.reached() && j.ceiling(other.upper).Cmp(j.ceiling(j.best.upper)) < 0 {
-		j.best.upper = other.upper // a certificate claims what its own table proves
-	}
-	j.answer.Proof, j.answer.Evidence = j.best.proof, j.best.evidence
-	if j.reached() {
+	if j.answer.Undecided = o.limit; j.reached(j.best) {
 		j.answer.Undecided = ""
 	}
-	return nil
 }
 
-// better reports whether an outcome is to replace the best one: where it alone reaches the gap, or by its lower bound. A method that was asked for
-// needs only reach the gap.
-func (j *job) better(o outcome) bool {
-	now, then := j.reaches(o), j.reaches(j.best)
+// keep takes bounds that are better than the best so far: those that alone reach the gap, or of the greater lower bound. An upper bound goes with the lower bound of its
+// own method where that has a certificate that claims both.
+func (j *job) keep(p proved) {
+	other := p
+	if j.best.proof == "" || j.better(p) {
+		j.best, other = p, j.best
+	}
+	loose := j.best.proof == ProofMonotone || j.best.proof == ProofLumped && !j.Certified
+	own := !j.published() && !j.reached(j.best) // certificates of tables claim what their own table proves
+	if other.proof != "" && (loose || own) && other.upper.Cmp(j.best.upper) < 0 {
+		j.best.upper = other.upper
+		if loose {
+			j.best.evidence = nil
+		}
+	}
+	j.answer.Proof, j.answer.evidence = j.best.proof, j.best.evidence
+}
+
+// better reports whether bounds are to replace the best ones. A method that was asked for needs only reach the gap.
+func (j *job) better(p proved) bool {
+	now, then := j.reached(p), j.reached(j.best)
 	if now != then || now && j.Method != Auto {
 		return now
 	}
-	return j.floor(o.lower).Cmp(j.floor(j.best.lower)) > 0
+	return p.lower.Cmp(j.best.lower) > 0
 }
 
-func (j *job) floor(v value) *big.Float   { return v.enclosure(j.prec).Lo() }
-func (j *job) ceiling(v value) *big.Float { return v.enclosure(j.prec).Hi() }
-
-// between returns what lies between the bounds of an outcome, at the given precision.
-func (o *outcome) between(prec uint) value {
-	if o.lower.exact != nil && o.upper.exact != nil && o.lower.exact.Cmp(o.upper.exact) == 0 {
-		return o.lower
-	}
-	return boxValue(number.Hull(o.lower.enclosure(prec), o.upper.enclosure(prec)))
+// reached reports whether bounds are as close as asked.
+func (j *job) reached(p proved) bool {
+	return p.proof != "" && (p.lower.Cmp(p.upper) == 0 || !j.Exact && p.close(j.Gap))
 }
 
-// total returns the total optimum as far as it is known.
-func (j *job) total() value { return j.best.between(j.prec) }
-
-// reaches reports whether an outcome bounds the optimum as closely as asked.
-func (j *job) reaches(o outcome) bool {
-	t := o.between(j.prec)
-	return t.exact != nil || !j.Exact && narrow(t.box, j.Gap)
-}
-
-func (j *job) reached() bool { return j.reaches(j.best) }
-
-// narrow reports whether hi - lo <= gap · hi, for lo >= 0.
-func narrow(x number.Interval, gap *big.Rat) bool {
-	if !x.IsFinite() {
-		return false
-	}
-	width := number.Point(x.Hi()).Sub(number.Point(x.Lo()))
-	allowed := number.Point(x.Hi()).Mul(number.FromRat(gap, x.Prec()))
-	less, ok := width.LessEq(allowed)
-	return less && ok
-}
+// undecided says which limit was met, unless something else was in the way before.
+func (j *job) undecided(why string) { j.answer.Undecided = cmp.Or(j.answer.Undecided, why) }
 
 // bound bounds the optimum by the method asked for, or, with Auto, by one method after the other until the gap is reached, the cheapest first:
 //
@@ -140,93 +126,101 @@ func narrow(x number.Interval, gap *big.Rat) bool {
 //   - lumping where the whole program is too large for the limits, or large while the closed-form bound is close already;
 //   - the whole program.
 func (j *job) bound(ctx context.Context) error {
-	var theorems outcome
-	if ok := true; j.Varied() {
-		var err error
-		if theorems, err = j.closedForms(); err != nil {
-			return err
-		}
-	} else if theorems, ok = patience.Await(ctx, boundGrace, func() outcome { return j.theorems(ctx) }); !ok {
-		theorems = j.nothing(context.Cause(ctx).Error())
-	}
-	if err := j.take(theorems); err != nil || j.Method == ClosedForm || j.best.proof == ProofRecurrence {
+	if err := j.byTheorems(ctx); err != nil || j.Method == ClosedForm || j.best.proof == ProofRecurrence {
 		return err
 	}
 	if ctx.Err() != nil {
-		if !j.reached() {
+		if !j.reached(j.best) {
 			j.answer.Undecided = context.Cause(ctx).Error()
 		}
 		return nil
 	}
 	if j.Method == Lumped {
-		return j.try(ctx, func() outcome { return j.lumped(ctx, lumped.Options{}) })
+		return j.try(ctx, func() (outcome, error) { return j.lumped(ctx, lumped.Options{}) })
 	}
 	if j.Method == Auto {
-		if j.reached() {
+		if j.reached(j.best) {
 			return nil
 		}
-		if err := j.some(ctx); err != nil || j.reached() {
+		if err := j.some(ctx); err != nil || j.reached(j.best) {
 			return err
 		}
 	}
-	return j.try(ctx, func() outcome { return j.enumerated(ctx) })
+	if why := j.beyond(); why != "" {
+		if j.answer.Undecided != "" && j.Method == Auto {
+			why = j.answer.Undecided + "; " + why
+		}
+		if !j.reached(j.best) {
+			j.answer.Undecided = why
+		}
+		return nil
+	}
+	err := j.try(ctx, func() (outcome, error) {
+		if j.chained() {
+			return j.byChains(ctx)
+		}
+		return j.byTables(ctx)
+	})
+	if t, ok := j.best.evidence.(*tableProof); ok && j.Delta != nil && t.Undecided == "" {
+		j.answer.Price = new(t.price())
+	}
+	return err
 }
+
+// How long after the end of the context bounds are still waited for, and mechanisms still rated. Together they keep to the two seconds that
+// every limit leaves for ending.
+const (
+	boundGrace  = 800 * time.Millisecond
+	ratingGrace = 1100 * time.Millisecond
+)
 
 // try takes what a method finds.
-func (j *job) try(ctx context.Context, method func() outcome) error {
-	o, ok := patience.Await(ctx, boundGrace, method)
-	if ok {
-		return j.take(o)
+func (j *job) try(ctx context.Context, method func() (outcome, error)) error {
+	type end struct {
+		outcome
+		err error
 	}
-	if early := j.published.Load(); early != nil {
-		early.undecided = context.Cause(ctx).Error()
-		return j.take(*early)
+	e, ok := patience.Await(ctx, boundGrace, func() end {
+		o, err := method()
+		return end{o, err}
+	})
+	if !ok {
+		if early := j.early.Load(); early != nil {
+			e.outcome = *early
+		}
+		e.limit = context.Cause(ctx).Error()
 	}
-	j.answer.Undecided = context.Cause(ctx).Error()
-	return nil
+	if e.err == nil {
+		j.take(e.outcome)
+	}
+	return e.err
 }
 
-// nothing is what is known without any work: the error is at most k steps everywhere.
-func (j *job) nothing(why string) outcome {
-	most := j.Objective.Total(j.N, j.K)
-	return outcome{
-		lower: exactValue(new(big.Rat)), upper: exactValue(new(big.Rat).SetInt(most.Mul(most, big.NewInt(int64(j.K))))),
-		proof: ProofClosedForm, undecided: why,
+// byTheorems bounds the optimum without a program.
+func (j *job) byTheorems(ctx context.Context) error {
+	t, ok := patience.Await(ctx, boundGrace, func() *theorems { return j.theorems(ctx, j.precision()) })
+	if !ok {
+		t = j.nothing()
 	}
-}
-
-// theorems bounds the optimum without a program: by permute-and-flip where that is optimal, otherwise between the best
-// lower bound in closed form and permute-and-flip. Only Auto and ClosedForm ask whether permute-and-flip is optimal.
-func (j *job) theorems(ctx context.Context) outcome {
-	cut := func() bool { return j.Objective == totals.Box && ctx.Err() != nil } // whether sums may have been cut off
-	flip := permuteAndFlipValue(ctx, j.N, j.K, j.Objective, j.Epsilon, j.prec)
-	if cut() {
-		return j.nothing(context.Cause(ctx).Error())
+	j.known = t
+	if ok && t.proof == "" && j.Method == ClosedForm && !j.published() {
+		return fmt.Errorf("%w: no theorem bounds this optimum from below; use method lp", ErrMethod)
 	}
-	o := outcome{upper: flip, flip: &flip}
-	optimal := PermuteAndFlipOptimal(j.N, j.K, j.Objective, j.Epsilon)
-	if !j.Epsilon.IsZero() {
-		o.flipOptimal = &optimal
+	o := outcome{proved: proved{bounds{t.low, t.high}, cmp.Or(t.proof, ProofClosedForm), nil}, pfOptimal: t.pfOptimal}
+	if t.proof == ProofRecurrence && j.Method == Enumerated {
+		o.proved.proof = ProofClosedForm // the program is a route of its own
 	}
-	if optimal && (j.Method == Auto || j.Method == ClosedForm) {
-		o.lower, o.proof = flip, ProofRecurrence
-		return o
-	}
-	lower := closedWithin(ctx, j.N, j.K, j.Objective, j.Epsilon, j.prec)
-	o.lower, o.proof = boxValue(lower), ProofClosedForm
-	if cut() { // each term is a lower bound by itself
-		o.undecided = context.Cause(ctx).Error()
-	}
-	if j.Level >= Monotone && !j.Certified {
-		least := flip.enclosure(j.prec).Mul(number.FromRat(big.NewRat(2, int64(j.N)), j.prec))
-		if least.Lo().Cmp(lower.Lo()) > 0 {
-			o.lower, o.proof = boxValue(least), ProofMonotone
+	switch {
+	case ctx.Err() != nil && t.proof != ProofRecurrence:
+		o.limit = context.Cause(ctx).Error()
+	case j.Method == ClosedForm && t.proof != ProofRecurrence:
+		o.limit = "the closed-form bound does not reach the gap; try method lp"
+		if j.published() {
+			o.limit += " or lumped"
 		}
 	}
-	if j.Method == ClosedForm {
-		o.undecided = "the closed-form bound does not reach the gap; try method lp or lumped"
-	}
-	return o
+	j.take(o)
+	return nil
 }
 
 // How long lumping goes on where no limit was set, what of a limit it leaves for proving the bound, and what it may cost before the whole program is
@@ -247,152 +241,102 @@ const promisingVariables = 20_000
 func (j *job) some(ctx context.Context) error {
 	o := lumped.Options{}
 	switch {
-	case j.Varied() || j.Exact || j.Certified && max(j.N, j.K) > maxLumped:
+	case !j.published() || j.Exact || j.Certified && max(j.N, j.K) > maxLumped:
 		return nil
 	case j.beyond() != "" || j.frugal():
-	case j.answer.Variables.Cmp(big.NewInt(promisingVariables)) >= 0 && narrow(j.total().enclosure(j.prec), big.NewRat(1, 1000)):
+	case j.larger(promisingVariables-1) && j.best.close(big.NewRat(1, 1000)):
 		o.MaxWork = promisingWork
 	default:
 		return nil
 	}
-	return j.try(ctx, func() outcome { return j.lumped(ctx, o) })
+	return j.try(ctx, func() (outcome, error) { return j.lumped(ctx, o) })
 }
 
-// maxMassBits bounds the weights of orbits that are handed to floating-point solvers.
-const maxMassBits = 900
+// closely is the gap that solvers are given: what rounding adds when a mechanism is rated fits beside it.
+func (j *job) closely() *big.Rat { return new(big.Rat).Mul(j.Gap, big.NewRat(999, 1000)) }
 
-// What a variable of the enumerated program costs in memory by estimate: with the simplex method, and with the first-order method alone.
-const (
-	bytesPerVariable  = 4000
-	bytesByFirstOrder = 800
-)
-
-// ProgramMemory estimates the bytes that the whole program takes.
-func (r Request) ProgramMemory() *big.Int {
-	need := lattice.Variables(r.N, r.K*max(1, r.Step))
-	return need.Mul(need, big.NewInt(bytesPerVariable))
-}
-
-// frugal reports whether the whole program fits into memory for the first-order method alone. What that reaches is a question of time, so that it does not
-// stand in where the clock must have no say, nor for a method that was asked for, or an exact optimum.
-func (r Request) frugal() bool {
-	limit := big.NewInt(cmp.Or(r.MaxMemory, DefaultMemory))
-	return r.ProgramMemory().Cmp(limit) > 0 && r.frugalMemory().Cmp(limit) <= 0 && r.Method == Auto && r.MaxWork == 0 && !r.Exact && !r.Varied()
-}
-
-// frugalMemory estimates the bytes that the whole program takes without the simplex method.
-func (r Request) frugalMemory() *big.Int {
-	need := lattice.Variables(r.N, r.K)
-	return need.Mul(need, big.NewInt(bytesByFirstOrder))
-}
-
-// Memory estimates the bytes that answering the request takes at most: those of the whole program, with the first-order method alone where more is beyond
-// MaxMemory, or of lumping where that is.
-func (r Request) Memory() int64 {
-	limit := cmp.Or(r.MaxMemory, DefaultMemory)
-	if need := r.ProgramMemory(); need.Cmp(big.NewInt(limit)) <= 0 {
-		return need.Int64()
-	}
-	if r.frugal() {
-		return r.frugalMemory().Int64()
-	}
-	return min(limit, lumped.DefaultMaxMemory)
-}
-
-// memory returns how much memory may be used, in bytes.
-func (j *job) memory() int64 {
-	if j.MaxMemory > 0 {
-		return j.MaxMemory
-	}
-	return DefaultMemory
-}
-
-// unchecked reports whether the whole program is too large for a certificate that is asked for.
-func (r Request) unchecked() bool {
-	return r.Certified && lattice.Variables(r.N, r.K*max(1, r.Step)).Cmp(big.NewInt(maxClaimed)) > 0
-}
-
-// beyond says why the whole program cannot be solved within the limits; it is empty where it can.
-func (j *job) beyond() string {
-	if j.Varied() {
-		return j.tooMany()
-	}
-	if j.unchecked() {
-		return fmt.Sprintf("n = %d and k = %d give %s variables, more than the checker of certificates takes", j.N, j.K, decimal.Count(j.answer.Variables))
-	}
-	need := j.ProgramMemory()
-	if limit := big.NewInt(j.memory()); need.Cmp(limit) > 0 && !j.frugal() {
-		return fmt.Sprintf("n = %d and k = %d give %s variables, about %s of memory, over the limit of %s; use smaller n and k, or more memory",
-			j.N, j.K, decimal.Count(j.answer.Variables), bytesText(need), bytesText(limit))
-	}
-	if bits := lattice.Vectors(j.N, j.K, false).BitLen(); bits > maxMassBits {
-		return fmt.Sprintf("n = %d and k = %d: orbits of up to 2^%d score vectors are beyond floating-point solvers; use method auto", j.N, j.K, bits)
-	}
-	return ""
-}
-
-// enumerated solves the whole program.
-func (j *job) enumerated(ctx context.Context) outcome {
-	o := j.best
-	if o.undecided = j.beyond(); o.undecided != "" {
-		if j.answer.Undecided != "" && j.Method == Auto {
-			o.undecided = j.answer.Undecided + "; " + o.undecided
-		}
-		return o
-	}
-	if j.Varied() {
-		return j.written(ctx)
-	}
-	return j.solved(ctx, o, j.Gap)
-}
-
-// solved solves the whole program, in chain form.
-func (j *job) solved(ctx context.Context, o outcome, gap *big.Rat) outcome {
-	program, err := enumerate(ctx, j.N, j.K, j.Objective, j.Level, j.Epsilon)
-	if err == nil && j.Varied() {
-		program.costs, err = program.costsOf(j.question())
-	}
+// byChains solves the whole program in chain form, unless permute-and-flip is optimal, which the linear-time test decides where no theorem has.
+func (j *job) byChains(ctx context.Context) (o outcome, err error) {
+	p, err := enumerate(ctx, &j.Request)
 	if err != nil {
 		if ctx.Err() != nil {
-			o.undecided = context.Cause(ctx).Error()
-			return o
+			return outcome{limit: context.Cause(ctx).Error()}, nil
 		}
-		return outcome{err: err}
+		return o, err
 	}
-	s, err := program.solve(ctx, effort{
-		solver: j.Solver, direct: j.Direct, start: j.Start, gap: gap, report: j.Report, frugal: j.frugal(),
-		publish: func(s solution) {
-			so := o.from(program, &s, j.prec)
-			j.published.Store(&so)
-		},
-	})
+	if j.answer.PFOptimal == nil && !j.Epsilon.IsZero() {
+		if optimal, decided := p.flipOptimal(); decided {
+			o.pfOptimal = &optimal
+		}
+		if o.pfOptimal != nil && *o.pfOptimal && j.Method == Auto {
+			return j.flipIsBest(ctx, o)
+		}
+	}
+	e := effort{
+		solver: j.solver, direct: j.direct(), start: j.start, gap: j.closely(), report: j.Report, frugal: j.frugal(),
+		publish: func(s solution) { j.early.Store(new(j.fromChains(p, &s))) },
+	}
+	s, err := p.solve(ctx, e)
 	if err != nil {
-		return outcome{err: err}
+		return o, err
 	}
-	return o.from(program, s, j.prec)
+	found := j.fromChains(p, s)
+	found.pfOptimal = o.pfOptimal
+	return found, nil
 }
 
-// from returns an outcome with what solving a program has shown beyond it.
-func (o outcome) from(p *Program, s *solution, prec uint) outcome {
-	o.solver, o.pivots, o.basis, o.undecided = s.solver, s.pivots, s.basis, s.undecided
+// flipIsBest takes permute-and-flip's objective for the optimum.
+func (j *job) flipIsBest(ctx context.Context, o outcome) (outcome, error) {
+	x, err := j.objective(ctx, mechanisms.PermuteAndFlip(), j.precision())
+	if ctx.Err() != nil {
+		o.limit, err = context.Cause(ctx).Error(), nil
+	} else if err == nil {
+		o.proved = proved{bounds{}, ProofRecurrence, nil}
+		o.proved.lower, o.proved.upper = x.Ends()
+	}
+	return o, err
+}
+
+// fromChains returns what solving the program in chain form has shown.
+func (j *job) fromChains(p *program, s *solution) outcome {
+	o := outcome{solved: solved{s.solver, s.pivots, s.basis}, limit: s.undecided}
 	if s.lower == nil {
 		return o
 	}
-	proposal := *s.proposal
-	o.proof, o.evidence = ProofLP, &Evidence{Program: p, Proposal: &proposal, Prec: s.prec}
-	in := func(x *big.Rat) value { return exactValue(new(big.Rat).Mul(x, p.unit)) }
-	o.lower = in(s.lower)
-	if s.upper != nil && in(s.upper).enclosure(prec).Lo().Cmp(o.upper.enclosure(prec).Hi()) <= 0 {
-		o.upper = in(s.upper)
-	} else {
-		// Permute-and-flip is the better feasible point: the one without injections.
-		proposal.Injection = nil
+	e := &chainProof{p, *s.proposal, s.prec}
+	o.proved = proved{bounds{new(big.Rat).Mul(s.lower, p.unit), j.known.high}, ProofLP, e}
+	if upper := s.upper; upper != nil {
+		if upper = new(big.Rat).Mul(upper, p.unit); upper.Cmp(o.proved.upper) <= 0 {
+			o.proved.upper = upper
+			return o
+		}
 	}
+	e.proposal.Injection = nil // permute-and-flip is the better feasible point
 	return o
 }
 
+// byTables solves the program over tables.
+func (j *job) byTables(ctx context.Context) (o outcome, err error) {
+	p, err := newTable(&j.Request)
+	if err != nil {
+		return o, err
+	}
+	s, err := p.solve(ctx, j.closely())
+	if err != nil {
+		return o, err
+	}
+	o.solved, o.limit = solved{solver: j.solver.Name(), pivots: s.Pivots}, s.Undecided
+	x := s.optimum()
+	o.proved = proved{bounds{}, ProofLP, s}
+	o.proved.lower, o.proved.upper = x.Ends()
+	if o.limit == "" && j.Exact && !j.reached(o.proved) {
+		o.limit = "the optimum is not known exactly"
+	}
+	return o, nil
+}
+
 // lumped bounds the optimum from classes of orbits, at any level: more rows only raise it.
-func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
+func (j *job) lumped(ctx context.Context, o lumped.Options) (outcome, error) {
 	inner := ctx
 	if j.MaxWork > 0 { // the clock must have no say
 		o.MaxWork = min(cmp.Or(o.MaxWork, j.MaxWork), j.MaxWork)
@@ -409,59 +353,61 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) outcome {
 		inner, cancel = context.WithTimeout(ctx, most)
 		defer cancel()
 	}
+	box, prec := j.Prior.box(), j.precision()
+	size := new(big.Rat).SetInt(lattice.Vectors(j.N, j.K, box))
 	gap, _ := j.Gap.Float64()
-	upper := j.best.upper.over(lattice.Vectors(j.N, j.K, false), j.prec).enclosure(j.prec)
-	o.Target, o.Improve, o.MaxClasses = upper.Near()*(1-float64(gap/2)), lumpedImprove, lumpedClasses
-	o.Precision, o.Gap, o.MaxMemory = j.prec, min(lumped.DefaultGap, gap), min(j.memory(), lumped.DefaultMaxMemory)
+	each := new(big.Rat).SetInt(lattice.Vectors(j.N, j.K, false))
+	upper, _ := each.Quo(new(big.Rat).Mul(j.known.high, size), each).Float64()
+	o.Target, o.Improve, o.MaxClasses = upper*(1-float64(gap/2)), lumpedImprove, lumpedClasses
+	o.Precision, o.Gap, o.MaxMemory = prec, min(lumped.DefaultGap, gap), min(j.memory(), lumped.DefaultMaxMemory)
 	if j.Report != nil {
-		o.Report = func(p lumped.Progress) {
-			j.Report(linear.Progress{Pivots: p.Iterations, Objective: p.Bound})
-		}
+		o.Report = func(p lumped.Progress) { j.Report(Progress{p.Iterations, p.Bound}) }
 	}
 	inner, stop := context.WithCancel(inner)
 	defer stop()
 	point := j.product(inner)
-	out := j.best
-	out.solver, out.undecided = "lumped", "the bound over classes does not reach the gap; it is what lumping gives here"
-	result, err := lumped.Bound(inner, j.N, j.K, j.Epsilon, j.Objective, o)
+	out := outcome{solved: solved{solver: "lumped"}, limit: "the bound over classes does not reach the gap; it is what lumping gives here"}
+	result, err := lumped.Bound(inner, j.N, j.K, j.Epsilon, box, o)
 	switch {
 	case err == nil:
-		out.pivots = result.Iterations
-		if result.Lower.Lo().Cmp(j.floor(out.lower)) > 0 {
-			out.lower, out.proof = boxValue(result.Lower), ProofLumped
-			out.evidence = &Evidence{Classes: result, Prec: j.prec}
-			if j.reaches(out) { // with permute-and-flip as the feasible point
-				break
-			}
-			if p := point(); p != nil {
-				out.upper = boxValue(j.flip.enclosure(j.prec).Sub(p.Saving))
-				out.evidence.Injections = p.Injections
-			}
+		out.solved.pivots = result.Iterations
+		lower, _ := number.Enclosed(result.Lower).Lower()
+		if lower.Quo(lower, size).Cmp(j.known.low) <= 0 {
+			break
+		}
+		e := &lumpedProof{classes: result, prec: prec}
+		if out.proved = (proved{bounds{lower, j.known.high}, ProofLumped, e}); j.reached(out.proved) { // with permute-and-flip as the feasible point
+			break
+		}
+		if p := point(); p != nil {
+			saving, _ := number.Enclosed(p.Saving).Lower()
+			out.proved.upper = new(big.Rat).Sub(j.known.high, saving.Quo(saving, size))
+			e.injections = p.Injections
 		}
 	case inner.Err() == nil && !errors.Is(err, lumped.ErrTooMany):
-		return outcome{err: err}
+		return out, err
 	case inner.Err() == nil:
-		out.undecided = "lumping: " + err.Error()
+		out.limit = "lumping: " + err.Error()
 	}
 	switch {
 	case ctx.Err() != nil:
-		out.undecided = context.Cause(ctx).Error()
+		out.limit = context.Cause(ctx).Error()
 	case inner.Err() != nil:
-		out.undecided = "the bound over classes does not reach the gap in the time that there was"
+		out.limit = "the bound over classes does not reach the gap in the time that there was"
 	}
-	return out
+	return out, nil
 }
 
 // product starts the search for a product point that is better than permute-and-flip, which goes on beside the bounds of lumped classes. The
 // function that it returns waits for the end of the search and returns the point, or nil where none was found. Product points are feasible at
 // level paper only, and where the whole program can be solved, its solution is better: then no search is started.
 func (j *job) product(ctx context.Context) func() *product.Result {
-	if j.Level != Paper || j.flip == nil || j.Method != Lumped && j.beyond() == "" {
+	if j.Level != Paper || !j.known.flip.IsValid() || j.Method != Lumped && j.beyond() == "" {
 		return func() *product.Result { return nil }
 	}
 	done := make(chan *product.Result, 1)
 	go func() {
-		r, err := product.Bound(ctx, j.N, j.K, j.Epsilon, j.Objective, j.prec)
+		r, err := product.Bound(ctx, j.N, j.K, j.Epsilon, j.Prior.box(), j.precision())
 		if err != nil || len(r.Injections) == 0 {
 			r = nil
 		}
@@ -470,14 +416,23 @@ func (j *job) product(ctx context.Context) func() *product.Result {
 	return func() *product.Result { return <-done }
 }
 
-// bytesText writes a number of bytes with a unit.
-func bytesText(b *big.Int) string {
-	f, _ := new(big.Float).SetInt(b).Float64()
-	for _, unit := range []string{"B", "kB", "MB", "GB", "TB", "PB"} {
-		if f < 1000 {
-			return fmt.Sprintf("%.3g %s", f, unit)
-		}
-		f /= 1000
+// guarded returns report, or nil where that is, as a function that does nothing once silence was called: what goes on in the background
+// reports no more.
+func guarded(report func(Progress)) (guard func(Progress), silence func()) {
+	if report == nil {
+		return nil, func() {}
 	}
-	return fmt.Sprintf("%.3g EB", f)
+	var mu sync.Mutex
+	silent := false
+	return func(p Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			if !silent {
+				report(p)
+			}
+		}, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			silent = true
+		}
 }

@@ -5,7 +5,6 @@ import (
 	"math/big"
 
 	"optratio/internal/table"
-	"optratio/internal/variant"
 )
 
 // Level says which constraints the program holds. Each optimum is a lower bound on
@@ -25,6 +24,9 @@ const (
 	Full
 )
 
+// Approximate is the name of the rows that a request with a Delta has.
+const Approximate = "approximate"
+
 var levelNames = [...]string{"paper", "dp", "monotone", "full"}
 
 // ParseLevel reads "paper", "dp", "monotone" or "full".
@@ -39,24 +41,24 @@ func ParseLevel(s string) (Level, error) {
 
 func (l Level) String() string { return levelNames[l] }
 
-// Cut is the row x_Above >= z x_Below, or without Private x_Above >= x_Below, between two variables
+// cut is the row x_Above >= z x_Below, or without Private x_Above >= x_Below, between two variables
 // of the program; Below is -1 for x_Above >= 0. With w = N(m) m_v it is scaled to
 // u_Above - (z) (w_Above/w_Below) u_Below >= 0.
-type Cut = table.Row
+type cut = table.Row
 
 // chainWeight returns w = N(m) m_v of variable j, the factor between u and x.
-func (p *Program) chainWeight(j int32) *big.Int {
+func (p *program) chainWeight(j int32) *big.Int {
 	w := big.NewInt(int64(p.vars.Count[j]))
 	return w.Mul(w, p.mass[p.vars.Orbit[j]])
 }
 
 // weightRatio returns w_Above/w_Below.
-func (p *Program) weightRatio(c Cut) *big.Rat {
+func (p *program) weightRatio(c cut) *big.Rat {
 	return new(big.Rat).SetFrac(p.chainWeight(c.Above), p.chainWeight(c.Below))
 }
 
 // slackOf returns the cut's left side at u.
-func slackOf[T any](p *Program, f ordered[T], z T, u []T, c Cut) T {
+func slackOf[T any](p *program, f ordered[T], z T, u []T, c cut) T {
 	if c.Below < 0 {
 		return u[c.Above]
 	}
@@ -73,7 +75,7 @@ func slackOf[T any](p *Program, f ordered[T], z T, u []T, c Cut) T {
 var one = big.NewInt(1)
 
 // cutCosts returns what the proposal's cuts add to the costs c_i of the variables.
-func cutCosts[T any](p *Program, f ordered[T], z T, prop *Proposal) map[int32]T {
+func cutCosts[T any](p *program, f ordered[T], z T, prop *proposal) map[int32]T {
 	extra := map[int32]T{}
 	add := func(j int32, x T) {
 		if old, ok := extra[j]; ok {
@@ -99,10 +101,10 @@ func cutCosts[T any](p *Program, f ordered[T], z T, prop *Proposal) map[int32]T 
 
 // strict visits the rows that a point made of injections need not satisfy: (T), u >= 0 at
 // the head of each chain, and those of the level. It stops when visit returns false, and reports whether it never did.
-func (p *Program) strict(visit func(Cut) bool) bool {
-	for i := range p.Orbits() {
+func (p *program) strict(visit func(cut) bool) bool {
+	for i := range p.orbits() {
 		j := p.vars.First[i]
-		if !visit(Cut{Above: j, Below: p.vars.Up[j], Private: true}) {
+		if !visit(cut{Above: j, Below: p.vars.Up[j], Private: true}) {
 			return false
 		}
 	}
@@ -116,16 +118,16 @@ func (p *Program) strict(visit func(Cut) bool) bool {
 // s_r = 0 and r is not at the top of q', q'+e_r is in Q(n,k), x_r(q') >= z x_r(q'+e_r) by (P), and x_r(q'+e_r) >= x_r(q), again after a shift by -1.
 // Where s_r = 0 and r is at the top of q', it is at the top of q as well, q-e_r is in Q(n,k), and
 // x_r(q') >= x_r(q-e_r) >= z x_r(q), the others being no higher in q' than in q-e_r after a shift by +1.
-func (p *Program) eachCut(visit func(Cut) bool) bool {
-	rows := variant.Rows{Vars: p.vars, L: 1}
+func (p *program) eachCut(visit func(cut) bool) bool {
+	rows := table.Lattice{Vars: p.vars, L: 1}
 	switch p.Level {
 	case Monotone, Full:
 		return rows.Monotone(visit)
 	case DP:
-		return rows.Neighbors(func(c Cut) bool { return p.isLink(c.Above, c.Below) || visit(c) })
+		return rows.Neighbors(func(c cut) bool { return p.isLink(c.Above, c.Below) || visit(c) })
 	}
 	return true
 }
 
 // isLink reports whether a follows b on a chain, so that x_a >= z x_b is a row (P) or (T) already.
-func (p *Program) isLink(a, b int32) bool { return p.vars.Up[a] == b }
+func (p *program) isLink(a, b int32) bool { return p.vars.Up[a] == b }

@@ -16,7 +16,6 @@ import (
 
 	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/number"
 )
@@ -26,9 +25,9 @@ var update = flag.Bool("update", false, "rewrite the tables in testdata")
 // levelRatios returns permute-and-flip's exact ratio to the optimum of each level.
 func levelRatios(t *testing.T, n, k int, e number.Epsilon) (ratios [4]*big.Rat) {
 	z, _ := e.Z()
-	flip := flipTotalExact(n, k, totals.Paper, z)
+	flip := flipTotalExact(n, k, Prior{}, z)
 	for l := Paper; l <= Full; l++ {
-		ratios[l] = new(big.Rat).Quo(flip, exactOptimum(t, n, k, totals.Paper, l, e))
+		ratios[l] = new(big.Rat).Quo(flip, exactOptimum(t, n, k, Prior{}, l, e))
 	}
 	return ratios
 }
@@ -102,13 +101,13 @@ func TestMonotoneImpliesDP(t *testing.T) {
 		for _, ab := range [][2]int64{{6, 5}, {3, 2}, {7, 4}} {
 			e := expEps(t, ab[0], ab[1])
 			z, _ := e.Z()
-			p := newProgram(t, s[0], s[1], totals.Paper, Monotone, e)
+			p := newProgram(t, s[0], s[1], Prior{}, Monotone, e)
 			sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 			require.NoError(t, err)
 			u := point(p, exactNumbers{}, z, sol.proposal.Injection)
 			rows := 0
 			p.Level = DP
-			p.eachCut(func(c Cut) bool {
+			p.eachCut(func(c cut) bool {
 				rows++
 				return assert.GreaterOrEqual(t, slackOf(p, exactNumbers{}, z, u, c).Sign(), 0, "%v: %+v", s, c)
 			})
@@ -121,14 +120,14 @@ func TestMonotoneImpliesDP(t *testing.T) {
 func TestPaperOptimumIsNotPrivate(t *testing.T) {
 	e := expEps(t, 3, 2)
 	z, _ := e.Z()
-	p := newProgram(t, 3, 3, totals.Paper, Paper, e)
+	p := newProgram(t, 3, 3, Prior{}, Paper, e)
 	sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 	require.NoError(t, err)
 	u := point(p, exactNumbers{}, z, sol.proposal.Injection)
 	broken := 0
 	m := make([]int, 4)
 	p.Level = DP
-	p.eachCut(func(c Cut) bool {
+	p.eachCut(func(c cut) bool {
 		if slackOf(p, exactNumbers{}, z, u, c).Sign() < 0 {
 			broken++
 			x := func(j int32) *big.Rat {
@@ -156,7 +155,7 @@ func indexOfDepth(m []int, v int) int {
 // The largest ratio seen against ε-DP mechanisms: permute-and-flip at (5,7) is no more than 0.9 % from the best.
 func TestLargestMonotoneRatioSeen(t *testing.T) {
 	a, err := Ratio(context.Background(), Request{N: 5, K: 7, Epsilon: decimalEps(t, "0.42"), Level: Monotone, Mechanisms: pfAndEM(t)[:1],
-		Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e7)})
+		Gap: big.NewRat(1, 1e7)})
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)
 	assert.InDelta(t, 1.00898, a.Mechanisms[0].Ratio.Float64(), 5e-6)

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/totals"
 	"optratio/lattice"
 )
 
@@ -152,7 +151,7 @@ func TestRecurrenceIsTheBoxCondition(t *testing.T) {
 		for i := int64(40); i < 75; i++ {
 			z := big.NewRat(i, 75)
 			e := expEps(t, 75, i)
-			assert.Equal(t, PermuteAndFlipOptimal(n, 3, totals.Box, e), s.recurrence(t, z), "n = %d, z = %v", n, z)
+			assert.Equal(t, permuteAndFlipOptimal(n, 3, true, e), s.recurrence(t, z), "n = %d, z = %v", n, z)
 		}
 	}
 }
@@ -164,6 +163,6 @@ func TestTopOneIsFurtherFromOptimal(t *testing.T) {
 	for _, c := range []struct{ z, want string }{{"7788/10000", "1.05201"}, {"7866/10000", "1.05158"}} {
 		z, _ := new(big.Rat).SetString(c.z)
 		ratio := s.total(func(q []int) []*big.Rat { return flip(z, q) })
-		assert.Equal(t, c.want, cut(ratio.Quo(ratio, s.optimum(t, z)), 5), c.z)
+		assert.Equal(t, c.want, cutOff(ratio.Quo(ratio, s.optimum(t, z)), 5), c.z)
 	}
 }

@@ -14,10 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
 	"optratio/internal/lumped"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/number"
 	"optratio/verify/certificate"
@@ -26,10 +24,10 @@ import (
 // The enclosure that lumping gives holds the optimum, at every level and for both objectives.
 func TestLumpedEnclosesTheOptimum(t *testing.T) {
 	for _, s := range [][2]int{{3, 3}, {4, 4}, {5, 3}} {
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+		for _, o := range []Prior{{}, Box()} {
 			for _, level := range []Level{Paper, Full} {
-				r := Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.4"), Objective: o, Level: level, Mechanisms: pfAndEM(t),
-					Method: Lumped, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)}
+				r := Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.4"), Prior: o, Level: level, Mechanisms: pfAndEM(t),
+					Method: Lumped, Gap: big.NewRat(1, 1e9)}
 				wide, err := Ratio(context.Background(), r)
 				require.NoError(t, err)
 				assert.Equal(t, ProofLumped, wide.Proof)
@@ -116,10 +114,10 @@ func TestLumpedCertificates(t *testing.T) {
 	slowtest.Only(t)
 	for _, r := range []Request{
 		{N: 4, K: 4, Epsilon: decimalEps(t, "0.5")},
-		{N: 5, K: 3, Epsilon: expEps(t, 3, 2), Objective: totals.Box, Level: Full},
+		{N: 5, K: 3, Epsilon: expEps(t, 3, 2), Prior: Box(), Level: Full},
 		{N: 3, K: 5, Epsilon: decimalEps(t, "0.3"), Level: Monotone},
 		{N: 20, K: 25, Epsilon: decimalEps(t, "0.4"), Method: Auto, Certified: true},
-		{N: 10, K: 8, Epsilon: expEps(t, 3, 2), Objective: totals.Box},
+		{N: 10, K: 8, Epsilon: expEps(t, 3, 2), Prior: Box()},
 		{N: 2, K: 4, Epsilon: decimalEps(t, "0.01")},
 	} {
 		if !r.Certified {
@@ -155,7 +153,7 @@ func TestNoLumpedCertificate(t *testing.T) {
 	r := Request{N: 4, K: 4, Epsilon: decimalEps(t, "0.5"), Method: Lumped}
 	a, err := Ratio(context.Background(), r)
 	require.NoError(t, err)
-	a.Evidence = nil
+	a.evidence = nil
 	assert.ErrorIs(t, a.WriteCertificate(&strings.Builder{}), ErrNoCertificate)
 	a, err = Ratio(context.Background(), r)
 	require.NoError(t, err)
@@ -168,11 +166,11 @@ func TestNoLumpedCertificate(t *testing.T) {
 func TestLumpedEncloses(t *testing.T) {
 	for _, c := range []struct {
 		n, k   int
-		o      totals.Objective
+		o      Prior
 		within float64 // of what permute-and-flip is from the optimum
-	}{{4, 4, totals.Paper, 1e-4}, {5, 5, totals.Paper, 0.05}, {6, 4, totals.Box, 0.2}, {3, 7, totals.Paper, 0.05}} {
+	}{{4, 4, Prior{}, 1e-4}, {5, 5, Prior{}, 0.05}, {6, 4, Box(), 0.2}, {3, 7, Prior{}, 0.05}} {
 		for _, level := range []Level{Paper, Full} {
-			r := Request{N: c.n, K: c.k, Epsilon: decimalEps(t, "0.45"), Objective: c.o, Level: level, Method: Lumped, MaxWork: 20_000_000}
+			r := Request{N: c.n, K: c.k, Epsilon: decimalEps(t, "0.45"), Prior: c.o, Level: level, Method: Lumped, MaxWork: 20_000_000}
 			a, err := Ratio(context.Background(), r)
 			require.NoError(t, err)
 			r.Method, r.Gap = Enumerated, big.NewRat(1, 1e7)

@@ -119,10 +119,10 @@ func TestMinimaxFactors(t *testing.T) {
 	assert.Equal(t, "5/4", largest.RatString())
 	p := big.NewRat(1, 1000)
 	near := worstFlip(2000, p)
-	assert.Equal(t, "1.1351", cut(near.Quo(near, minimaxBound(2000, 1, p)), 4))
+	assert.Equal(t, "1.1351", cutOff(near.Quo(near, minimaxBound(2000, 1, p)), 4))
 	tiny := big.NewRat(1, 1e6) // and the exponential mechanism's factor comes close to 2
 	flipped := worstFlip(3, tiny)
-	assert.Equal(t, "1.9999", cut(flipped.Quo(new(big.Rat).Quo(big.NewRat(2, 1e6), big.NewRat(1e6+2, 1e6)), flipped), 4))
+	assert.Equal(t, "1.9999", cutOff(flipped.Quo(new(big.Rat).Quo(big.NewRat(2, 1e6), big.NewRat(1e6+2, 1e6)), flipped), 4))
 }
 
 // fractions lists 1/d, …, d/d.

@@ -9,7 +9,6 @@ import (
 	"optratio/internal/arith"
 	"optratio/internal/decimal"
 	"optratio/internal/linear"
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -24,19 +23,23 @@ var optima = &solutions{solved: map[string]*optimum{}}
 // at hand, k is given, or 0 for the deepest score at hand. Optimal solutions are not unique; this one is the basis that the embedded
 // solver ends with, started from permute-and-flip's. It need not be private: the program states less than that (see Level).
 type optimal struct {
-	optima    *solutions
-	k         int
-	objective totals.Objective
-	level     Level
-	ctx       context.Context // nil for one without end
+	optima *solutions
+	k      int
+	box    bool // whether the prior is the box's
+	level  Level
+	ctx    context.Context // nil for one without end
 }
 
-// OnLattice returns what a mechanism is on the lattices Q(n,k) of depth k >= 1: lp-optimal becomes the optimum there for the objective and
+// OnLattice returns what a mechanism is on the lattices Q(n,k) of depth k >= 1: lp-optimal becomes the optimum there for the uniform prior and the
 // level, others that are made for a lattice (mechanisms.ForLattice) are made for these, and all others stay as they are.
 // With k = 0, the depth stays open.
-func OnLattice(m mechanisms.Mechanism, k int, o totals.Objective, level Level) mechanisms.Mechanism {
+func OnLattice(m mechanisms.Mechanism, k int, level Level) mechanisms.Mechanism {
+	return onLattice(m, k, false, level)
+}
+
+func onLattice(m mechanisms.Mechanism, k int, box bool, level Level) mechanisms.Mechanism {
 	if m, ok := m.(*optimal); ok {
-		return &optimal{optima: m.optima, k: k, objective: o, level: level, ctx: m.ctx}
+		return &optimal{optima: m.optima, k: k, box: box, level: level, ctx: m.ctx}
 	}
 	if k > 0 {
 		m, _ = mechanisms.ForLattice(m, k)
@@ -49,7 +52,7 @@ func (o *optimal) ForLattice(k int) mechanisms.Mechanism {
 	if o.k > 0 {
 		return o
 	}
-	return &optimal{optima: o.optima, k: k, objective: o.objective, level: o.level, ctx: o.ctx}
+	return &optimal{optima: o.optima, k: k, box: o.box, level: o.level, ctx: o.ctx}
 }
 
 // WithContext is for mechanisms.Within.
@@ -67,7 +70,7 @@ type solutions struct {
 
 // optimum is a solved program and its solution's masses at the precisions asked for so far.
 type optimum struct {
-	program  *Program
+	program  *program
 	solution *solution
 	exact    []*big.Rat
 	boxes    map[uint][]number.Interval
@@ -115,31 +118,31 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err 
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	s, err = o.optima.solve(ctx, len(depths), k, o.objective, o.level, in.Epsilon)
+	s, err = o.optima.solve(ctx, &Request{N: len(depths), K: k, Epsilon: in.Epsilon, Level: o.level, Prior: Prior{kind: map[bool]string{true: "box"}[o.box]}})
 	return depths, s, err
 }
 
 // optimalGap bounds what lp-optimal's error is above the optimum, relatively, where e^ε is irrational.
 var optimalGap = big.NewRat(1, 1e12)
 
-// solve returns the solved program, from memory where it is there. The error is the context's where it ends.
-func (o *solutions) solve(ctx context.Context, n, k int, objective totals.Objective, level Level, eps number.Epsilon) (*optimum, error) {
-	if v := lattice.Variables(n, k); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
+// solve returns the solved program of a published question, from memory where it is there. The error is the context's where it ends.
+func (o *solutions) solve(ctx context.Context, q *Request) (*optimum, error) {
+	if q.larger(maxOptimalVariables) {
 		return nil, fmt.Errorf("%w: lp-optimal at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
-			mechanisms.ErrInstance, n, k, decimal.Count(v), maxOptimalVariables)
+			mechanisms.ErrInstance, q.N, q.K, decimal.Count(lattice.Variables(q.N, q.K)), maxOptimalVariables)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	key := fmt.Sprint(n, k, objective, level, eps)
+	key := fmt.Sprint(q.N, q.K, q.Prior, q.Level, q.Epsilon)
 	if s, ok := o.solved[key]; ok {
 		return s, nil
 	}
-	p, err := enumerate(ctx, n, k, objective, level, eps)
+	p, err := enumerate(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	s := &optimum{program: p, solution: &solution{proposal: &Proposal{}}, boxes: map[uint][]number.Interval{}}
-	if n > 1 {
+	s := &optimum{program: p, solution: &solution{proposal: &proposal{}}, boxes: map[uint][]number.Interval{}}
+	if q.N > 1 {
 		if s.solution, err = p.solve(ctx, effort{solver: linear.Embedded{}, gap: optimalGap}); err != nil {
 			return nil, err
 		}
@@ -227,7 +230,7 @@ func (o *optimal) Float(in *mechanisms.Instance) ([]float64, error) {
 }
 
 // pmfAt reads the candidates' probabilities off the masses: x[m][v] = u/(N(m) m_v).
-func pmfAt[T any](p *Program, f ordered[T], u []T, depths []int) []T {
+func pmfAt[T any](p *program, f ordered[T], u []T, depths []int) []T {
 	m := lattice.Count(depths, p.K)
 	out := make([]T, len(depths))
 	for i, v := range depths {

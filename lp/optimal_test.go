@@ -1,17 +1,14 @@
 package lp
 
 import (
-	"context"
 	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/mechanisms"
-	"optratio/number"
 )
 
 // The registered mechanism's error over the lattice is the optimum, its probabilities sum to one and
@@ -28,7 +25,7 @@ func TestOptimalMechanismAttainsTheOptimum(t *testing.T) {
 			for _, counts := range lat.All() {
 				depths := lattice.Depths(counts)
 				in := mechanisms.OnLattice(depths, e)
-				m := OnLattice(m, s[1], totals.Paper, level)
+				m := OnLattice(m, s[1], level)
 				pmf, err := m.Exact(in)
 				require.NoError(t, err)
 				boxes, err := m.Enclose(in, 100)
@@ -47,7 +44,7 @@ func TestOptimalMechanismAttainsTheOptimum(t *testing.T) {
 				require.Zero(t, one.Cmp(big.NewRat(1, 1)))
 			}
 			if s[0] > 1 {
-				assert.Zero(t, sum.Cmp(exactOptimum(t, s[0], s[1], totals.Paper, level, e)))
+				assert.Zero(t, sum.Cmp(exactOptimum(t, s[0], s[1], Prior{}, level, e)))
 			}
 		}
 	}
@@ -88,19 +85,7 @@ func TestOptimalMechanismRefusesOtherScores(t *testing.T) {
 		large.Scores = append(large.Scores, new(big.Rat))
 	}
 	for _, in := range []*mechanisms.Instance{half, deep, large} {
-		_, err := OnLattice(m, 3, totals.Paper, Paper).Exact(in)
+		_, err := OnLattice(m, 3, Paper).Exact(in)
 		assert.ErrorIs(t, err, mechanisms.ErrInstance)
 	}
-}
-
-// Where lp-optimal's own program is not settled the other mechanisms are rated all the same, and the answer is undecided.
-func TestUnsettledOptimumLeavesTheOthers(t *testing.T) {
-	eps, err := number.ParseEpsilon("1e4")
-	require.NoError(t, err)
-	own, err := mechanisms.Lookup("lp-optimal")
-	require.NoError(t, err)
-	a, err := Ratio(context.Background(), Request{N: 2, K: 1, Epsilon: eps, Method: Enumerated, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), own, mechanisms.Exponential()}})
-	require.NoError(t, err)
-	require.Len(t, a.Mechanisms, 2)
-	require.Contains(t, a.Undecided, "lp-optimal")
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/linear"
-	"optratio/internal/totals"
 	"optratio/number"
 )
 
@@ -26,14 +25,14 @@ func decimalEps(t testing.TB, s string) number.Epsilon {
 	return e
 }
 
-func newProgram(t testing.TB, n, k int, o totals.Objective, l Level, e number.Epsilon) *Program {
-	p, err := enumerate(context.Background(), n, k, o, l, e)
+func newProgram(t testing.TB, n, k int, o Prior, l Level, e number.Epsilon) *program {
+	p, err := programOf(context.Background(), n, k, o, l, e)
 	require.NoError(t, err)
 	return p
 }
 
 // exactOptimum returns the total optimum by the path under test.
-func exactOptimum(t testing.TB, n, k int, o totals.Objective, l Level, e number.Epsilon) *big.Rat {
+func exactOptimum(t testing.TB, n, k int, o Prior, l Level, e number.Epsilon) *big.Rat {
 	s, err := newProgram(t, n, k, o, l, e).solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 	require.NoError(t, err)
 	require.Empty(t, s.undecided)
@@ -45,7 +44,7 @@ func exactOptimum(t testing.TB, n, k int, o totals.Objective, l Level, e number.
 // the probabilities x_r(q) themselves: no orbits, no chains, no scaling, every
 // row listed. Symmetry is left out: averaging an optimum over permutations shows that it costs nothing. With tight a candidate below a lone best one has no more than the
 // factor z of what it has a step higher.
-func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat, tight bool) *linear.Rational {
+func unreduced(n, k int, o Prior, level Level, z *big.Rat, tight bool) *linear.Rational {
 	var vectors [][]int // depths, least 0
 	d := make([]int, n)
 	for {
@@ -144,7 +143,7 @@ func unreduced(n, k int, o totals.Objective, level Level, z *big.Rat, tight bool
 	}
 	for i, q := range vectors {
 		weight := int64(1)
-		if o == totals.Box {
+		if o.box() {
 			weight = int64(k - slices.Max(q) + 1)
 		}
 		for r := range n {
@@ -165,7 +164,7 @@ func solveRational(t testing.TB, r *linear.Rational) *big.Rat {
 }
 
 // evaluate is enclose in exact arithmetic, at a rational z.
-func (p *Program) evaluate(prop *Proposal, z *big.Rat) bounds {
+func (p *program) evaluate(prop *proposal, z *big.Rat) bounds {
 	f := exactNumbers{}
 	b := bounds{lower: lowerBound(p, f, z, prop)}
 	if upper, ok := upperBound(p, f, z, prop, point(p, f, z, nil)); ok {

@@ -13,7 +13,6 @@ import (
 
 	"optratio/internal/arith"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 )
 
 // These tests check Theorem 6 of research/docs/three.md, the program of k variables, in exact arithmetic.
@@ -384,7 +383,7 @@ func TestOptimumOfThree(t *testing.T) {
 	for k := 2; k <= 6; k++ {
 		for i := int64(51); i < 100; i += 1 + int64(k)/2 {
 			for _, level := range []Level{Paper, Full} {
-				optimum := exactOptimum(t, 3, k, totals.Paper, level, newUniversal(t, 3, k, ratOf(i, 100)).e)
+				optimum := exactOptimum(t, 3, k, Prior{}, level, newUniversal(t, 3, k, ratOf(i, 100)).e)
 				for free := range 3 {
 					p := pairAt(k, free, ratOf(i, 100), level == Full)
 					x, conditions := p.at(t, optimalRows(t, p))
@@ -437,8 +436,8 @@ func TestTightBelowALoneBest(t *testing.T) {
 		if c.n+c.k > 7 && !slowtest.Enabled {
 			continue
 		}
-		optimum := exactOptimum(t, c.n, c.k, totals.Paper, Paper, newUniversal(t, c.n, c.k, c.z).e)
-		least := solveRational(t, unreduced(c.n, c.k, totals.Paper, Paper, c.z, true))
+		optimum := exactOptimum(t, c.n, c.k, Prior{}, Paper, newUniversal(t, c.n, c.k, c.z).e)
+		least := solveRational(t, unreduced(c.n, c.k, Prior{}, Paper, c.z, true))
 		if !c.more {
 			require.Zero(t, least.Cmp(optimum), "%+v", c)
 			continue

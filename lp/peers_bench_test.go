@@ -23,7 +23,6 @@ import (
 
 	"optratio/internal/clp"
 	"optratio/internal/linear"
-	"optratio/internal/totals"
 )
 
 // peerLimit bounds one run of a peer's whole process.
@@ -130,8 +129,8 @@ func BenchmarkPeers(b *testing.B) {
 		if c.n*c.k > 36 && c.n != 3 && testing.Short() {
 			continue
 		}
-		p := newProgram(b, c.n, c.k, totals.Paper, Paper, decimalEps(b, c.eps))
-		m := p.Model()
+		p := newProgram(b, c.n, c.k, Prior{}, Paper, decimalEps(b, c.eps))
+		m := p.model()
 		base := filepath.Join(dir, fmt.Sprintf("%d-%d-%s", c.n, c.k, c.eps))
 		writeMPS(b, base+".mps", m)
 		writeHiGHS(b, base, m)

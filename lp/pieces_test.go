@@ -14,7 +14,6 @@ import (
 
 	"optratio/internal/arith"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 )
 
 // These tests follow the optimum of three candidates over all z, piece by piece: Theorems 2 and 6 of research/docs/three.md.
@@ -179,16 +178,16 @@ func TestPiecesOfThree(t *testing.T) {
 			require.NoError(t, err)
 			pieces := cover(t, k, free, false, ratOf(1, 1))
 			assert.Equal(t, row[4], strconv.Itoa(len(pieces)), "k = %d", k)
-			assert.Equal(t, "1.0000", cut(pieces[len(pieces)-1].to, 4), "k = %d", k)
+			assert.Equal(t, "1.0000", cutOff(pieces[len(pieces)-1].to, 4), "k = %d", k)
 		}
 		for i, full := range []bool{false, true} {
 			pieces := cover(t, k, 0, full, ratOf(1, 1))
 			assert.Equal(t, row[1+4*i], strconv.Itoa(len(pieces)), "k = %d", k)
-			assert.Equal(t, row[2+4*i], cut(pieces[len(pieces)-1].to, 4), "k = %d", k)
+			assert.Equal(t, row[2+4*i], cutOff(pieces[len(pieces)-1].to, 4), "k = %d", k)
 			if full && k >= 5 {
 				var ends []string
 				for _, c := range pieces {
-					ends = append(ends, cut(c.to, 5))
+					ends = append(ends, cutOff(c.to, 5))
 				}
 				assert.Subset(t, ends, []string{"0.66666", "0.73862", "0.75145", "0.77173"}, "k = %d", k)
 			}
@@ -220,7 +219,7 @@ func newPeak(t *testing.T, row []string, level Level) *peakOfThree {
 	c.at = slices.IndexFunc(c.pieces, func(piece pairPiece) bool { return piece.from.Cmp(c.z) < 0 && c.z.Cmp(piece.to) < 0 })
 	c.ratio = f.Quo(c.flip, c.p.total(c.pieces[c.at].x))
 	c.most, _ = c.ratio.EvalRat(c.z)
-	assert.Equal(t, row[3], cut(c.most, 9), "k = %d", k)
+	assert.Equal(t, row[3], cutOff(c.most, 9), "k = %d", k)
 	z, _ := c.z.Float64()
 	assert.Equal(t, row[1], strconv.FormatFloat(-math.Log(z), 'f', 5, 64), "k = %d", k)
 	return c
@@ -309,12 +308,12 @@ func withoutOne(p []*big.Int) []*big.Int {
 func (c *peakOfThree) belowBehind(t *testing.T, most *big.Rat) {
 	k := c.p.k
 	for from, step := c.pieces[len(c.pieces)-1].to, ratOf(1, 64); from.Cmp(ratOf(1, 1)) < 0; step = times(step, ratOf(2, 1)) {
-		optimum := exactOptimum(t, 3, k, totals.Paper, c.level, newUniversal(t, 3, k, from).e)
+		optimum := exactOptimum(t, 3, k, Prior{}, c.level, newUniversal(t, 3, k, from).e)
 		to := plusRat(from, step)
 		if to.Cmp(ratOf(1, 1)) > 0 {
 			to = ratOf(1, 1)
 		}
-		for quotient(flipTotalExact(3, k, totals.Paper, to), optimum).Cmp(most) >= 0 {
+		for quotient(flipTotalExact(3, k, Prior{}, to), optimum).Cmp(most) >= 0 {
 			step = times(step, ratOf(1, 2))
 			to = plusRat(from, step)
 			require.Positive(t, step.Cmp(ratOf(1, 1<<20)), "k = %d, stuck at z = %s", k, from.FloatString(9))

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 )
 
 var coverDepth = flag.Int("depth", 12, "greatest k up to which TestConstantOfBoundedDepth covers all n and ε")
@@ -51,7 +50,7 @@ func covered(t *testing.T, k int, most *big.Rat, parts int64) (cells int, ok boo
 			}
 		}
 		flip := func(at int64) func(n int) *big.Rat {
-			return func(n int) *big.Rat { return flipTotalExact(n, k, totals.Paper, ratOf(at, parts)) }
+			return func(n int) *big.Rat { return flipTotalExact(n, k, Prior{}, ratOf(at, parts)) }
 		}
 		if threshold(from) {
 			offer(flip(from))

@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"optratio/internal/totals"
 )
 
 // exact is the table in rational numbers.
@@ -142,7 +140,7 @@ func TestStripsBoundTotals(t *testing.T) {
 		b := newRectangle(z1, z2, k1, k2, len(c.phi)+c.w+6)
 		s := b.strip(mu.lo, mu.hi)
 
-		flip := unit(flipTotalExact(n, k, totals.Paper, ratFloat(z2)), n, k)
+		flip := unit(flipTotalExact(n, k, Prior{}, ratFloat(z2)), n, k)
 		above(s.flip(), flip, point, n, k, z2)
 		for _, v := range []struct {
 			bound float64
@@ -173,7 +171,7 @@ func TestRefinedFlips(t *testing.T) {
 		b.refinedFlips()
 		s := b.strip(below(float64(n-2)/float64(coarse)), math.Nextafter(float64(n-2)/float64(coarse), 1))
 		k := w*(coarse+1) - 1 + []int{r.IntN(w), w - 1}[r.IntN(2)]
-		flip := quotient(flipTotalExact(n, k, totals.Paper, zf), times(ratOf(int64(n*(n-1)), 1), raised(ratOf(int64(coarse), 1), n-2), raised(ratOf(int64(w), 1), n)))
+		flip := quotient(flipTotalExact(n, k, Prior{}, zf), times(ratOf(int64(n*(n-1)), 1), raised(ratOf(int64(coarse), 1), n-2), raised(ratOf(int64(w), 1), n)))
 		require.LessOrEqual(t, flip.Cmp(ratFloat(s.flip())), 0, "n = %d, k = %d, w = %d, z = %v", n, k, w, zf)
 		share, _ := quotient(flip, ratFloat(s.flip())).Float64()
 		closest[min(w, 5)] = max(closest[min(w, 5)], share)

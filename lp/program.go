@@ -6,23 +6,21 @@ import (
 	"math/big"
 
 	"optratio/internal/linear"
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/number"
 )
 
-// Program is the linear program of the optimal mechanism on Q(n,k), enumerated. Columns are the
+// program is the linear program of the optimal mechanism on Q(n,k), enumerated. Columns are the
 // variables of the lattice in their order; rows are first the (E) rows, one per
 // orbit, then a (P) or (T) row for each variable that is not first on its chain, in the order of the variables, then
-// the cuts in force. Cuts are added while the program is solved, where they are violated.
-type Program struct {
-	N, K      int
-	Objective totals.Objective
-	Level     Level
-	Epsilon   number.Epsilon
+// the cuts in force. cuts are added while the program is solved, where they are violated.
+type program struct {
+	N, K    int
+	Level   Level
+	Epsilon number.Epsilon
 
 	costs
-	cuts []Cut  // rows of the level in force
+	cuts []cut  // rows of the level in force
 	flip []ball // permute-and-flip, from flipped
 
 	lat   *lattice.Lattice
@@ -33,13 +31,13 @@ type Program struct {
 	order []int32    // variables chain by chain
 }
 
-// enumerate makes the program, for as long as the context lasts.
-func enumerate(ctx context.Context, n, k int, o totals.Objective, level Level, eps number.Epsilon) (*Program, error) {
-	lat, err := lattice.New(n, k)
+// enumerate makes the program of a question about a mean on the lattice of step 2Δ, for as long as the context lasts.
+func enumerate(ctx context.Context, q *Request) (*program, error) {
+	lat, err := lattice.New(q.N, q.K)
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{N: n, K: k, Objective: o, Level: level, Epsilon: eps, lat: lat, vars: lat.Number()}
+	p := &program{N: q.N, K: q.K, Level: q.Level, Epsilon: q.Epsilon, lat: lat, vars: lat.Number()}
 	p.mass = make([]*big.Int, lat.Len())
 	for i, m := range lat.All() {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -47,7 +45,7 @@ func enumerate(ctx context.Context, n, k int, o totals.Objective, level Level, e
 		}
 		p.mass[i] = lattice.Multiplicity(m)
 	}
-	p.costs = published(lat, o)
+	p.costs = p.costsOf(q)
 	p.link = make([]int32, p.vars.Len())
 	row := int32(lat.Len())
 	for j, up := range p.vars.Up {
@@ -61,24 +59,24 @@ func enumerate(ctx context.Context, n, k int, o totals.Objective, level Level, e
 	return p, nil
 }
 
-// Orbits returns the number of (E) rows.
-func (p *Program) Orbits() int { return p.lat.Len() }
+// orbits returns the number of (E) rows.
+func (p *program) orbits() int { return p.lat.Len() }
 
-// Variables returns the number of columns.
-func (p *Program) Variables() int { return p.vars.Len() }
+// variables returns the number of columns.
+func (p *program) variables() int { return p.vars.Len() }
 
 // links returns the number of (P) and (T) rows.
-func (p *Program) links() int { return p.vars.Len() - (len(p.chain) - 1) }
+func (p *program) links() int { return p.vars.Len() - (len(p.chain) - 1) }
 
-// Model returns the program in floating point, at the float64 nearest to z, for
+// model returns the program in floating point, at the float64 nearest to z, for
 // solvers: in the variables u/N(m), the probability that a vector of the orbit
 // puts on depth v, and with every row divided by its own orbit's N(m). Bases are
-// those of Rational; Proposal undoes the scaling.
-func (p *Program) Model() *linear.Model {
+// those of rational; a proposal undoes the scaling.
+func (p *program) model() *linear.Model {
 	z := p.Epsilon.FloatZ()
 	m := &linear.Model{
-		RowLower: make([]float64, 0, p.Orbits()+p.links()),
-		RowUpper: make([]float64, 0, p.Orbits()+p.links()),
+		RowLower: make([]float64, 0, p.orbits()+p.links()),
+		RowUpper: make([]float64, 0, p.orbits()+p.links()),
 	}
 	mass, cost := p.floatMass(), p.floatCosts()
 	for range mass {
@@ -107,16 +105,16 @@ func (p *Program) Model() *linear.Model {
 }
 
 // floatMass returns N(m) of each orbit, rounded.
-func (p *Program) floatMass() []float64 {
-	mass := make([]float64, p.Orbits())
+func (p *program) floatMass() []float64 {
+	mass := make([]float64, p.orbits())
 	for i, n := range p.mass {
 		mass[i], _ = n.Float64()
 	}
 	return mass
 }
 
-// Rational returns the program with exact numbers, at the given rational z.
-func (p *Program) Rational(z *big.Rat) *linear.Rational {
+// rational returns the program with exact numbers, at the given rational z.
+func (p *program) rational(z *big.Rat) *linear.Rational {
 	one, zero, minus := big.NewRat(1, 1), new(big.Rat), new(big.Rat).Neg(z)
 	cost := costIn(p, exactNumbers{})
 	r := new(linear.Rational)
@@ -149,7 +147,7 @@ func (p *Program) Rational(z *big.Rat) *linear.Rational {
 type entry struct {
 	one  bool
 	down int32 // the variable that is bounded, in a row (P) or (T)
-	cut  *Cut  // the row, where it is a cut
+	cut  *cut  // the row, where it is a cut
 }
 
 // numbers returns the entries as numbers, those that are not 1 as below has it.
@@ -164,7 +162,7 @@ func numbers[T any](entries []entry, one T, below func(e entry) T) []T {
 }
 
 // columns visits the columns: column j's rows and its entries there.
-func (p *Program) columns(visit func(j int, rows []int32, entries []entry)) {
+func (p *program) columns(visit func(j int, rows []int32, entries []entry)) {
 	cuts := map[int32][]int{}
 	for i, c := range p.cuts {
 		cuts[c.Above] = append(cuts[c.Above], i)
@@ -184,18 +182,18 @@ func (p *Program) columns(visit func(j int, rows []int32, entries []entry)) {
 			add(p.link[d], entry{down: d})
 		}
 		for _, i := range cuts[int32(j)] {
-			add(int32(p.Orbits()+p.links()+i), entry{one: p.cuts[i].Above == int32(j), cut: &p.cuts[i]})
+			add(int32(p.orbits()+p.links()+i), entry{one: p.cuts[i].Above == int32(j), cut: &p.cuts[i]})
 		}
 		visit(j, rows, entries)
 	}
 }
 
-// PermuteAndFlipBasis returns the basis of permute-and-flip: every (E) and (P) row tight, every column
+// permuteAndFlipBasis returns the basis of permute-and-flip: every (E) and (P) row tight, every column
 // and the slacks of (T) rows and cuts basic. It is primal feasible at every ε.
-func (p *Program) PermuteAndFlipBasis() *linear.Basis {
+func (p *program) permuteAndFlipBasis() *linear.Basis {
 	b := &linear.Basis{
-		Col: make([]linear.VarStatus, p.Variables()),
-		Row: make([]linear.VarStatus, p.Orbits()+p.links()+len(p.cuts)),
+		Col: make([]linear.VarStatus, p.variables()),
+		Row: make([]linear.VarStatus, p.orbits()+p.links()+len(p.cuts)),
 	}
 	for j := range b.Col {
 		b.Col[j] = linear.Basic
@@ -204,7 +202,7 @@ func (p *Program) PermuteAndFlipBasis() *linear.Basis {
 		}
 	}
 	for i := range p.cuts {
-		b.Row[p.Orbits()+p.links()+i] = linear.Basic
+		b.Row[p.orbits()+p.links()+i] = linear.Basic
 	}
 	return b
 }

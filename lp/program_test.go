@@ -14,7 +14,6 @@ import (
 	"optratio/internal/clp"
 	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 	"optratio/number"
 )
 
@@ -24,8 +23,8 @@ func TestSymmetricProgramEqualsUnreduced(t *testing.T) {
 	slowtest.Only(t)
 	for _, s := range [][2]int{{2, 1}, {2, 3}, {3, 1}, {3, 2}, {3, 3}, {4, 2}} {
 		for _, level := range []Level{Paper, DP, Monotone, Full} {
-			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
-				if level == Full && s[0]*s[1] > 8 && o == totals.Box {
+			for _, o := range []Prior{{}, Box()} {
+				if level == Full && s[0]*s[1] > 8 && o.box() {
 					continue
 				}
 				t.Run(fmt.Sprint(s, level, o), func(t *testing.T) {
@@ -51,18 +50,18 @@ func TestSolversAgree(t *testing.T) {
 	for _, s := range [][2]int{{3, 2}, {3, 3}, {4, 3}, {4, 4}, {5, 4}} {
 		for _, ab := range [][2]int64{{6, 5}, {3, 2}, {2, 1}} {
 			e := expEps(t, ab[0], ab[1])
-			p := newProgram(t, s[0], s[1], totals.Paper, Paper, e)
-			exact := exactOptimum(t, s[0], s[1], totals.Paper, Paper, e)
+			p := newProgram(t, s[0], s[1], Prior{}, Paper, e)
+			exact := exactOptimum(t, s[0], s[1], Prior{}, Paper, e)
 			want, _ := exact.Float64()
-			m := p.Model()
+			m := p.model()
 			require.NoError(t, m.Check())
 			for _, solver := range solvers {
-				for _, start := range []*linear.Basis{nil, p.PermuteAndFlipBasis()} {
+				for _, start := range []*linear.Basis{nil, p.permuteAndFlipBasis()} {
 					r, err := solver.Solve(context.Background(), m, linear.Options{Basis: start})
 					require.NoError(t, err)
 					require.Equal(t, linear.Optimal, r.Outcome)
 					assert.InEpsilon(t, want, r.Objective, 1e-9, solver.Name())
-					again, err := p.Rational(new(big.Rat).Inv(e.Exp())).Optimize(context.Background(), r.Basis, solver)
+					again, err := p.rational(new(big.Rat).Inv(e.Exp())).Optimize(context.Background(), r.Basis, solver)
 					require.NoError(t, err)
 					assert.Zero(t, exact.Cmp(again.Objective), solver.Name())
 				}
@@ -123,13 +122,13 @@ func TestExactReferences(t *testing.T) {
 	} {
 		e := expEps(t, c.a, c.b)
 		z, _ := e.Z()
-		ratio := flipTotalExact(c.n, c.k, totals.Paper, z)
-		ratio.Quo(ratio, exactOptimum(t, c.n, c.k, totals.Paper, c.level, e))
+		ratio := flipTotalExact(c.n, c.k, Prior{}, z)
+		ratio.Quo(ratio, exactOptimum(t, c.n, c.k, Prior{}, c.level, e))
 		assert.Equal(t, c.ratio, ratio.RatString(), "%+v", c)
 	}
 	// The mean optimum at (4,4), e^ε = 3/2.
 	want, _ := new(big.Rat).SetString("626346334019/2210794560")
-	got := exactOptimum(t, 4, 4, totals.Paper, Paper, expEps(t, 3, 2))
+	got := exactOptimum(t, 4, 4, Prior{}, Paper, expEps(t, 3, 2))
 	assert.Zero(t, want.Cmp(got), got.RatString())
 }
 
@@ -140,13 +139,13 @@ func TestLevelsAreOrdered(t *testing.T) {
 			e := expEps(t, ab[0], ab[1])
 			var v [4]*big.Rat
 			for l := Paper; l <= Full; l++ {
-				v[l] = exactOptimum(t, s[0], s[1], totals.Paper, l, e)
+				v[l] = exactOptimum(t, s[0], s[1], Prior{}, l, e)
 			}
 			for _, pair := range [][2]Level{{Paper, DP}, {Paper, Monotone}, {DP, Full}, {Monotone, Full}} {
 				assert.LessOrEqual(t, v[pair[0]].Cmp(v[pair[1]]), 0, "%v at %v", pair, s)
 			}
 			z, _ := e.Z()
-			assert.LessOrEqual(t, v[Full].Cmp(flipTotalExact(s[0], s[1], totals.Paper, z)), 0)
+			assert.LessOrEqual(t, v[Full].Cmp(flipTotalExact(s[0], s[1], Prior{}, z)), 0)
 		}
 	}
 }
@@ -160,7 +159,7 @@ func TestExactOptimaNearZeroEpsilon(t *testing.T) {
 		for _, s := range [][2]int{{3, 3}, {4, 2}, {5, 3}} {
 			low := new(big.Rat)
 			for _, level := range []Level{Paper, DP, Monotone, Full} {
-				p := newProgram(t, s[0], s[1], totals.Paper, level, eps)
+				p := newProgram(t, s[0], s[1], Prior{}, level, eps)
 				got, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
 				require.NoError(t, err)
 				require.Empty(t, got.undecided)
@@ -171,7 +170,7 @@ func TestExactOptimaNearZeroEpsilon(t *testing.T) {
 				}
 			}
 			z, _ := eps.Z()
-			assert.Equal(t, 1, flipTotalExact(s[0], s[1], totals.Paper, z).Cmp(low), "permute-and-flip is not optimal here")
+			assert.Equal(t, 1, flipTotalExact(s[0], s[1], Prior{}, z).Cmp(low), "permute-and-flip is not optimal here")
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"optratio/internal/arith"
 	"optratio/internal/linear"
-	"optratio/internal/totals"
 	"optratio/lattice"
 )
 
@@ -20,28 +19,28 @@ func ratFloat(x float64) *big.Rat {
 }
 
 // emptyProposal returns a proposal for the rows in force whose numbers are still to be set.
-func (p *Program) emptyProposal() *Proposal {
-	return &Proposal{
-		Dual:       make([]*big.Rat, p.Orbits()),
-		Injection:  make([]*big.Rat, p.Variables()),
+func (p *program) emptyProposal() *proposal {
+	return &proposal{
+		Dual:       make([]*big.Rat, p.orbits()),
+		Injection:  make([]*big.Rat, p.variables()),
 		Cuts:       p.cuts,
 		Multiplier: make([]*big.Rat, len(p.cuts)),
 	}
 }
 
 // fromResult reads a proposal from a solver's answer to Model.
-func (p *Program) fromResult(r *linear.Result) *Proposal {
+func (p *program) fromResult(r *linear.Result) *proposal {
 	prop := p.emptyProposal()
 	mass := p.floatMass()
 	for i, n := range mass {
 		prop.Dual[i] = p.multiplier(r.Duals[i] / n)
 	}
-	x := make([]float64, p.Variables())
+	x := make([]float64, p.variables())
 	for j := range x {
 		x[j] = r.X[j] / float64(p.vars.Count[j])
 	}
 	prop.Injection = p.repaired(x)
-	first := p.Orbits() + p.links()
+	first := p.orbits() + p.links()
 	for i, c := range p.cuts {
 		prop.Multiplier[i] = p.multiplier(max(0, r.Duals[first+i]) / mass[p.vars.Orbit[c.Above]])
 	}
@@ -49,7 +48,7 @@ func (p *Program) fromResult(r *linear.Result) *Proposal {
 }
 
 // fromValues reads a proposal from a basic solution of Rational at the rational z.
-func (p *Program) fromValues(b *linear.Basis, z *big.Rat, x, y func(i int) *big.Rat) *Proposal {
+func (p *program) fromValues(b *linear.Basis, z *big.Rat, x, y func(i int) *big.Rat) *proposal {
 	prop := p.emptyProposal()
 	for i := range prop.Dual {
 		prop.Dual[i] = y(i)
@@ -65,13 +64,13 @@ func (p *Program) fromValues(b *linear.Basis, z *big.Rat, x, y func(i int) *big.
 		}
 	}
 	for i := range p.cuts {
-		prop.Multiplier[i] = y(p.Orbits() + p.links() + i)
+		prop.Multiplier[i] = y(p.orbits() + p.links() + i)
 	}
 	return prop
 }
 
 // fromApproximation reads a proposal from a basic solution at high precision.
-func (p *Program) fromApproximation(b *linear.Basis, a *linear.Approximation, z *big.Rat) *Proposal {
+func (p *program) fromApproximation(b *linear.Basis, a *linear.Approximation, z *big.Rat) *proposal {
 	den := new(big.Int).Lsh(one, a.Shift)
 	at := func(v []*big.Int) func(int) *big.Rat {
 		return func(i int) *big.Rat { return new(big.Rat).SetFrac(v[i], den) }
@@ -80,37 +79,12 @@ func (p *Program) fromApproximation(b *linear.Basis, a *linear.Approximation, z 
 }
 
 // closedProposal is the first of the closed-form bound's dual points, rounded, and permute-and-flip.
-func (p *Program) closedProposal() *Proposal {
-	prop := &Proposal{Dual: make([]*big.Rat, p.Orbits())}
-	if p.start != nil {
-		for i, m := range p.lat.All() {
-			prop.Dual[i] = new(big.Rat)
-			if m[0] >= 2 {
-				prop.Dual[i].Mul(p.start, prop.Dual[i].SetInt(p.weight[i]))
-			}
-		}
-		return prop
-	}
-	z := p.Epsilon.FloatZ()
-	mean := make([]*big.Rat, p.K+1) // by the depths that the objective gives an orbit: A_j/(1+B'_j), summed
-	sum := 0.0
-	for j := p.K; j >= 0; j-- {
-		a, b := arith.PowerSums(arith.Float{}, z, j)
-		sum += a / (1 + b)
-		mean[j] = ratFloat(sum)
-		if p.Objective == totals.Paper {
-			sum = 0
-		}
-	}
-	if p.Objective == totals.Paper {
-		for j := range mean {
-			mean[j] = mean[p.K]
-		}
-	}
+func (p *program) closedProposal() *proposal {
+	prop := &proposal{Dual: make([]*big.Rat, p.orbits())}
 	for i, m := range p.lat.All() {
 		prop.Dual[i] = new(big.Rat)
 		if m[0] >= 2 {
-			prop.Dual[i] = mean[lattice.Deepest(m)]
+			prop.Dual[i].Mul(p.start[lattice.Deepest(m)], prop.Dual[i].SetInt(p.weight[i]))
 		}
 	}
 	return prop
@@ -121,10 +95,10 @@ type bounds struct{ lower, upper *big.Rat }
 
 // enclose evaluates a proposal in outward-rounded arithmetic of the given precision. For floatPrecision that is arithmetic on balls; a small program's
 // proposal is evaluated in intervals where that proves too little.
-func (p *Program) enclose(prop *Proposal, prec uint) bounds {
+func (p *program) enclose(prop *proposal, prec uint) bounds {
 	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
 	if prec == floatPrecision {
-		if b := evaluate(p, balls{}, balls{}.fromInterval(z), prop, p.flipped()); b.lower != nil && b.upper != nil || p.Variables() > promptVariables {
+		if b := evaluate(p, balls{}, balls{}.fromInterval(z), prop, p.flipped()); b.lower != nil && b.upper != nil || p.variables() > promptVariables {
 			return b
 		}
 	}
@@ -133,7 +107,7 @@ func (p *Program) enclose(prop *Proposal, prec uint) bounds {
 }
 
 // evaluate returns the bounds that a proposal proves, given permute-and-flip's masses.
-func evaluate[T any](p *Program, f ordered[T], z T, prop *Proposal, flip []T) bounds {
+func evaluate[T any](p *program, f ordered[T], z T, prop *proposal, flip []T) bounds {
 	b := bounds{lower: f.Floor(lowerBound(p, f, z, prop))}
 	if upper, ok := upperBound(p, f, z, prop, flip); ok {
 		b.upper = f.Ceil(upper)
@@ -142,7 +116,7 @@ func evaluate[T any](p *Program, f ordered[T], z T, prop *Proposal, flip []T) bo
 }
 
 // flipped returns permute-and-flip's masses.
-func (p *Program) flipped() []ball {
+func (p *program) flipped() []ball {
 	if p.flip == nil {
 		p.flip = point(p, balls{}, balls{}.fromInterval(p.Epsilon.ExpNeg(big.NewRat(1, 1), floatPrecision)), nil)
 	}

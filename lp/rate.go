@@ -3,6 +3,7 @@ package lp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"time"
 
@@ -13,130 +14,101 @@ import (
 )
 
 // rate evaluates the mechanisms against the optimum, raising the precision until
-// the enclosures of the errors add nothing of note to the gap.
+// the enclosures of their objectives add nothing of note to the gap.
 func (j *job) rate(ctx context.Context) error {
-	size := big.NewInt(1)
-	if j.Varied() {
-		b := j.optimum()
-		j.answer.Optimum = number.Bounds(b.Low, b.High)
-	} else {
-		size = j.Objective.Total(j.N, j.K)
-		j.answer.Optimum = toNumber(j.total().over(size, j.prec))
-	}
+	j.answer.Optimum = j.best.optimum()
 	grace, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(ratingGrace, func() { cancel(context.Cause(ctx)) })
 	})
 	defer stop()
-	if j.Varied() {
-		if err := j.enumerate(grace); err != nil {
-			return err
-		}
-	}
 	for _, m := range j.Mechanisms {
-		if err := j.rateOne(grace, m, size); err != nil {
+		if err := j.rateOne(grace, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rateOne appends a mechanism's error and ratio to the answer, unless the context ends first.
-func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism, size *big.Int) error {
+// rateOne appends a mechanism's objective and ratio to the answer, unless the context ends first.
+func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism) error {
 	type attempt struct {
-		value
+		number.Number
 		err error
 	}
-	for prec := j.prec; ; prec *= 2 {
+	for prec := j.precision(); ; prec *= 2 {
 		t, ok := patience.Await(ctx, 0, func() attempt {
-			v, err := j.totalOf(ctx, m, prec)
-			return attempt{v, err}
+			x, err := j.objective(ctx, m, prec)
+			return attempt{x, err}
 		})
-		if !ok || t.err != nil && ctx.Err() != nil {
-			j.answer.Undecided = context.Cause(ctx).Error()
+		switch {
+		case !ok || t.err != nil && ctx.Err() != nil:
+			j.undecided(context.Cause(ctx).Error())
 			return nil
-		}
-		if errors.Is(t.err, ErrTooLarge) || errors.Is(t.err, linear.ErrUnsettled) {
-			if j.answer.Undecided == "" {
-				j.answer.Undecided = t.err.Error()
+		case errors.Is(t.err, ErrTooLarge) || errors.Is(t.err, linear.ErrUnsettled):
+			if j.undecided(t.err.Error()); j.published() {
+				return nil
 			}
-			return nil
-		}
-		if errors.Is(t.err, mechanisms.ErrAnswer) {
+			t = attempt{number.Bounds(new(big.Rat), j.known.most), nil}
+		case errors.Is(t.err, mechanisms.ErrAnswer):
 			j.answer.Mechanisms = append(j.answer.Mechanisms, Rated{Name: m.Info().Name, Finding: t.err.Error()})
 			return nil
-		}
-		if t.err != nil {
+		case t.err != nil:
 			return t.err
 		}
-		var ratio number.Number
-		if j.Varied() {
-			ratio = j.variedRatio(m, t.value, prec)
-		} else {
-			ratio = toNumber(j.ratioOf(m, t.value, prec))
-		}
-		wide := !near(ratio, RatioGap(j.Gap, m))
-		if wide && j.reached() && prec < 1<<12 && !approximate(m) {
+		ratio := j.ratio(m, t.Number)
+		wide := ratio.IsRigorous() && !ratio.IsInf() && !ratio.Within(RatioGap(j.Gap, m))
+		if wide && j.reached(j.best) && prec < 1<<12 && !approximate(m) {
 			continue
 		}
-		rated := Rated{Name: m.Info().Name, Error: toNumber(t.over(size, prec)), Ratio: ratio}
-		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
-		if wide && j.answer.Undecided == "" {
-			j.answer.Undecided = unreached(m)
+		j.answer.Mechanisms = append(j.answer.Mechanisms, Rated{Name: m.Info().Name, Error: t.Number, Ratio: ratio})
+		if wide {
+			j.undecided(fmt.Sprintf("the ratio of %s is not known to the gap", m.Info().Name))
 		}
 		return nil
 	}
 }
 
-// totalOf returns a mechanism's total error, or loss, with enclosures of prec bits.
-func (j *job) totalOf(ctx context.Context, m mechanisms.Mechanism, prec uint) (value, error) {
-	switch {
-	case m == mechanisms.PermuteAndFlip() && prec == j.prec && j.flip != nil:
-		return *j.flip, nil
-	case j.Varied():
-		return j.lossOf(ctx, m, prec)
+// ratio returns a mechanism's objective over the optimum, 1 where both are 0.
+func (j *job) ratio(m mechanisms.Mechanism, objective number.Number) number.Number {
+	one, optimum := number.Int(1), j.answer.Optimum
+	pf, em := m == mechanisms.PermuteAndFlip(), m == mechanisms.Exponential()
+	if j.N == 1 || pf && j.best.proof == ProofRecurrence {
+		return one
 	}
-	return total(ctx, m, j.N, j.K, j.Objective, j.Level, j.Epsilon, prec)
-}
-
-// ratioOf returns a mechanism's total error over the optimum, 1 where both are 0.
-func (j *job) ratioOf(m mechanisms.Mechanism, t value, prec uint) value {
-	isPF := m == mechanisms.PermuteAndFlip()
-	one := number.FromInt(1, prec)
-	optimum := j.total()
-	switch {
-	case j.N == 1, isPF && j.answer.Proof == ProofRecurrence:
-		return exactValue(big.NewRat(1, 1))
-	case !t.rigorous():
-		return value{estimate: t.estimate / optimum.enclosure(prec).Near(), method: t.method}
-	case t.exact != nil && optimum.exact != nil:
-		return exactValue(new(big.Rat).Quo(t.exact, optimum.exact))
+	ratio := objective.Over(optimum)
+	if !ratio.IsRigorous() || ratio.IsExact() || ratio.IsInf() {
+		return ratio
 	}
-	ratio := t.enclosure(prec).Quo(optimum.enclosure(prec))
-	ratio = ratio.Max(number.FromInt(0, prec))
-	if isPF || m == mechanisms.Exponential() {
-		// Both satisfy every level's rows: the optimum is at most their error.
+	if pf || em {
+		// Both satisfy every level's rows: the optimum is at most their objective.
 		ratio = ratio.Max(one)
 	}
-	if m == mechanisms.Exponential() && j.answer.Proof == ProofRecurrence {
+	if em && j.best.proof == ProofRecurrence {
 		// With weights p <= 1 and S their sum, permute-and-flip picks r with p_r ∫₀¹ Π_{s≠r} (1 - t p_s) dt >= p_r ∫₀¹ (1-t)^(S-p_r) dt
 		// >= p_r/(1+S) >= p_r/2S, half of what the exponential mechanism does.
-		ratio = ratio.Min(number.FromInt(2, prec))
+		ratio = ratio.Min(number.Int(2))
 	}
-	if _, ok := m.(*optimal); ok {
+	if _, ok := m.(*optimal); ok && j.published() {
 		// Its error is within optimalGap of the optimum, which bounds from elsewhere may be closer to.
-		ratio = number.Hull(ratio, one)
+		low, high := ratio.Min(one), ratio.Max(one)
+		ratio = number.Between(low, high)
 	}
-	return boxValue(ratio)
+	return ratio
 }
 
-func toNumber(v value) number.Number {
-	switch {
-	case !v.rigorous():
-		return number.Estimate(v.estimate, v.method)
-	case v.exact != nil:
-		return number.Exact(v.exact)
+// approximate reports whether more bits tell nothing more about a mechanism.
+func approximate(m mechanisms.Mechanism) bool {
+	_, ok := mechanisms.Precision(m)
+	return ok
+}
+
+// RatioGap is the relative width that a mechanism's ratio may have for the gap asked for: a precision p of its numbers adds up to 2p, and a third one leaves room for
+// what it means below the normal range.
+func RatioGap(gap *big.Rat, m mechanisms.Mechanism) *big.Rat {
+	if precision, _ := mechanisms.Precision(m); precision != nil {
+		return new(big.Rat).Add(gap, new(big.Rat).Mul(precision, big.NewRat(3, 1)))
 	}
-	return number.Enclosed(v.box)
+	return gap
 }

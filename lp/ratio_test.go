@@ -14,7 +14,6 @@ import (
 
 	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify/certificate"
@@ -50,9 +49,9 @@ func TestLyingSolversDecideNothingWrong(t *testing.T) {
 				return &linear.Result{Outcome: linear.Optimal, X: make([]float64, m.Cols()), Activity: make([]float64, m.Rows()),
 					Duals: make([]float64, m.Rows()), Reduced: make([]float64, m.Cols()), Basis: b}
 			}}
-			a, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: Enumerated, Solver: lie, Gap: big.NewRat(1, 1e9)})
+			a, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: Enumerated, solver: lie, Gap: big.NewRat(1, 1e9)})
 			require.NoError(t, err)
-			truth, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: Enumerated, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+			truth, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: Enumerated, Gap: big.NewRat(1, 1e9)})
 			require.NoError(t, err)
 			for i := range a.Mechanisms {
 				lo, _ := a.Mechanisms[i].Ratio.Lower()
@@ -67,7 +66,7 @@ func TestLyingSolversDecideNothingWrong(t *testing.T) {
 
 // Stopped at any moment, here at a progress report, the answer holds the truth and its certificate is accepted.
 func TestStoppedAnswersAreCertified(t *testing.T) {
-	truth, err := Ratio(context.Background(), Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.4"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+	truth, err := Ratio(context.Background(), Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.4"), Mechanisms: pfAndEM(t)[:1], Gap: big.NewRat(1, 1e9)})
 	require.NoError(t, err)
 	want, _ := truth.Mechanisms[0].Ratio.Lower()
 	undecided := 0
@@ -78,8 +77,8 @@ func TestStoppedAnswersAreCertified(t *testing.T) {
 				cancel()
 			}
 			reports := 0
-			a, err := Ratio(ctx, Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.4"), Level: level, Mechanisms: pfAndEM(t), Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9), Certified: true,
-				Report: func(linear.Progress) {
+			a, err := Ratio(ctx, Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.4"), Level: level, Mechanisms: pfAndEM(t), Gap: big.NewRat(1, 1e9), Certified: true,
+				Report: func(Progress) {
 					if reports++; reports == limit {
 						cancel()
 					}
@@ -111,9 +110,9 @@ func TestOptimalMechanismIsRatedOnOneLattice(t *testing.T) {
 	one := big.NewRat(1, 1)
 	for level := Paper; level <= Full; level++ {
 		for _, e := range []number.Epsilon{decimalEps(t, "0.3"), expEps(t, 5, 4)} {
-			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+			for _, o := range []Prior{{}, Box()} {
 				for _, method := range []Method{Auto, ClosedForm, Lumped, Enumerated} {
-					a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e, Level: level, Objective: o, Method: method,
+					a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e, Level: level, Prior: o, Method: method,
 						Mechanisms: []mechanisms.Mechanism{m}, Gap: big.NewRat(1, 1e15)})
 					require.NoError(t, err)
 					r := a.Mechanisms[0].Ratio
@@ -135,14 +134,14 @@ func TestOptimalMechanismIsRatedOnOneLattice(t *testing.T) {
 func TestSizesThatCannotBeAreRefused(t *testing.T) {
 	const huge = int(^uint(0) >> 1)
 	for _, s := range [][2]int{{1e9, 10}, {1, 1e9}, {1e9, 1e9}, {huge, huge}, {huge, 1}, {1, huge}} {
-		_, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+		_, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1], Gap: big.NewRat(1, 1e9)})
 		assert.ErrorIs(t, err, ErrTooLarge, "%v", s)
-		_, err = Threshold(context.Background(), ThresholdRequest{N: s[0], K: s[1], Gap: big.NewRat(1, 1e6)})
+		_, err = Threshold(context.Background(), Request{N: s[0], K: s[1], Gap: big.NewRat(1, 1e6)}, nil)
 		assert.ErrorIs(t, err, ErrTooLarge, "%v", s)
 	}
 	// What can be counted has an answer, if a wide one, whatever the method.
 	for _, s := range [][2]int{{300, 300}, {12, 12}, {60, 60}} {
-		a, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Method: Enumerated, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e18)})
+		a, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Method: Enumerated, Gap: big.NewRat(1, 1e18)})
 		require.NoError(t, err)
 		assert.Contains(t, a.Undecided, "n = ")
 		assert.Equal(t, ProofClosedForm, a.Proof)
@@ -156,7 +155,7 @@ func TestExtremeEpsilons(t *testing.T) {
 	for _, eps := range []string{"1e-300", "1e-12", "40", "8192"} {
 		for _, method := range []Method{Auto, ClosedForm, Enumerated, Lumped} {
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-			a, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, eps), Mechanisms: pfAndEM(t), Method: method, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+			a, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, eps), Mechanisms: pfAndEM(t), Method: method, Gap: big.NewRat(1, 1e9)})
 			cancel()
 			require.NoError(t, err, "%s %v", eps, method)
 			sound(t, a, eps)
@@ -199,7 +198,7 @@ func TestRatiosOfLargeEpsilons(t *testing.T) {
 // Where the closed form is close and the program large, lumping is tried first.
 func TestAutoTriesLumping(t *testing.T) {
 	slowtest.Only(t)
-	a, err := Ratio(context.Background(), Request{N: 16, K: 6, Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Solver: linear.Embedded{}, Gap: big.NewRat(1, 1600)})
+	a, err := Ratio(context.Background(), Request{N: 16, K: 6, Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Gap: big.NewRat(1, 1600)})
 	require.NoError(t, err)
 	assert.Equal(t, ProofLumped, a.Proof)
 	assert.Empty(t, a.Undecided)
@@ -210,15 +209,16 @@ func TestThresholdStopsWithWhatIsDecided(t *testing.T) {
 	for decided := range 4 {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		count := 0
-		r := ThresholdRequest{N: 4, K: 3, ByLP: true, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e6), Report: func(*big.Rat, bool) {
+		r := Request{N: 4, K: 3, Method: Enumerated, Gap: big.NewRat(1, 1e6)}
+		report := func(*big.Rat, bool) {
 			if count++; count == decided {
 				cancel(stop)
 			}
-		}}
+		}
 		if decided == 0 {
 			cancel(stop)
 		}
-		a, err := Threshold(ctx, r)
+		a, err := Threshold(ctx, r, report)
 		cancel(nil)
 		require.NoError(t, err)
 		assert.Equal(t, "enough", a.Undecided)

@@ -15,12 +15,12 @@ const leastInjection = 1e-14
 // possible at any of them. So a row that is violated costs no more than the mass it is violated by, carried to the end of a chain.
 //
 // Left to the bounds are errors of the order of ballError, and rests below 0 where the given point is far from feasible.
-func (p *Program) repaired(x []float64) []*big.Rat {
+func (p *program) repaired(x []float64) []*big.Rat {
 	f := balls{}
 	z := f.fromInterval(p.Epsilon.ExpNeg(big.NewRat(1, 1), floatPrecision))
 	down := p.vars.DownAll()
-	injection := make([]*big.Rat, p.Variables())
-	u := make([]ball, p.Variables())
+	injection := make([]*big.Rat, p.variables())
+	u := make([]ball, p.variables())
 	inject := func(j int32, amount ball) {
 		r := ratFloat(amount.hi)
 		r.Add(r, ratFloat(amount.lo))
@@ -31,7 +31,7 @@ func (p *Program) repaired(x []float64) []*big.Rat {
 		amount.err = 0
 		u[j] = f.Add(u[j], amount)
 	}
-	for i := range p.Orbits() {
+	for i := range p.orbits() {
 		first, end := p.vars.First[i], p.vars.First[i+1]
 		mass := f.FromRat(new(big.Rat).SetInt(p.mass[i]))
 		rest := mass

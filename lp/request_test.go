@@ -10,9 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
-	"optratio/internal/totals"
-	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -24,7 +21,7 @@ func TestRequestDefaults(t *testing.T) {
 	ctx := context.Background()
 	short, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, "0.4")})
 	require.NoError(t, err)
-	long, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, "0.4"), Objective: totals.Paper, Level: Paper, Method: Auto,
+	long, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, "0.4"), Level: Paper, Method: Auto,
 		Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()}, Gap: big.NewRat(1, 1e9), MaxMemory: DefaultMemory})
 	require.NoError(t, err)
 	assert.Empty(t, short.Undecided)
@@ -33,11 +30,11 @@ func TestRequestDefaults(t *testing.T) {
 	assert.Equal(t, "pf", short.Mechanisms[0].Name)
 	assert.Contains(t, short.String(), "pf: error ")
 
-	threshold, err := Threshold(ctx, ThresholdRequest{N: 3, K: 3})
+	threshold, err := Threshold(ctx, Request{N: 3, K: 3}, nil)
 	require.NoError(t, err)
 	assert.Empty(t, threshold.Undecided)
-	assert.Contains(t, threshold.String(), "not optimal at ε = 0.")
-	byLP, err := Threshold(ctx, ThresholdRequest{N: 3, K: 2, ByLP: true, Gap: big.NewRat(1, 100)})
+	assert.Equal(t, ProofTheorem, threshold.Proof)
+	byLP, err := Threshold(ctx, Request{N: 3, K: 2, Method: Enumerated, Gap: big.NewRat(1, 100)}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, ProofLP, byLP.Proof)
 
@@ -56,7 +53,6 @@ func TestRequestDefaults(t *testing.T) {
 		{Request{N: 3, Epsilon: eps}, lattice.ErrSize},
 		{Request{N: 3, K: 3, Epsilon: eps, Mechanisms: []mechanisms.Mechanism{nil}}, ErrRequest},
 		{Request{N: 3, K: 3, Epsilon: eps, Gap: big.NewRat(-1, 2)}, ErrRequest},
-		{Request{N: 3, K: 3, Epsilon: eps, Objective: 7}, ErrRequest},
 		{Request{N: 3, K: 3, Epsilon: eps, Level: -1}, ErrRequest},
 		{Request{N: 3, K: 3, Epsilon: eps, Method: 9}, ErrRequest},
 		{Request{N: 3, K: 3, Epsilon: eps, Step: -1}, ErrRequest},
@@ -64,28 +60,34 @@ func TestRequestDefaults(t *testing.T) {
 		_, err := Ratio(ctx, c.r)
 		assert.ErrorIs(t, err, c.want, "%+v", c.r)
 	}
-	for _, r := range []ThresholdRequest{{N: 3, K: 3, Gap: new(big.Rat)}, {N: 3, K: 3, Level: 9}} {
-		_, err := Threshold(ctx, r)
+	for _, r := range []Request{{N: 3, K: 3, Gap: new(big.Rat)}, {N: 3, K: 3, Level: 9}} {
+		_, err := Threshold(ctx, r, nil)
 		assert.ErrorIs(t, err, ErrRequest)
 	}
-	_, err = Threshold(ctx, ThresholdRequest{})
+	_, err = Threshold(ctx, Request{}, nil)
 	assert.ErrorIs(t, err, lattice.ErrSize)
 }
 
 // What a request says is answered or refused, and never left out of account.
 func TestVariedRequestsIgnoreNothing(t *testing.T) {
-	eps, weights := decimalEps(t, "0.4"), variant.Box()
-	square := Request{N: 3, K: 2, Epsilon: eps, Loss: variant.Square()}
+	eps, weights := decimalEps(t, "0.4"), Box()
+	few, err := Losses([]*big.Rat{new(big.Rat), big.NewRat(1, 1)})
+	require.NoError(t, err)
+	short, err := Product([]*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1)})
+	require.NoError(t, err)
+	deep, err := Weighted([][]int{{0, 0, 3}, {0, 1, 2}}, []*big.Rat{big.NewRat(1, 1), big.NewRat(1, 1)})
+	require.NoError(t, err)
+	square := Request{N: 3, K: 2, Epsilon: eps, Loss: Loss{kind: "square"}}
 	for name, c := range map[string]struct {
 		spoil func(r *Request)
 		want  error
 		says  string
 	}{
-		"objective and prior":     {func(r *Request) { r.Objective, r.Prior = totals.Box, &weights }, ErrRequest, "Objective box and Prior"},
-		"worst and objective":     {func(r *Request) { r.Objective, r.Worst = totals.Box, true }, ErrRequest, "Worst"},
-		"worst and prior":         {func(r *Request) { r.Prior, r.Worst = &weights, true }, ErrRequest, "Worst"},
-		"start":                   {func(r *Request) { r.Start = new(linear.Basis) }, ErrRequest, "Start"},
-		"work":                    {func(r *Request) { r.MaxWork = 1 }, ErrRequest, "MaxWork"},
+		"worst and prior":         {func(r *Request) { r.Prior, r.Worst = weights, true }, ErrRequest, "Worst"},
+		"losses of other depths":  {func(r *Request) { r.Loss = few }, ErrRequest, "2 losses for the depths 0, 1/1, …, 2, want 3"},
+		"factors of other depths": {func(r *Request) { r.Prior = short }, ErrRequest, "2 factors"},
+		"vectors of other depths": {func(r *Request) { r.Prior = deep }, ErrRequest, "1 of the prior's score vectors are not on the lattice"},
+		"no such solver":          {func(r *Request) { r.Solver = "simplex" }, ErrMethod, "none of auto, clp, embedded"},
 		"certified by no program": {func(r *Request) { r.Certified, r.Method = true, ClosedForm }, ErrMethod, "certificate"},
 	} {
 		r := square
@@ -95,17 +97,14 @@ func TestVariedRequestsIgnoreNothing(t *testing.T) {
 		assert.ErrorContains(t, err, c.says, name)
 		assert.Equal(t, err, r.Check(), name)
 	}
-	_, err := Threshold(t.Context(), ThresholdRequest{N: 3, K: 2, Objective: totals.Box, Prior: &weights})
-	assert.ErrorIs(t, err, ErrRequest)
-
 	free, err := Ratio(t.Context(), square)
 	require.NoError(t, err)
 	direct := square
-	direct.Direct = true
+	direct.Solver = "embedded"
 	a, err := Ratio(t.Context(), direct)
 	require.NoError(t, err)
 	assert.Equal(t, free.Optimum, a.Optimum)
-	for _, certified := range []Request{square, {N: 3, K: 2, Epsilon: eps, Worst: true}, {N: 3, K: 2, Epsilon: eps, Prior: &weights, Level: DP}, {N: 2, K: 2, Epsilon: eps, Delta: big.NewRat(1, 100)}} {
+	for _, certified := range []Request{square, {N: 3, K: 2, Epsilon: eps, Worst: true}, {N: 3, K: 2, Epsilon: eps, Prior: weights, Level: DP}, {N: 2, K: 2, Epsilon: eps, Delta: big.NewRat(1, 100)}} {
 		certified.Certified = true
 		a, err := Ratio(t.Context(), certified)
 		require.NoError(t, err)
@@ -167,9 +166,9 @@ func TestCertificatesOfImposters(t *testing.T) {
 func TestOptimalForTheObjective(t *testing.T) {
 	m, err := mechanisms.Lookup("lp-optimal")
 	require.NoError(t, err)
-	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+	for _, o := range []Prior{{}, Box()} {
 		for level := Paper; level <= Full; level++ {
-			a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: expEps(t, 3, 2), Objective: o, Level: level,
+			a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: expEps(t, 3, 2), Prior: o, Level: level,
 				Method: Enumerated, Mechanisms: []mechanisms.Mechanism{m}})
 			require.NoError(t, err)
 			one, exact := a.Mechanisms[0].Ratio.Rat()
@@ -225,7 +224,7 @@ func TestRatioOfWhatIsNoDistribution(t *testing.T) {
 	low := mechanisms.FromEnclosure(mechanisms.Info{Name: "low"}, func(in *mechanisms.Instance, prec uint) (lower, upper []*big.Float, err error) {
 		return slices.Repeat([]*big.Float{big.NewFloat(0.1)}, len(in.Scores)), slices.Repeat([]*big.Float{big.NewFloat(0.2)}, len(in.Scores)), nil
 	})
-	for _, loss := range []variant.Loss{variant.Mean(), variant.Top1()} {
+	for _, loss := range []Loss{Loss{}, Loss{kind: "top1"}} {
 		r, err := Ratio(t.Context(), Request{N: 3, K: 2, Epsilon: eps, Loss: loss, Mechanisms: []mechanisms.Mechanism{half, low, mechanisms.PermuteAndFlip()}})
 		require.NoError(t, err)
 		require.Len(t, r.Mechanisms, 3)

@@ -190,11 +190,11 @@ func TestRatiosAtHalfTheStep(t *testing.T) {
 	}{{math.Ln2, "1.02107", "1.00066"}, {1, "1.05002", "1.00046"}, {2, "1.24797", "1.00005"}} {
 		low, high := around(math.Exp(-c.eps / 2))
 		lower, upper := s.ratio(t, low, high, flip)
-		assert.Equal(t, c.flip, cut(lower, 5))
-		assert.Equal(t, c.flip, cut(upper, 5))
+		assert.Equal(t, c.flip, cutOff(lower, 5))
+		assert.Equal(t, c.flip, cutOff(upper, 5))
 		lower, upper = s.ratio(t, low, high, geometricAtHalf)
-		assert.Equal(t, c.geo, cut(lower, 5))
-		assert.Equal(t, c.geo, cut(upper, 5))
+		assert.Equal(t, c.geo, cutOff(lower, 5))
+		assert.Equal(t, c.geo, cutOff(upper, 5))
 	}
 	// Exactly, at e^ε = 4.
 	root := big.NewRat(1, 2)
@@ -211,8 +211,8 @@ func TestRatiosAtHalfTheStep(t *testing.T) {
 		s := small{n: 3, k: 2, l: 2, level: c.level, loss: depthLoss(2)}
 		low, high := around(math.Sqrt(0.5))
 		lower, upper := s.ratio(t, low, high, flip)
-		assert.Equal(t, c.want, cut(lower, 5))
-		assert.Equal(t, c.want, cut(upper, 5))
+		assert.Equal(t, c.want, cutOff(lower, 5))
+		assert.Equal(t, c.want, cutOff(upper, 5))
 	}
 }
 

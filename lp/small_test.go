@@ -260,9 +260,9 @@ func TestSmallProgramIsTheProgram(t *testing.T) {
 	for _, c := range [][2]int{{2, 3}, {3, 3}, {4, 2}} {
 		for l := Paper; l <= Full; l++ {
 			s := small{n: c[0], k: c[1], l: 1, level: l, loss: depthLoss(1)}
-			want := exactOptimum(t, c[0], c[1], 0, l, e)
+			want := exactOptimum(t, c[0], c[1], Prior{}, l, e)
 			require.Equal(t, want.RatString(), s.optimum(t, z).RatString(), "%v %v", c, l)
-			require.Equal(t, flipTotalExact(c[0], c[1], 0, z).RatString(), s.total(func(q []int) []*big.Rat { return flip(z, q) }).RatString())
+			require.Equal(t, flipTotalExact(c[0], c[1], Prior{}, z).RatString(), s.total(func(q []int) []*big.Rat { return flip(z, q) }).RatString())
 		}
 	}
 }

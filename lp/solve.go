@@ -11,7 +11,7 @@ import (
 // solution is what solving a Program has shown.
 type solution struct {
 	bounds
-	proposal *Proposal // the bounds follow from it, nil where they do not
+	proposal *proposal // the bounds follow from it, nil where they do not
 	prec     uint      // bits that its evaluation needed, 0 for exact arithmetic
 	pivots   int
 	basis    *linear.Basis
@@ -47,9 +47,6 @@ const promptVariables = 150_000
 // maxShift bounds the precision at which a basis is solved for an irrational z.
 const maxShift = 1 << 13
 
-// maxSharpEpsilon bounds the ε at which a basis is solved for an irrational z, which then is a fraction of some 1.44 ε bits.
-const maxSharpEpsilon = 10_000
-
 // effort says how to solve a program.
 type effort struct {
 	solver linear.Solver
@@ -57,7 +54,7 @@ type effort struct {
 	frugal bool          // by the first-order method alone, for as long as the bounds come closer
 	start  *linear.Basis // of the simplex method, nil for permute-and-flip's or what the first-order method points to
 	gap    *big.Rat
-	report func(linear.Progress)
+	report func(Progress)
 	// publish, where not nil, takes what is proved so far; its proposal changes when publish has returned.
 	publish func(solution)
 }
@@ -65,26 +62,26 @@ type effort struct {
 // solve finds certified bounds within the gap of each other, or the exact optimum where z is rational.
 // A large program goes through the first-order method first, which may be enough; otherwise the embedded solver goes on from
 // the point that it leads to, and the given one from the basis that this ends with.
-func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
+func (p *program) solve(ctx context.Context, e effort) (*solution, error) {
 	s := &solution{solver: e.solver.Name()}
-	g := &linear.Growing{Solver: e.solver, Basis: e.start, Rounds: cutRounds, Report: e.report}
+	g := &linear.Growing{Solver: e.solver, Basis: e.start, Rounds: cutRounds, Report: reported(e.report)}
 	defer func() { s.basis, s.pivots = g.Basis, g.Pivots }()
 	_, rational := p.Epsilon.Z()
 	enough := func() bool { return !rational && s.close(e.gap) }
-	if !e.direct && e.start == nil && (e.frugal || p.Variables() >= firstOrderVariables) {
+	if !e.direct && e.start == nil && (e.frugal || p.variables() >= firstOrderVariables) {
 		if err := p.approach(ctx, e, g, s, enough); err != nil || ctx.Err() != nil || e.frugal || enough() {
 			return s, err
 		}
 	}
 	if g.Basis == nil {
-		g.Basis = p.PermuteAndFlipBasis()
+		g.Basis = p.permuteAndFlipBasis()
 	}
-	result, err := g.Float(ctx, linear.Primal, p.Model, func(x []float64) int { return p.separate(x, cutTolerance) })
+	result, err := g.Float(ctx, linear.Primal, p.model, func(x []float64) int { return p.separate(x, cutTolerance) })
 	if err != nil {
 		return nil, err
 	}
 	// Whatever the solver says of its answer, bounds evaluated from it hold. After a stop only what is quick is evaluated.
-	if stopped := ctx.Err() != nil; !stopped || p.Variables() <= promptVariables {
+	if stopped := ctx.Err() != nil; !stopped || p.variables() <= promptVariables {
 		if result.Duals != nil && result.Basis != nil {
 			p.prove(s, p.fromResult(result))
 		}
@@ -100,8 +97,6 @@ func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
 		return s, nil
 	case rational:
 		err = p.solveExact(ctx, g, s)
-	case p.Epsilon.Float() > maxSharpEpsilon:
-		s.undecided = fmt.Sprintf("e^-ε is too small to solve the program for ε > %d", maxSharpEpsilon)
 	default:
 		err = p.sharpen(ctx, g, s, e.gap)
 	}
@@ -111,9 +106,9 @@ func (p *Program) solve(ctx context.Context, e effort) (*solution, error) {
 
 // approach leads near the optimum by the first-order method, and from there to a basis unless the bounds are as close as asked by then. What
 // it has proved is published as it goes.
-func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *solution, enough func() bool) error {
+func (p *program) approach(ctx context.Context, e effort, g *linear.Growing, s *solution, enough func() bool) error {
 	s.solver = "first-order"
-	publish := func(prop *Proposal) {
+	publish := func(prop *proposal) {
 		p.prove(s, prop)
 		if e.publish != nil {
 			e.publish(*s)
@@ -126,7 +121,7 @@ func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *
 		publish(o.proposal())
 		return enough()
 	})
-	if o.proved < o.ascent.Iterations && (ctx.Err() == nil || p.Variables() <= promptVariables) {
+	if o.proved < o.ascent.Iterations && (ctx.Err() == nil || p.variables() <= promptVariables) {
 		publish(o.proposal())
 	}
 	switch {
@@ -140,7 +135,7 @@ func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *
 		return nil
 	}
 	s.solver = "first-order and embedded"
-	result, err := linear.Embedded{}.Crossover(ctx, p.Model(), o.start(), e.report)
+	result, err := linear.Embedded{}.Crossover(ctx, p.model(), o.start(), reported(e.report))
 	if err != nil {
 		return err
 	}
@@ -155,15 +150,15 @@ func (p *Program) approach(ctx context.Context, e effort, g *linear.Growing, s *
 }
 
 // prove takes what a proposal proves in outward-rounded arithmetic.
-func (p *Program) prove(s *solution, prop *Proposal) {
+func (p *program) prove(s *solution, prop *proposal) {
 	s.accept(prop, p.enclose(prop, floatPrecision), floatPrecision)
 }
 
 // accept takes each bound of a proposal that is better than the one so far, with the part of the proposal that it
 // follows from: the multipliers for the lower one, the injections for the upper one.
-func (s *solution) accept(prop *Proposal, b bounds, prec uint) {
+func (s *solution) accept(prop *proposal, b bounds, prec uint) {
 	if s.proposal == nil {
-		s.proposal = &Proposal{}
+		s.proposal = &proposal{}
 	}
 	if b.lower != nil && (s.lower == nil || b.lower.Cmp(s.lower) > 0) {
 		s.lower, s.prec = b.lower, prec
@@ -176,13 +171,13 @@ func (s *solution) accept(prop *Proposal, b bounds, prec uint) {
 }
 
 // addCuts adds the rows of the level that are violated and not in force yet, at most cutBatch, and returns how many.
-func (p *Program) addCuts(violated func(Cut) bool) int {
-	have := make(map[Cut]bool, len(p.cuts))
+func (p *program) addCuts(violated func(cut) bool) int {
+	have := make(map[cut]bool, len(p.cuts))
 	for _, c := range p.cuts {
 		have[c] = true
 	}
 	before := len(p.cuts)
-	p.eachCut(func(c Cut) bool {
+	p.eachCut(func(c cut) bool {
 		if violated(c) && !have[c] {
 			have[c] = true
 			p.cuts = append(p.cuts, c)
@@ -193,10 +188,10 @@ func (p *Program) addCuts(violated func(Cut) bool) int {
 }
 
 // separate adds the rows of the level that the masses x (in Model's scaling) violate by more than the tolerance.
-func (p *Program) separate(x []float64, tolerance float64) int {
+func (p *program) separate(x []float64, tolerance float64) int {
 	z := p.Epsilon.FloatZ()
 	probability := func(j int32) float64 { return x[j] / float64(p.vars.Count[j]) }
-	return p.addCuts(func(c Cut) bool {
+	return p.addCuts(func(c cut) bool {
 		below := probability(c.Below)
 		if c.Private {
 			below *= z
@@ -207,9 +202,9 @@ func (p *Program) separate(x []float64, tolerance float64) int {
 
 // separateExact adds the rows of the level that masses in units of a common denominator violate by more than
 // spare units.
-func (p *Program) separateExact(u []*big.Int, z *big.Rat, spare *big.Int) int {
+func (p *program) separateExact(u []*big.Int, z *big.Rat, spare *big.Int) int {
 	var left, right big.Int
-	return p.addCuts(func(c Cut) bool {
+	return p.addCuts(func(c cut) bool {
 		// x_a >= ρ x_b with x = u/w: u_a w_b den(ρ) >= u_b w_a num(ρ).
 		left.Add(u[c.Above], spare)
 		left.Mul(&left, p.chainWeight(c.Below))
@@ -223,9 +218,9 @@ func (p *Program) separateExact(u []*big.Int, z *big.Rat, spare *big.Int) int {
 }
 
 // solveExact turns the basis into the exact optimum at the rational z.
-func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *solution) error {
+func (p *program) solveExact(ctx context.Context, g *linear.Growing, s *solution) error {
 	z, _ := p.Epsilon.Z()
-	e, err := g.Exact(ctx, func() *linear.Rational { return p.Rational(z) },
+	e, err := g.Exact(ctx, func() *linear.Rational { return p.rational(z) },
 		func(e *linear.Exact) int { return p.separateExact(e.X.Num, z, new(big.Int)) })
 	if err != nil {
 		return err
@@ -239,14 +234,14 @@ func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *solution
 }
 
 // sharpen raises the precision of the basis's solution until the bounds are close.
-func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *solution, gap *big.Rat) error {
+func (p *program) sharpen(ctx context.Context, g *linear.Growing, s *solution, gap *big.Rat) error {
 	for shift := uint(192); shift <= maxShift; shift *= 2 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		prec := shift + 64
 		z, _ := p.Epsilon.ExpNeg(big.NewRat(1, 1), prec).Mid().Rat(nil)
-		a, err := g.Settle(ctx, shift, func() *linear.Rational { return p.Rational(z) },
+		a, err := g.Settle(ctx, shift, func() *linear.Rational { return p.rational(z) },
 			func(a *linear.Approximation) int { return p.separateExact(a.X, z, a.Noise()) })
 		if err != nil {
 			return err
@@ -259,4 +254,12 @@ func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *solution, g
 	}
 	s.undecided = fmt.Sprintf("the gap was not reached with %d bits", maxShift)
 	return nil
+}
+
+// reported hands a solver's progress on.
+func reported(report func(Progress)) func(linear.Progress) {
+	if report == nil {
+		return nil
+	}
+	return func(p linear.Progress) { report(Progress{p.Pivots, p.Objective}) }
 }

@@ -5,29 +5,24 @@ import (
 
 	"optratio/internal/arith"
 	"optratio/internal/table"
-	"optratio/internal/variant"
 	"optratio/number"
 )
 
 // tabulated returns what proves an answer as a table of probabilities and multipliers of rows, which certificates of other losses and priors hold.
-func (a *Answer) tabulated() (*variant.Solution, error) {
-	e := a.Evidence
-	if e.table != nil {
-		return e.table, nil
-	}
-	p, prec := e.Program, e.Prec
-	t, err := variant.New(a.Request.question())
+func (e *chainProof) tabulated(q *Request) (*tableProof, error) {
+	p, prec := e.program, e.prec
+	t, err := newTable(q)
 	if err != nil {
 		return nil, err
 	}
 	if prec == 0 {
 		z, _ := p.Epsilon.Z()
-		return tabulate(p, t, exactNumbers{}, z, z, z, e.Proposal, func(x *big.Rat) *big.Rat { return x })
+		return tabulate(p, t, exactNumbers{}, z, z, z, &e.proposal, func(x *big.Rat) *big.Rat { return x })
 	}
 	prec += tablePrecision
 	f, scale := enclosedNumbers{arith.Interval{Prec: prec}}, new(big.Int).Lsh(one, prec)
 	low, high := table.Between(p.Epsilon, prec)
-	return tabulate(p, t, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), low, high, e.Proposal, func(x number.Interval) *big.Rat {
+	return tabulate(p, t, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), low, high, &e.proposal, func(x number.Interval) *big.Rat {
 		r, _ := x.Mid().Rat(nil)
 		if r == nil {
 			return new(big.Rat)
@@ -41,7 +36,7 @@ func (a *Answer) tabulated() (*variant.Solution, error) {
 const tablePrecision = 64
 
 // tabulate reads a proposal as a table, mixed with permute-and-flip as upperBound does, and multipliers of all rows, as walk finds them.
-func tabulate[T any](p *Program, t *variant.Program, f ordered[T], z T, low, high *big.Rat, prop *Proposal, rational func(T) *big.Rat) (*variant.Solution, error) {
+func tabulate[T any](p *program, t *tableProgram, f ordered[T], z T, low, high *big.Rat, prop *proposal, rational func(T) *big.Rat) (*tableProof, error) {
 	u, flip := point(p, f, z, prop.Injection), point(p, f, z, nil)
 	share := f.Zero()
 	if theta, ok := mixture(p, f, z, u, flip); ok {
@@ -68,5 +63,10 @@ func tabulate[T any](p *Program, t *variant.Program, f ordered[T], z T, low, hig
 	for i, c := range prop.Cuts {
 		add(c, prop.Multiplier[i])
 	}
-	return t.Prove(mass, rows, multiplier, low, high)
+	unit := new(big.Rat).Mul(t.unit, t.mass)
+	for i, x := range multiplier {
+		multiplier[i] = new(big.Rat).Quo(x, unit)
+	}
+	s, err := t.Prove(mass, rows, multiplier, low, high)
+	return &tableProof{s, t}, err
 }

@@ -6,8 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"optratio/internal/totals"
 )
 
 // These tests check research/docs/three.md, in exact arithmetic: three candidates below the threshold, level paper.
@@ -102,7 +100,7 @@ func TestThreeCandidatesBelowTheThreshold(t *testing.T) {
 			if i%3 != 0 || k > 5 && i%2 != 0 {
 				continue
 			}
-			optimum := exactOptimum(t, 3, k, totals.Paper, Paper, c.e)
+			optimum := exactOptimum(t, 3, k, Prior{}, Paper, c.e)
 			if proved {
 				pieces[c.first]++
 				_, claimed := c.worth(t, c.dual)

@@ -1,36 +1,17 @@
 package lp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
 
-	"optratio/internal/linear"
-	"optratio/internal/totals"
-	"optratio/internal/variant"
-	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
 )
 
-// ProofTheorem names the proof of a threshold by PermuteAndFlipOptimal's criterion.
+// ProofTheorem names the proof of a threshold by permuteAndFlipOptimal's criterion.
 const ProofTheorem = "closed-form"
-
-// ThresholdRequest asks from which ε on permute-and-flip is optimal. N and K are required; other fields have defaults as Request has.
-type ThresholdRequest struct {
-	N, K      int
-	Objective totals.Objective
-	Step      int            // as in Request
-	Loss      variant.Loss   // as in Request
-	Prior     *variant.Prior // as in Request; a product, as uniform and geometric priors are
-	Level     Level
-	Gap       *big.Rat      // (upper-lower)/upper wanted, > 0; nil for 1e-6
-	ByLP      bool          // decide by exact optima of the program instead of by the theorem
-	Solver    linear.Solver // nil for linear.Embedded
-	MaxMemory int64         // bytes; 0 for DefaultMemory
-	// Report is called with every decision.
-	Report func(exp *big.Rat, optimal bool)
-}
 
 // ThresholdAnswer brackets the threshold: permute-and-flip is certified not optimal at ε = Lower and
 // optimal at ε = Upper, both ends having a rational e^ε; both are 0 where it is optimal at every ε, and infinite where it is at
@@ -44,36 +25,35 @@ type ThresholdAnswer struct {
 	Undecided    string
 }
 
-// Threshold brackets the threshold by bisection on fractions e^ε.
-func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error) {
-	if err := r.complete(); err != nil {
-		return nil, err
+// Threshold brackets the threshold of a request by bisection on fractions e^ε: the ε from which on permute-and-flip is optimal. Epsilon and Mechanisms are not used. Method
+// Enumerated decides by exact optima of the program instead of by theorem. report, where not nil, is called with every decision.
+func Threshold(ctx context.Context, r Request, report func(exp *big.Rat, optimal bool)) (*ThresholdAnswer, error) {
+	r.Gap = cmp.Or(r.Gap, big.NewRat(1, 1e6))
+	if r.Gap.Sign() == 0 {
+		return nil, fmt.Errorf("%w: the gap of a threshold must be positive", ErrRequest)
 	}
-	if r.N < 1 || r.K < 1 {
-		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
-	}
-	if err := fits(r.N, r.K); err != nil {
+	if err := r.completeQuestion(); err != nil {
 		return nil, err
 	}
 	one := big.NewRat(1, 1)
 	a := &ThresholdAnswer{Proof: ProofTheorem}
-	where, err := r.where()
+	where, err := r.threshold()
 	if err != nil {
 		return nil, err
 	}
-	if where == variant.Nowhere {
+	if where == optimalNowhere {
 		a.Lower, a.Upper = number.Infinity(), number.Infinity()
 		return a, nil
 	}
-	if where == variant.Everywhere {
+	if where == optimalEverywhere {
 		a.Lower, a.Upper, a.LowerExp, a.UpperExp = number.Int(0), number.Int(0), one, one
 		return a, nil
 	}
-	if r.ByLP {
+	if r.Method == Enumerated {
 		a.Proof = ProofLP
 	}
 	// e^ε = 2 is above every threshold of the uniform prior, Σ 2^{-v} < 1; where it is not, next goes on upwards.
-	s := &bisection{ThresholdRequest: r, answer: a, low: one, high: big.NewRat(2, 1)}
+	s := &bisection{Request: r, report: report, answer: a, low: one, high: big.NewRat(2, 1)}
 	for x := s.high; ; x = s.next() {
 		optimal, decided, err := s.decide(ctx, x)
 		if err != nil {
@@ -100,40 +80,35 @@ func Threshold(ctx context.Context, r ThresholdRequest) (*ThresholdAnswer, error
 	return a, nil
 }
 
-// request is the request for a ratio that goes with a threshold.
-func (r *ThresholdRequest) request() *Request {
-	return &Request{N: r.N, K: r.K, Objective: r.Objective, Step: r.Step, Loss: r.Loss, Prior: r.Prior, Level: r.Level}
-}
-
-func (r *ThresholdRequest) varied() bool               { return r.request().Varied() }
-func (r *ThresholdRequest) question() variant.Question { return r.request().question() }
-
-// where says at which ε permute-and-flip is optimal, as far as theorems do.
-func (r *ThresholdRequest) where() (variant.Where, error) {
-	if !r.varied() {
+// threshold says where permute-and-flip is optimal, as far as theorems do.
+func (r *Request) threshold() (where, error) {
+	if r.published() {
 		if r.N <= 2 || r.K == 1 {
-			return variant.Everywhere, nil
+			return optimalEverywhere, nil
 		}
-		return variant.FromSomeOn, nil
+		return optimalFromSomeOn, nil
 	}
-	where, err := r.question().FlipOptimal()
+	factors, product := r.Prior.product(r)
+	at := optimalUnknown
+	if product && !r.Worst && r.Delta == nil {
+		at = r.flipOptimal(r.losses(), factors)
+	}
 	switch {
-	case err != nil:
-		return where, err
-	case where == variant.Unknown:
-		return where, fmt.Errorf("%w: no theorem says that there is one threshold for this lattice, loss and prior; ask for the ratio at one epsilon instead", ErrMethod)
-	case where == variant.Nowhere && r.ByLP:
-		return where, fmt.Errorf("%w: that permute-and-flip is optimal at no epsilon is a theorem, not a program's answer; leave out method lp", ErrMethod)
+	case at == optimalUnknown:
+		return at, fmt.Errorf("%w: no theorem says that there is one threshold for this lattice, loss and prior; ask for the ratio at one epsilon instead", ErrMethod)
+	case at == optimalNowhere && r.Method == Enumerated:
+		return at, fmt.Errorf("%w: that permute-and-flip is optimal at no epsilon is a theorem, not a program's answer; leave out method lp", ErrMethod)
 	}
-	return where, nil
+	return at, nil
 }
 
 // bisection is a threshold request at work.
 type bisection struct {
-	ThresholdRequest
+	Request
+	report    func(exp *big.Rat, optimal bool)
 	answer    *ThresholdAnswer
 	low, high *big.Rat // between these the threshold is sought, as e^ε
-	basis     *linear.Basis
+	last      solved
 }
 
 // decide reports whether permute-and-flip is optimal at e^ε = x, and whether that was decided.
@@ -143,22 +118,16 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 		return false, false, nil
 	}
 	eps, _ := number.FromExp(x) // which refuses only what is below 1, where no bracket begins
+	r := s.Request
+	r.Epsilon = eps
 	switch {
-	case !s.ByLP && s.varied():
-		q := s.question()
-		q.Epsilon = eps
-		closed, err := q.Closed(64)
-		if err != nil {
-			return false, false, err
-		}
-		optimal = *closed.PFOptimal
-	case !s.ByLP:
-		optimal = PermuteAndFlipOptimal(s.N, s.K, s.Objective, eps)
+	case s.Method != Enumerated && s.published():
+		optimal = permuteAndFlipOptimal(s.N, s.K, s.Prior.box(), eps)
+	case s.Method != Enumerated:
+		optimal = *r.theorems(ctx, 64).pfOptimal
 	default:
-		a, err := Ratio(ctx, Request{
-			N: s.N, K: s.K, Epsilon: eps, Objective: s.Objective, Loss: s.Loss, Prior: s.Prior, Level: s.Level, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
-			Method: Enumerated, Solver: s.Solver, Exact: true, Gap: new(big.Rat), MaxMemory: s.MaxMemory, Start: s.basis,
-		})
+		r.Exact, r.Gap, r.Mechanisms = true, new(big.Rat), []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}
+		a, err := ratioFrom(ctx, r, s.last)
 		if err != nil {
 			return false, false, err
 		}
@@ -173,12 +142,12 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 		} else {
 			s.answer.Below = a
 		}
-		if s.Level == Paper && !s.varied() { // with cuts, the rows of the next program differ
-			s.basis = a.Basis
+		if s.Level == Paper && s.published() { // with cuts, the rows of the next program differ
+			s.last = a.solved
 		}
 	}
-	if s.Report != nil {
-		s.Report(x, optimal)
+	if s.report != nil {
+		s.report(x, optimal)
 	}
 	return optimal, true, nil
 }

@@ -13,8 +13,6 @@ import (
 	"optratio/internal/arith"
 	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
-	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/number"
 )
@@ -35,20 +33,20 @@ func (c *counting) Solve(ctx context.Context, m *linear.Model, o linear.Options)
 func TestThresholdByProgramsAlone(t *testing.T) {
 	for _, c := range []struct {
 		n, k  int
-		o     totals.Objective
+		o     Prior
 		level Level
-	}{{3, 2, totals.Paper, Paper}, {3, 2, totals.Box, Paper}, {4, 2, totals.Box, Paper}, {3, 3, totals.Paper, Paper}, {3, 2, totals.Paper, Full}} {
+	}{{3, 2, Prior{}, Paper}, {3, 2, Box(), Paper}, {4, 2, Box(), Paper}, {3, 3, Prior{}, Paper}, {3, 2, Prior{}, Full}} {
 		name := fmt.Sprint(c)
 		gap := big.NewRat(1, 50)
-		theorem, err := Threshold(context.Background(), ThresholdRequest{N: c.n, K: c.k, Objective: c.o, Gap: gap})
+		theorem, err := Threshold(context.Background(), Request{N: c.n, K: c.k, Prior: c.o, Gap: gap}, nil)
 		require.NoError(t, err, name)
 		assert.Equal(t, ProofTheorem, theorem.Proof)
 		assert.Nil(t, theorem.Below)
 		assert.Nil(t, theorem.Above)
 		solver := &counting{Solver: &linear.Embedded{}}
 		reports := map[string]bool{}
-		a, err := Threshold(context.Background(), ThresholdRequest{N: c.n, K: c.k, Objective: c.o, Level: c.level, Gap: gap, ByLP: true, Solver: solver,
-			Report: func(exp *big.Rat, optimal bool) { reports[exp.RatString()] = optimal }})
+		a, err := Threshold(context.Background(), Request{N: c.n, K: c.k, Prior: c.o, Level: c.level, Gap: gap, Method: Enumerated, solver: solver},
+			func(exp *big.Rat, optimal bool) { reports[exp.RatString()] = optimal })
 		require.NoError(t, err, name)
 		assert.Equal(t, ProofLP, a.Proof, name)
 		assert.Equal(t, theorem.LowerExp.RatString(), a.LowerExp.RatString(), name)
@@ -84,7 +82,7 @@ func TestThresholdIsTheGoldenRatio(t *testing.T) {
 			},
 		} {
 			gap := big.NewRat(1, 1e9)
-			a, err := Threshold(context.Background(), ThresholdRequest{N: n, K: k, Gap: gap})
+			a, err := Threshold(context.Background(), Request{N: n, K: k, Gap: gap}, nil)
 			require.NoError(t, err)
 			assert.Negative(t, value(a.LowerExp).Sign(), "n = %d, k = %d: %v is not below the threshold", n, k, a.LowerExp)
 			assert.Positive(t, value(a.UpperExp).Sign(), "n = %d, k = %d: %v is not above the threshold", n, k, a.UpperExp)
@@ -132,7 +130,7 @@ func TestThresholdStoppedWithinADecision(t *testing.T) {
 	for call := 1; call <= 6; call++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		s := &stopping{Solver: linear.Embedded{}, left: call, cancel: cancel}
-		a, err := Threshold(ctx, ThresholdRequest{N: 4, K: 2, ByLP: true, Solver: s, Gap: big.NewRat(1, 1e6)})
+		a, err := Threshold(ctx, Request{N: 4, K: 2, Method: Enumerated, solver: s, Gap: big.NewRat(1, 1e6)}, nil)
 		cancel()
 		require.NoError(t, err, call)
 		assert.NotEmpty(t, a.Undecided)
@@ -154,10 +152,10 @@ func TestThresholdDecidesFibonacciQuotients(t *testing.T) {
 		above.Sub(above, x).Sub(above, big.NewRat(1, 1))
 		e, err := number.FromExp(x)
 		require.NoError(t, err)
-		assert.Equal(t, above.Sign() > 0, PermuteAndFlipOptimal(5, 2, totals.Paper, e), i)
+		assert.Equal(t, above.Sign() > 0, permuteAndFlipOptimal(5, 2, false, e), i)
 	}
 	for _, bad := range [][2]int{{0, 1}, {1, 0}, {3, 0}, {-1, 2}, {2, -1}} {
-		_, err := Threshold(context.Background(), ThresholdRequest{N: bad[0], K: bad[1], Gap: big.NewRat(1, 10)})
+		_, err := Threshold(context.Background(), Request{N: bad[0], K: bad[1], Gap: big.NewRat(1, 10)}, nil)
 		assert.ErrorIs(t, err, lattice.ErrSize, "%v", bad)
 	}
 }
@@ -167,24 +165,24 @@ func TestThresholdDecidesFibonacciQuotients(t *testing.T) {
 func TestThresholdByPartsOfTheTheorem(t *testing.T) {
 	for _, c := range []struct {
 		n, k int
-		want variant.Where
-	}{{1, 5, variant.Everywhere}, {2, 5, variant.Everywhere}, {5, 1, variant.Everywhere}, {3, 2, variant.FromSomeOn}, {9, 9, variant.FromSomeOn}} {
-		r := ThresholdRequest{N: c.n, K: c.k}
-		where, err := r.where()
+		want where
+	}{{1, 5, optimalEverywhere}, {2, 5, optimalEverywhere}, {5, 1, optimalEverywhere}, {3, 2, optimalFromSomeOn}, {9, 9, optimalFromSomeOn}} {
+		r := Request{N: c.n, K: c.k}
+		where, err := r.threshold()
 		require.NoError(t, err)
 		assert.Equal(t, c.want, where, "%+v", c)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	a, err := Threshold(ctx, ThresholdRequest{N: 3, K: 2, Gap: big.NewRat(1, 10)})
+	a, err := Threshold(ctx, Request{N: 3, K: 2, Gap: big.NewRat(1, 10)}, nil)
 	require.NoError(t, err)
 	assert.NotEmpty(t, a.Undecided)
 	assert.Nil(t, a.LowerExp)
 	assert.Nil(t, a.UpperExp)
-	_, err = Threshold(context.Background(), ThresholdRequest{N: 1 << 40, K: 1 << 40, Gap: big.NewRat(1, 10)})
+	_, err = Threshold(context.Background(), Request{N: 1 << 40, K: 1 << 40, Gap: big.NewRat(1, 10)}, nil)
 	assert.ErrorIs(t, err, ErrTooLarge)
 	boom := errors.New("boom")
-	a, err = Threshold(context.Background(), ThresholdRequest{N: 3, K: 2, Gap: big.NewRat(1, 10), ByLP: true, Solver: failing{err: boom}})
+	a, err = Threshold(context.Background(), Request{N: 3, K: 2, Gap: big.NewRat(1, 10), Method: Enumerated, solver: failing{err: boom}}, nil)
 	assert.ErrorIs(t, err, boom)
 	assert.Nil(t, a)
 }
@@ -192,33 +190,33 @@ func TestThresholdByPartsOfTheTheorem(t *testing.T) {
 // TestThresholdRefused: gaps and constraints that there are none of, a loss and a prior that do not fit the lattice, and what no theorem
 // is about, each with its own error and no answer.
 func TestThresholdRefused(t *testing.T) {
-	base := ThresholdRequest{N: 3, K: 2, Gap: big.NewRat(1, 10)}
-	losses, err := variant.Losses([]*big.Rat{new(big.Rat), big.NewRat(1, 1)}) // of two depths, where there are three
+	base := Request{N: 3, K: 2, Gap: big.NewRat(1, 10)}
+	losses, err := Losses([]*big.Rat{new(big.Rat), big.NewRat(1, 1)}) // of two depths, where there are three
 	require.NoError(t, err)
-	factors, err := variant.Product([]*big.Rat{big.NewRat(1, 1), big.NewRat(1, 2)})
+	factors, err := Product([]*big.Rat{big.NewRat(1, 1), big.NewRat(1, 2)})
 	require.NoError(t, err)
-	weighted, err := variant.Weighted([][]int{{0, 1, 2}}, []*big.Rat{big.NewRat(1, 1)})
+	weighted, err := Weighted([][]int{{0, 1, 2}}, []*big.Rat{big.NewRat(1, 1)})
 	require.NoError(t, err)
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	for name, c := range map[string]struct {
-		change func(r *ThresholdRequest)
+		change func(r *Request)
 		want   error
 	}{
-		"gap 0":          {func(r *ThresholdRequest) { r.Gap = new(big.Rat) }, ErrRequest},
-		"gap < 0":        {func(r *ThresholdRequest) { r.Gap = big.NewRat(-1, 10) }, ErrRequest},
-		"level":          {func(r *ThresholdRequest) { r.Level = Full + 1 }, ErrRequest},
-		"step":           {func(r *ThresholdRequest) { r.Step = -1 }, ErrRequest},
-		"step, by LP":    {func(r *ThresholdRequest) { r.Step, r.ByLP = -2, true }, ErrRequest},
-		"losses":         {func(r *ThresholdRequest) { r.Loss = losses }, variant.ErrQuestion},
-		"factors":        {func(r *ThresholdRequest) { r.Prior = &factors }, variant.ErrQuestion},
-		"weights":        {func(r *ThresholdRequest) { r.Prior = &weighted }, ErrMethod},
-		"nowhere, by LP": {func(r *ThresholdRequest) { r.Step, r.ByLP = 2, true }, ErrMethod},
+		"gap 0":          {func(r *Request) { r.Gap = new(big.Rat) }, ErrRequest},
+		"gap < 0":        {func(r *Request) { r.Gap = big.NewRat(-1, 10) }, ErrRequest},
+		"level":          {func(r *Request) { r.Level = Full + 1 }, ErrRequest},
+		"step":           {func(r *Request) { r.Step = -1 }, ErrRequest},
+		"step, by LP":    {func(r *Request) { r.Step, r.Method = -2, Enumerated }, ErrRequest},
+		"losses":         {func(r *Request) { r.Loss = losses }, ErrRequest},
+		"factors":        {func(r *Request) { r.Prior = factors }, ErrRequest},
+		"weights":        {func(r *Request) { r.Prior = weighted }, ErrMethod},
+		"nowhere, by LP": {func(r *Request) { r.Step, r.Method = 2, Enumerated }, ErrMethod},
 	} {
 		r := base
 		c.change(&r)
 		for _, ctx := range []context.Context{context.Background(), ended} { // no time at all is enough to refuse
-			a, err := Threshold(ctx, r)
+			a, err := Threshold(ctx, r, nil)
 			assert.ErrorIs(t, err, c.want, name)
 			assert.Nil(t, a, name)
 		}
@@ -241,7 +239,7 @@ func (f failing) Solve(context.Context, *linear.Model, linear.Options) (*linear.
 func TestThresholdOfALongGap(t *testing.T) {
 	slowtest.Only(t)
 	gap := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 500))
-	a, err := Threshold(context.Background(), ThresholdRequest{N: 3, K: 2, Gap: gap})
+	a, err := Threshold(context.Background(), Request{N: 3, K: 2, Gap: gap}, nil)
 	require.NoError(t, err)
 	for x, sign := range map[*big.Rat]int{a.LowerExp: -1, a.UpperExp: 1} {
 		y := new(big.Rat).Mul(x, x)
@@ -264,10 +262,10 @@ func TestThresholdDecidesLongDecimals(t *testing.T) {
 		term.Mul(term, big.NewRat(-(2*j+1), 8*(j+1)))
 	}
 	unit := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(200), nil))
-	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+	for _, o := range []Prior{{}, Box()} {
 		for sign, want := range map[int64]bool{1: true, -1: false} {
 			near := new(big.Rat).Add(sum, new(big.Rat).Mul(unit, big.NewRat(sign, 1)))
-			assert.Equal(t, want, PermuteAndFlipOptimal(4, 2, o, decimalEps(t, near.FloatString(203))), "%v %d", o, sign)
+			assert.Equal(t, want, permuteAndFlipOptimal(4, 2, o.box(), decimalEps(t, near.FloatString(203))), "%v %d", o, sign)
 		}
 	}
 }
@@ -281,7 +279,7 @@ func TestThresholdCriterionHasNoRationalRoot(t *testing.T) {
 			for p := q/2 + 1; p < q && k%q == 0; p++ {
 				if z := big.NewRat(p, q); k%p == 0 && z.Denom().Int64() == q {
 					tried++
-					assert.NotZero(t, criterion(arith.Rat{}, z, 3, int(k), totals.Box).Sign(), "k = %d, z = %v", k, z)
+					assert.NotZero(t, criterion(arith.Rat{}, z, 3, int(k), true).Sign(), "k = %d, z = %v", k, z)
 				}
 			}
 		}

@@ -10,19 +10,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"optratio/internal/totals"
 )
 
 // ../testdata/thresholds.csv brackets the thresholds for n, k <= 8 by fractions e^ε, to a relative gap of 1e-6 in ε.
 func TestThresholdTable(t *testing.T) {
 	rows := [][]string{{"n", "k", "objective", "lower_exp_eps", "upper_exp_eps", "lower_eps", "upper_eps"}}
+	objectives := map[bool]string{false: "paper", true: "box"}
 	for n := 1; n <= 8; n++ {
 		for k := 1; k <= 8; k++ {
-			for _, o := range []totals.Objective{totals.Paper, totals.Box} {
-				a, err := Threshold(context.Background(), ThresholdRequest{N: n, K: k, Objective: o, Gap: big.NewRat(1, 1000000)})
+			for _, o := range []Prior{{}, Box()} {
+				a, err := Threshold(context.Background(), Request{N: n, K: k, Prior: o, Gap: big.NewRat(1, 1000000)}, nil)
 				require.NoError(t, err)
-				rows = append(rows, []string{fmt.Sprint(n), fmt.Sprint(k), o.String(), a.LowerExp.RatString(), a.UpperExp.RatString(),
+				rows = append(rows, []string{fmt.Sprint(n), fmt.Sprint(k), objectives[o.box()], a.LowerExp.RatString(), a.UpperExp.RatString(),
 					fmt.Sprintf("%.7f", a.Lower.Float64()), fmt.Sprintf("%.7f", a.Upper.Float64())})
 			}
 		}

@@ -11,11 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/arith"
 	"optratio/internal/slowtest"
 	"optratio/internal/table"
-	"optratio/internal/totals"
-	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -23,7 +20,7 @@ import (
 
 // byVectors sums the exponential mechanism's expected depth over the score vectors one by one, each of Q(n,j) for every j that
 // the objective has.
-func byVectors(n, k int, o totals.Objective, z *big.Rat) *big.Rat {
+func byVectors(n, k int, o Prior, z *big.Rat) *big.Rat {
 	power := func(v int) *big.Rat {
 		p := big.NewRat(1, 1)
 		for range v {
@@ -33,7 +30,7 @@ func byVectors(n, k int, o totals.Objective, z *big.Rat) *big.Rat {
 	}
 	total := new(big.Rat)
 	for j := 1; j <= k; j++ {
-		if o == totals.Paper && j < k {
+		if !o.box() && j < k {
 			continue
 		}
 		depths := make([]int, n)
@@ -70,49 +67,43 @@ func TestRoutesOfTotals(t *testing.T) {
 		n, k := s[0], s[1]
 		lat, err := lattice.New(n, k)
 		require.NoError(t, err)
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+		for _, o := range []Prior{{}, Box()} {
 			want := byVectors(n, k, o, z)
-			for name, route := range map[string]func() (value, error){
-				"total":     func() (value, error) { return total(ctx, em, n, k, o, Paper, e, 128) },
-				"weights":   func() (value, error) { return totalOfWeights(ctx, em.(weighted), lat, o, e, 128) },
-				"instances": func() (value, error) { return totalOfInstances(ctx, em, lat, o, e, 128) },
+			for name, route := range map[string]func() (number.Number, error){
+				"total":     func() (number.Number, error) { return total(ctx, em, n, k, o, Paper, e, 128) },
+				"weights":   func() (number.Number, error) { return totalOfWeights(ctx, em.(weighted), lat, o, e, 128) },
+				"instances": func() (number.Number, error) { return totalOfInstances(ctx, em, lat, o, e, 128) },
 			} {
 				v, err := route()
 				require.NoError(t, err, name)
-				require.NotNil(t, v.exact, name)
-				assert.Zero(t, v.exact.Cmp(want), "%s, %v %v: %v, want %v", name, s, o, v.exact, want)
-				assert.True(t, v.rigorous())
-				assert.True(t, v.enclosure(64).Contains(want))
+				assert.Equal(t, number.Exact(want), v, "%s, %v %v", name, s, o)
 			}
-			v, err := enclosedTotal(ctx, lat, o, 128, instances(ctx, em, arith.Interval{Prec: 128}, e, func(in *mechanisms.Instance) ([]number.Interval, error) { return em.Enclose(in, 128) }))
+			q := &Request{N: n, K: k, Prior: o, Epsilon: e}
+			size := sizeOf(n, k, o)
+			v, err := enclosedObjective(ctx, q, lat, 128, instances(q, true, func(in *mechanisms.Instance) ([]number.Interval, error) { return em.Enclose(in, 128) }))
 			require.NoError(t, err)
-			assert.True(t, v.enclosure(64).Contains(want) && v.box.RelWidth() < 1e-34, "%v %v", s, o)
-			v, err = estimatedTotal(ctx, lat, o, instances(ctx, em, arith.Float{}, e, em.Float))
+			v = v.Mul(size)
+			assert.True(t, v.Enclosure(64).Contains(want) && v.Enclosure(64).RelWidth() < 1e-34, "%v %v", s, o)
+			v, err = estimatedObjective(ctx, q, lat, instances(q, true, em.Float))
 			require.NoError(t, err)
 			f, _ := want.Float64()
-			assert.InEpsilon(t, f, v.estimate, 1e-12)
-			assert.False(t, v.rigorous())
-			assert.Equal(t, "floating-point sum over the lattice", v.method)
+			assert.InEpsilon(t, f, v.Float64()*size.Float64(), 1e-12)
+			assert.False(t, v.IsRigorous())
+			assert.Equal(t, "floating-point sum over the lattice", v.Method())
 			// At a decimal ε beside ln 3/2 the total is beside it.
 			v, err = total(ctx, em, n, k, o, Paper, decimalEps(t, "0.405465108108164381978"), 128)
 			require.NoError(t, err)
-			assert.Nil(t, v.exact)
-			assert.InEpsilon(t, f, toFloat(v.box), 1e-15)
-			assert.Less(t, v.box.RelWidth(), 1e-34)
+			assert.False(t, v.IsExact())
+			assert.InEpsilon(t, f, v.Float64(), 1e-15)
+			assert.Less(t, v.Enclosure(64).RelWidth(), 1e-34)
 		}
 	}
-	v, err := total(ctx, em, 1, 3, totals.Paper, Paper, e, 128)
+	v, err := total(ctx, em, 1, 3, Prior{}, Paper, e, 128)
 	require.NoError(t, err)
-	assert.Zero(t, v.exact.Sign(), "one candidate has no error")
-	v, err = total(ctx, em, 1, 3, totals.Paper, Paper, decimalEps(t, "0.5"), 128)
+	assert.Equal(t, number.Int(0), v, "one candidate has no error")
+	v, err = total(ctx, em, 1, 3, Prior{}, Paper, decimalEps(t, "0.5"), 128)
 	require.NoError(t, err)
-	require.NotNil(t, v.exact, "at an irrational z neither, exactly")
-	assert.Zero(t, v.exact.Sign())
-}
-
-func toFloat(x number.Interval) float64 {
-	f, _ := x.Mid().Float64()
-	return f
+	assert.Equal(t, number.Int(0), v, "at an irrational z neither, exactly")
 }
 
 // TestStoppedSumsOfTotals: no route returns a part of a sum as the whole.
@@ -123,14 +114,15 @@ func TestStoppedSumsOfTotals(t *testing.T) {
 	lat, err := lattice.New(3, 2)
 	require.NoError(t, err)
 	for _, e := range []number.Epsilon{expEps(t, 3, 2), decimalEps(t, "0.4")} {
-		for name, route := range map[string]func() (value, error){
-			"total": func() (value, error) { return total(ctx, em, 3, 2, totals.Paper, Paper, e, 128) },
-			"weights": func() (value, error) {
-				return totalOfWeights(ctx, em.(weighted), lat, totals.Paper, e, 128)
+		for name, route := range map[string]func() (number.Number, error){
+			"total": func() (number.Number, error) { return total(ctx, em, 3, 2, Prior{}, Paper, e, 128) },
+			"weights": func() (number.Number, error) {
+				return totalOfWeights(ctx, em.(weighted), lat, Prior{}, e, 128)
 			},
-			"instances": func() (value, error) { return totalOfInstances(ctx, em, lat, totals.Paper, e, 128) },
-			"estimated": func() (value, error) {
-				return estimatedTotal(ctx, lat, totals.Paper, instances(ctx, em, arith.Float{}, e, em.Float))
+			"instances": func() (number.Number, error) { return totalOfInstances(ctx, em, lat, Prior{}, e, 128) },
+			"estimated": func() (number.Number, error) {
+				q := &Request{N: 3, K: 2, Epsilon: e}
+				return estimatedObjective(ctx, q, lat, instances(q, true, em.Float))
 			},
 		} {
 			_, err := route()
@@ -144,7 +136,7 @@ func TestStoppedSumsOfTotals(t *testing.T) {
 func TestErrorsOfTotals(t *testing.T) {
 	boom := errors.New("boom")
 	m := mechanisms.FromRational(mechanisms.Info{Name: "odd", Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) { return nil, boom })
-	_, err := total(context.Background(), m, 3, 2, totals.Paper, Paper, expEps(t, 3, 2), 128)
+	_, err := total(context.Background(), m, 3, 2, Prior{}, Paper, expEps(t, 3, 2), 128)
 	require.ErrorIs(t, err, boom)
 	assert.ErrorContains(t, err, "odd: ")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -152,32 +144,16 @@ func TestErrorsOfTotals(t *testing.T) {
 	m = mechanisms.FromRational(mechanisms.Info{Name: "even", Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
 		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(len(in.Scores)))}, len(in.Scores)), nil
 	})
-	_, err = total(ctx, m, 3, 2, totals.Paper, Paper, expEps(t, 3, 2), 128)
+	_, err = total(ctx, m, 3, 2, Prior{}, Paper, expEps(t, 3, 2), 128)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.NotContains(t, err.Error(), "even")
-	v, err := total(context.Background(), m, 3, 2, totals.Paper, Paper, expEps(t, 3, 2), 128)
+	v, err := total(context.Background(), m, 3, 2, Prior{}, Paper, expEps(t, 3, 2), 128)
 	require.NoError(t, err)
-	assert.Zero(t, v.exact.Cmp(byVectors(3, 2, totals.Paper, big.NewRat(1, 1))), "uniform is em at ε = 0")
-	lat, err := lattice.New(2, 1)
-	require.NoError(t, err)
-	asked := 0
-	ask := func([]int) (answer[float64], error) { asked++; return answer[float64]{}, boom }
-	count := func(*big.Int, float64) { t.Error("a mean of no answer") }
-	require.ErrorIs(t, eachOrbit(ctx, arith.Float{}, lat, totals.Paper, ask, count), context.Canceled)
-	assert.Zero(t, asked, "asked after the end")
-	require.ErrorIs(t, eachOrbit(context.Background(), arith.Float{}, lat, totals.Paper, ask, count), boom)
+	assert.Equal(t, number.Exact(byVectors(3, 2, Prior{}, big.NewRat(1, 1))), v, "uniform is em at ε = 0")
 }
 
-// TestPartsOfTotals: values divided by a number of vectors, sums in pairs, and where a closed form is too long to be exact.
+// TestPartsOfTotals: sums in pairs, and where a closed form is too long to be exact.
 func TestPartsOfTotals(t *testing.T) {
-	d := big.NewInt(12)
-	v := exactValue(big.NewRat(3, 2)).over(d, 64)
-	assert.Equal(t, "1/8", v.exact.RatString())
-	v = boxValue(number.FromInt(3, 64)).over(d, 64)
-	assert.True(t, v.enclosure(64).Contains(big.NewRat(1, 4)) && v.exact == nil && v.rigorous())
-	v = value{estimate: 3, method: "m"}.over(d, 64)
-	assert.Equal(t, value{estimate: 0.25, method: "m"}, v)
-
 	for n := 1; n <= 9; n++ {
 		var terms []*big.Rat
 		for i := 1; i <= n; i++ {
@@ -185,14 +161,17 @@ func TestPartsOfTotals(t *testing.T) {
 		}
 		assert.Zero(t, pairwiseSum(context.Background(), terms).Cmp(big.NewRat(int64(n*(n+1)/2), 7)))
 	}
-	pf := permuteAndFlipValue(context.Background(), 3, 2, totals.Paper, expEps(t, 3, 2), 64)
-	require.NotNil(t, pf.exact)
-	assert.Zero(t, pf.exact.Cmp(flipTotalExact(3, 2, totals.Paper, big.NewRat(2, 3))))
-	pf = permuteAndFlipValue(context.Background(), 3, 2, totals.Paper, decimalEps(t, "0.4"), 64)
-	assert.Nil(t, pf.exact)
-	pf = permuteAndFlipValue(context.Background(), 1<<20, 2, totals.Paper, expEps(t, 3, 2), 64) // 2²⁰·2·3 bits are more than 2²²
-	assert.Nil(t, pf.exact)
-	assert.Positive(t, pf.box.Lo().Sign())
+	flip := func(n, k int, e number.Epsilon) number.Number {
+		x, err := (&Request{N: n, K: k, Epsilon: e}).flipError(t.Context(), 64)
+		require.NoError(t, err)
+		return x.Mul(sizeOf(n, k, Prior{}))
+	}
+	assert.Equal(t, number.Exact(flipTotalExact(3, 2, Prior{}, big.NewRat(2, 3))), flip(3, 2, expEps(t, 3, 2)))
+	assert.False(t, flip(3, 2, decimalEps(t, "0.4")).IsExact())
+	long := flip(1<<20, 2, expEps(t, 3, 2)) // 2²⁰·2·3 bits are more than 2²²
+	assert.False(t, long.IsExact())
+	sign, _ := long.Sign()
+	assert.Positive(t, sign)
 }
 
 // TestSizesOfExactTotals: permute-and-flip's total is exact while n·k times the bits of z's denominator and one more are fewer than 2¹⁹, here 4n, 8n, and
@@ -205,18 +184,21 @@ func TestSizesOfExactTotals(t *testing.T) {
 		n, k  int
 		exact bool
 	}{{1<<17 - 1, 1, true}, {1 << 17, 1, false}, {1 << 16, 2, false}} {
-		v := permuteAndFlipValue(ctx, c.n, c.k, totals.Paper, e, 64)
-		assert.Equal(t, c.exact, v.exact != nil, "%+v", c)
+		x, err := (&Request{N: c.n, K: c.k, Epsilon: e}).flipError(ctx, 64)
+		require.NoError(t, err)
+		assert.Equal(t, c.exact, x.IsExact(), "%+v", c)
 	}
 	long, err := number.FromExp(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 400_000)))
 	require.NoError(t, err)
-	assert.Nil(t, permuteAndFlipValue(ctx, 2, 1, totals.Paper, long, 64).exact)
+	x, err := (&Request{N: 2, K: 1, Epsilon: long}).flipError(ctx, 64)
+	require.NoError(t, err)
+	assert.False(t, x.IsExact())
 	lat, err := lattice.New(3, 2)
 	require.NoError(t, err)
-	v, err := totalOfWeights(ctx, mechanisms.Exponential().(weighted), lat, totals.Paper, long, 64)
+	v, err := totalOfWeights(ctx, mechanisms.Exponential().(weighted), lat, Prior{}, long, 64)
 	require.NoError(t, err)
-	assert.Nil(t, v.exact)
-	assert.Positive(t, v.box.Lo().Sign())
+	assert.False(t, v.IsExact())
+	assert.Positive(t, v.Enclosure(64).Lo().Sign())
 }
 
 // uniform is a mechanism whose total is that of the exponential mechanism at ε = 0.
@@ -230,10 +212,10 @@ func uniform(name string) mechanisms.Mechanism {
 func TestSizesOfTotals(t *testing.T) {
 	ctx, e := context.Background(), decimalEps(t, "0.5")
 	for _, size := range [][2]int{{14, 14}, {1000, 1000}} { // 20058300 orbits, and more than can be counted
-		_, err := total(ctx, uniform("even"), size[0], size[1], totals.Paper, Paper, e, 64)
+		_, err := total(ctx, uniform("even"), size[0], size[1], Prior{}, Paper, e, 64)
 		assert.ErrorIs(t, err, ErrTooLarge, "%v", size)
 		assert.ErrorContains(t, err, "even")
-		_, err = total(ctx, mechanisms.Exponential(), size[0], size[1], totals.Paper, Paper, e, 64)
+		_, err = total(ctx, mechanisms.Exponential(), size[0], size[1], Prior{}, Paper, e, 64)
 		assert.NoError(t, err, "%v", size)
 	}
 }
@@ -243,27 +225,28 @@ func TestErrorsOfTotalsByRoute(t *testing.T) {
 	ctx, boom := context.Background(), errors.New("boom")
 	lat, err := lattice.New(3, 2)
 	require.NoError(t, err)
-	_, err = exactTotal(ctx, lat, totals.Paper, func([]int) (answer[*big.Rat], error) { return answer[*big.Rat]{}, boom })
+	q := &Request{N: 3, K: 2, Epsilon: decimalEps(t, "0.5")}
+	_, err = exactObjective(ctx, q, lat, func([]int, func(distribution[*big.Rat]) error) error { return boom })
 	assert.ErrorIs(t, err, boom)
-	_, err = enclosedTotal(ctx, lat, totals.Paper, 64, func([]int) (answer[number.Interval], error) { return answer[number.Interval]{}, boom })
+	_, err = enclosedObjective(ctx, q, lat, 64, func([]int, func(distribution[number.Interval]) error) error { return boom })
 	assert.ErrorIs(t, err, boom)
-	_, err = estimatedTotal(ctx, lat, totals.Paper, func([]int) (answer[float64], error) { return answer[float64]{}, boom })
+	_, err = estimatedObjective(ctx, q, lat, func([]int, func(distribution[float64]) error) error { return boom })
 	assert.ErrorIs(t, err, boom)
 	failing := mechanisms.FromEnclosure(mechanisms.Info{Name: "odd"}, func(*mechanisms.Instance, uint) (lower, upper []*big.Float, err error) { return nil, nil, boom })
-	_, err = totalOfInstances(ctx, failing, lat, totals.Paper, decimalEps(t, "0.5"), 64)
+	_, err = totalOfInstances(ctx, failing, lat, Prior{}, decimalEps(t, "0.5"), 64)
 	assert.ErrorIs(t, err, boom)
 
 	stopped, cancel := context.WithCancel(ctx)
 	left := lat.Len()
-	_, err = exactTotal(stopped, lat, totals.Paper, func([]int) (answer[*big.Rat], error) {
+	_, err = exactObjective(stopped, q, lat, func(_ []int, visit func(distribution[*big.Rat]) error) error {
 		if left--; left == 0 {
-			cancel()
+			defer cancel()
 		}
-		return answer[*big.Rat]{}, nil
+		return visit(distribution[*big.Rat]{})
 	})
 	assert.Zero(t, left)
 	assert.ErrorIs(t, err, context.Canceled)
-	_, err = total(stopped, mechanisms.PermuteAndFlip(), 3, 2, totals.Box, Paper, decimalEps(t, "0.5"), 64)
+	_, err = total(stopped, mechanisms.PermuteAndFlip(), 3, 2, Box(), Paper, decimalEps(t, "0.5"), 64)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
@@ -281,7 +264,7 @@ func (s *slow) WithContext(ctx context.Context) mechanisms.Mechanism {
 func TestStoppedSumsOfTotalsReachSlowMechanisms(t *testing.T) {
 	ctx := context.WithValue(context.Background(), slow{}, 1)
 	s := &slow{Mechanism: uniform("even")}
-	_, err := total(ctx, s, 3, 2, totals.Paper, Paper, expEps(t, 3, 2), 64)
+	_, err := total(ctx, s, 3, 2, Prior{}, Paper, expEps(t, 3, 2), 64)
 	require.NoError(t, err)
 	assert.Equal(t, ctx, s.ctx)
 }
@@ -291,8 +274,8 @@ func TestMeanErrorIsWhatRatioRates(t *testing.T) {
 	krr, err := mechanisms.Lookup("krr")
 	require.NoError(t, err)
 	for _, eps := range []number.Epsilon{decimalEps(t, "0.7"), expEps(t, 3, 2)} {
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
-			a, err := Ratio(context.Background(), Request{N: 3, K: 2, Epsilon: eps, Objective: o, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), krr}})
+		for _, o := range []Prior{{}, Box()} {
+			a, err := Ratio(context.Background(), Request{N: 3, K: 2, Epsilon: eps, Prior: o, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), krr}})
 			require.NoError(t, err)
 			for i, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), krr} {
 				mean, err := MeanError(context.Background(), m, 3, 2, o, eps)
@@ -306,11 +289,11 @@ func TestMeanErrorIsWhatRatioRates(t *testing.T) {
 			}
 		}
 	}
-	_, err = MeanError(context.Background(), krr, 0, 2, totals.Paper, decimalEps(t, "1"))
-	require.ErrorIs(t, err, ErrRequest)
-	_, err = MeanError(context.Background(), krr, 60, 60, totals.Paper, decimalEps(t, "1"))
+	_, err = MeanError(context.Background(), krr, 0, 2, Prior{}, decimalEps(t, "1"))
+	require.ErrorIs(t, err, lattice.ErrSize)
+	_, err = MeanError(context.Background(), krr, 60, 60, Prior{}, decimalEps(t, "1"))
 	require.ErrorIs(t, err, ErrTooLarge)
-	_, err = MeanError(context.Background(), krr, 2, 2, totals.Paper, number.Epsilon{})
+	_, err = MeanError(context.Background(), krr, 2, 2, Prior{}, number.Epsilon{})
 	require.ErrorIs(t, err, number.ErrEpsilon)
 }
 
@@ -374,7 +357,7 @@ func TestErrorsOfMechanismsThatAreNotSymmetric(t *testing.T) {
 				want *big.Rat
 			}{
 				"mean":        {Request{}, sum},
-				"mean square": {Request{Loss: variant.Square()}, squares},
+				"mean square": {Request{Loss: Loss{kind: "square"}}, squares},
 				"worst":       {Request{Worst: true}, worst},
 			} {
 				c.r.N, c.r.K, c.r.Step, c.r.Epsilon, c.r.Mechanisms = n, k, step, expEps(t, 2, 1), []mechanisms.Mechanism{m}
@@ -390,6 +373,6 @@ func TestErrorsOfMechanismsThatAreNotSymmetric(t *testing.T) {
 			}
 		}
 	}
-	_, err := total(t.Context(), list[0], 9, 9, totals.Paper, Paper, expEps(t, 2, 1), 64)
+	_, err := total(t.Context(), list[0], 9, 9, Prior{}, Paper, expEps(t, 2, 1), 64)
 	assert.ErrorIs(t, err, ErrTooLarge)
 }

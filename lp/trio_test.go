@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/totals"
 	"optratio/mechanisms"
 )
 
@@ -91,17 +90,17 @@ func TestTrioIsOptimalForThree(t *testing.T) {
 			require.Zero(t, c.total(t, trio, func(v int) int64 { return int64(v) }).Cmp(value(c)), "k = %d, z = %s", k, z.RatString())
 			require.Equal(t, z.Cmp(ratOf(2, 3)), newThree(t, k, z).value().Cmp(value(c)), "Theorem 1's table: k = %d, z = %s", k, z.RatString())
 			for _, level := range []Level{DP, Full} {
-				require.Zero(t, exactOptimum(t, 3, k, totals.Paper, level, c.e).Cmp(value(c)), "k = %d, z = %s", k, z.RatString())
+				require.Zero(t, exactOptimum(t, 3, k, Prior{}, level, c.e).Cmp(value(c)), "k = %d, z = %s", k, z.RatString())
 				optimal++
 			}
 		}
 		c := newUniversal(t, 3, k, ratOf(7, 10))
 		total := c.total(t, trio, func(v int) int64 { return int64(v) })
-		assert.Equal(t, k == 2, total.Cmp(exactOptimum(t, 3, k, totals.Paper, Full, c.e)) == 0, "k = %d", k)
+		assert.Equal(t, k == 2, total.Cmp(exactOptimum(t, 3, k, Prior{}, Full, c.e)) == 0, "k = %d", k)
 	}
 	assert.Greater(t, optimal, 30)
 	c := newUniversal(t, 3, 4, ratOf(5, 7)) // the document's instance beyond the range
-	optimum := exactOptimum(t, 3, 4, totals.Paper, Full, c.e)
+	optimum := exactOptimum(t, 3, 4, Prior{}, Full, c.e)
 	assert.Equal(t, "1.0016", new(big.Rat).Sub(quotient(c.total(t, trio, func(v int) int64 { return int64(v) }), optimum), ratOf(5, 100000)).FloatString(4))
 	assert.Equal(t, "1.0065", new(big.Rat).Sub(quotient(c.flip, optimum), ratOf(5, 100000)).FloatString(4))
 }
@@ -313,7 +312,7 @@ func TestThreeCandidatesBeyondTwoThirds(t *testing.T) {
 				if level == DP && c.a.Cmp(ratOf(int64(k), 1)) > 0 {
 					want = -1
 				}
-				require.Equal(t, want, exactOptimum(t, 3, k, totals.Paper, level, c.e).Cmp(c.beyondValue()), "k = %d, z = %s", k, z.RatString())
+				require.Equal(t, want, exactOptimum(t, 3, k, Prior{}, level, c.e).Cmp(c.beyondValue()), "k = %d, z = %s", k, z.RatString())
 				optimal++
 			}
 		}

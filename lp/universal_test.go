@@ -12,7 +12,6 @@ import (
 
 	"optratio/internal/arith"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/number"
 )
@@ -51,7 +50,7 @@ func newUniversal(t *testing.T, n, k int, z *big.Rat) *universalCase {
 	require.NoError(t, err)
 	c := &universalCase{n: n, k: k, z: z, e: e}
 	c.a, c.b = arith.PowerSums(exactNumbers{}, z, k)
-	c.flip = flipTotalExact(n, k, totals.Paper, z)
+	c.flip = flipTotalExact(n, k, Prior{}, z)
 	return c
 }
 
@@ -64,10 +63,10 @@ func randomUniversal(t *testing.T, r *rand.Rand) *universalCase {
 
 // worth returns what a dual point y proves by a walk along all chains, and what it would prove if it were feasible, Σ N(m) y(m).
 func (c *universalCase) worth(t *testing.T, y func(depths []int) *big.Rat) (proved, claimed *big.Rat) {
-	p := newProgram(t, c.n, c.k, totals.Paper, Paper, c.e)
-	prop, m := &Proposal{}, make([]int, c.k+1)
+	p := newProgram(t, c.n, c.k, Prior{}, Paper, c.e)
+	prop, m := &proposal{}, make([]int, c.k+1)
 	claimed = new(big.Rat)
-	for i := range p.Orbits() {
+	for i := range p.orbits() {
 		p.lat.Unrank(i, m)
 		v := y(lattice.Depths(m))
 		prop.Dual = append(prop.Dual, v)
@@ -344,7 +343,7 @@ func TestUniversalFactorsHold(t *testing.T) {
 	for _, s := range [][2]int{{3, 3}, {3, 6}, {3, 12}, {4, 4}, {5, 4}, {6, 3}} {
 		for _, z := range []*big.Rat{ratOf(1, 2), ratOf(3, 5), ratOf(2, 3), ratOf(3, 4), ratOf(9, 10), ratOf(1, 1)} {
 			c := newUniversal(t, s[0], s[1], z)
-			optimum := exactOptimum(t, c.n, c.k, totals.Paper, Paper, c.e)
+			optimum := exactOptimum(t, c.n, c.k, Prior{}, Paper, c.e)
 			require.LessOrEqual(t, c.flip.Cmp(times(ratOf(25, 18), optimum)), 0)
 			require.LessOrEqual(t, c.deep().Cmp(optimum), 0)
 			nu, _ := times(c.b, ratOf(int64(c.n), int64(c.k))).Float64()

@@ -1,4 +1,4 @@
-package lp_test
+package lp
 
 import (
 	"bytes"
@@ -12,19 +12,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
-	"optratio/internal/totals"
-	"optratio/internal/variant"
-	"optratio/lp"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
 
 // certified returns the certificate of a varied request, which must be valid and claim the answer.
-func certified(t *testing.T, r lp.Request) string {
+func certified(t *testing.T, r Request) string {
 	t.Helper()
-	r.Solver, r.Gap, r.Method = linear.Embedded{}, big.NewRat(1, 1e9), lp.Enumerated
-	a, err := lp.Ratio(context.Background(), r)
+	r.Gap, r.Method = big.NewRat(1, 1e9), Enumerated
+	a, err := Ratio(context.Background(), r)
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)
 	var b bytes.Buffer
@@ -41,46 +37,46 @@ func certified(t *testing.T, r lp.Request) string {
 	return b.String()
 }
 
-func questions(t *testing.T) []lp.Request {
+func questions(t *testing.T) []Request {
 	rational, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	irrational, err := number.ParseEpsilon("0.7")
 	require.NoError(t, err)
-	tail, err := variant.Tail(big.NewRat(1, 2))
+	tail, err := ParseLoss("tail:" + big.NewRat(1, 2).RatString())
 	require.NoError(t, err)
-	product, err := variant.Product([]*big.Rat{big.NewRat(1, 1), big.NewRat(5, 2), big.NewRat(1, 3), new(big.Rat), big.NewRat(7, 1)})
+	product, err := Product([]*big.Rat{big.NewRat(1, 1), big.NewRat(5, 2), big.NewRat(1, 3), new(big.Rat), big.NewRat(7, 1)})
 	require.NoError(t, err)
-	vectors, err := variant.Weighted([][]int{{0, 1, 4}, {0, 0, 2}, {3, 0, 1}}, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 3), big.NewRat(5, 1)})
+	vectors, err := Weighted([][]int{{0, 1, 4}, {0, 0, 2}, {3, 0, 1}}, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 3), big.NewRat(5, 1)})
 	require.NoError(t, err)
-	var out []lp.Request
+	var out []Request
 	for i, eps := range []number.Epsilon{rational, irrational} {
-		for j, level := range []lp.Level{lp.Paper, lp.DP, lp.Monotone, lp.Full} {
+		for j, level := range []Level{Paper, DP, Monotone, Full} {
 			out = append(out,
-				lp.Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Objective: []totals.Objective{totals.Paper, totals.Box}[(i+j)%2]},
-				lp.Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Loss: tail, Worst: true},
-				lp.Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Loss: variant.Square(), Prior: []*variant.Prior{&product, &vectors}[(i+j)%2]})
+				Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Prior: []Prior{{}, Box()}[(i+j)%2]},
+				Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Loss: tail, Worst: true},
+				Request{N: 3, K: 2, Step: 2, Epsilon: eps, Level: level, Loss: Loss{kind: "square"}, Prior: []Prior{product, vectors}[(i+j)%2]})
 		}
-		out = append(out, lp.Request{N: 2, K: 1, Step: 3, Epsilon: eps, Level: lp.DP}, lp.Request{N: 4, K: 2, Epsilon: eps, Loss: variant.Top1()})
+		out = append(out, Request{N: 2, K: 1, Step: 3, Epsilon: eps, Level: DP}, Request{N: 4, K: 2, Epsilon: eps, Loss: Loss{kind: "top1"}})
 	}
 	return out
 }
 
 // approximations are requests for optima over (ε,δ)-DP mechanisms.
-func approximations(t *testing.T) (out []lp.Request) {
+func approximations(t *testing.T) (out []Request) {
 	rational, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	irrational, err := number.ParseEpsilon("0.7")
 	require.NoError(t, err)
-	vectors, err := variant.Weighted([][]int{{0, 1, 2}, {0, 0, 2}}, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 3)})
+	vectors, err := Weighted([][]int{{0, 1, 2}, {0, 0, 2}}, []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 3)})
 	require.NoError(t, err)
 	for _, eps := range []number.Epsilon{rational, irrational} {
 		for _, delta := range []*big.Rat{big.NewRat(1, 50), big.NewRat(1, 12)} {
 			out = append(out,
-				lp.Request{N: 3, K: 2, Epsilon: eps, Delta: delta},
-				lp.Request{N: 3, K: 1, Step: 2, Epsilon: eps, Delta: delta, Loss: variant.Top1(), Worst: true},
-				lp.Request{N: 3, K: 2, Epsilon: eps, Delta: delta, Prior: &vectors})
+				Request{N: 3, K: 2, Epsilon: eps, Delta: delta},
+				Request{N: 3, K: 1, Step: 2, Epsilon: eps, Delta: delta, Loss: Loss{kind: "top1"}, Worst: true},
+				Request{N: 3, K: 2, Epsilon: eps, Delta: delta, Prior: vectors})
 		}
-		out = append(out, lp.Request{N: 3, K: 2, Epsilon: eps, Delta: new(big.Rat)}, lp.Request{N: 4, K: 2, Epsilon: eps, Delta: big.NewRat(1, 30), Objective: totals.Box})
+		out = append(out, Request{N: 3, K: 2, Epsilon: eps, Delta: new(big.Rat)}, Request{N: 4, K: 2, Epsilon: eps, Delta: big.NewRat(1, 30), Prior: Box()})
 	}
 	return out
 }

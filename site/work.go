@@ -15,8 +15,6 @@ import (
 	"optratio/internal/evaluate"
 	"optratio/internal/linear"
 	"optratio/internal/recommend"
-	"optratio/internal/totals"
-	"optratio/internal/variant"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -56,15 +54,17 @@ func ratio(ctx context.Context, l *line) (answer, error) {
 	}
 	r := lp.Request{
 		Worst: objective == "minimax", N: l.count("n", 0), K: l.count("k", 0), Epsilon: eps, Mechanisms: l.mechanisms("pf,em"),
-		Level: parsed(l, "constraints", "paper", lp.ParseLevel), Step: parsed(l, "step", "2delta", parseStep), Loss: parsed(l, "loss", "mean", variant.ParseLoss),
-		Gap: big.NewRat(1, 1e9), Solver: linear.Embedded{}, MaxMemory: maxMemory,
-		Report: func(p linear.Progress) { l.tell("%d pivots, objective %.9g", p.Pivots, p.Objective) },
+		Level: parsed(l, "constraints", "paper", lp.ParseLevel), Step: parsed(l, "step", "2delta", parseStep), Loss: parsed(l, "loss", "mean", lp.ParseLoss),
+		Gap: big.NewRat(1, 1e9), MaxMemory: maxMemory,
+		Report: func(p lp.Progress) { l.tell("%d pivots, objective %.9g", p.Pivots, p.Objective) },
 	}
-	if !r.Worst {
-		r.Objective = parsed(l, "objective", "paper", totals.ParseObjective)
-	}
-	if prior != "" {
-		r.Prior = new(parsed(l, "prior", "", variant.ParsePrior))
+	switch {
+	case prior != "":
+		r.Prior = parsed(l, "prior", "", lp.ParsePrior)
+	case objective == "box":
+		r.Prior = lp.Box()
+	case objective != "paper" && !r.Worst:
+		l.fail("objective %q is neither paper nor box", objective)
 	}
 	if l.err != nil {
 		return answer{}, nil
@@ -88,14 +88,14 @@ func ratio(ctx context.Context, l *line) (answer, error) {
 
 // threshold does a threshold job.
 func threshold(ctx context.Context, l *line) (answer, error) {
-	r := lp.ThresholdRequest{
-		N: l.count("n", 0), K: l.count("k", 0), Level: parsed(l, "constraints", "paper", lp.ParseLevel), Step: 1, Loss: parsed(l, "loss", "mean", variant.ParseLoss),
-		Gap: big.NewRat(1, 1e6), Solver: linear.Embedded{}, MaxMemory: maxMemory,
+	r := lp.Request{
+		N: l.count("n", 0), K: l.count("k", 0), Level: parsed(l, "constraints", "paper", lp.ParseLevel), Step: 1, Loss: parsed(l, "loss", "mean", lp.ParseLoss),
+		Gap: big.NewRat(1, 1e6), MaxMemory: maxMemory,
 	}
 	if l.err != nil {
 		return answer{}, nil
 	}
-	a, err := lp.Threshold(ctx, r)
+	a, err := lp.Threshold(ctx, r, nil)
 	if err != nil {
 		return answer{}, err
 	}
@@ -134,7 +134,7 @@ func pmf(ctx context.Context, l *line) (answer, error) {
 	if l.err != nil {
 		return answer{}, nil
 	}
-	m := lp.OnLattice(list[0], 0, totals.Paper, lp.Paper)
+	m := lp.OnLattice(list[0], 0, lp.Paper)
 	d, err := mechanisms.Ask(mechanisms.Within(ctx, m), in)
 	if err != nil {
 		return answer{}, err
@@ -184,7 +184,7 @@ func verdicts(ctx context.Context, l *line) (answer, error) {
 	if l.err != nil {
 		return answer{}, nil
 	}
-	c.Mechanism = lp.OnLattice(list[0], 0, totals.Paper, lp.Paper)
+	c.Mechanism = lp.OnLattice(list[0], 0, lp.Paper)
 	o := verify.Options{Progress: func(p verify.Property, checked, total int64) {
 		if total > 0 {
 			l.tell("%s, %d of %d comparisons", p, checked, total)

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
-	"optratio/internal/variant"
+	"optratio/internal/decimal"
 	"optratio/lattice"
+	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -121,24 +121,48 @@ func TestTightDeltaEnclosed(t *testing.T) {
 	}
 }
 
-// Tables that the linear program of package variant finds best need their δ exactly; with a little more taken from one outcome they need more.
+// optimalTable returns the probabilities of an optimal (ε,δ)-DP mechanism on Q(n,k) by the scores of each orbit, from its certificate.
+func optimalTable(t *testing.T, n, k int, eps number.Epsilon, d *big.Rat) map[string][]string {
+	t.Helper()
+	a, err := lp.Ratio(t.Context(), lp.Request{N: n, K: k, Epsilon: eps, Delta: d, Method: lp.Enumerated})
+	require.NoError(t, err)
+	var text strings.Builder
+	require.NoError(t, a.WriteCertificate(&text))
+	var inputs [][]string
+	for line := range strings.Lines(text.String()) {
+		if fields := strings.Fields(line); fields[0] == "input" {
+			inputs = append(inputs, fields[1:])
+		}
+	}
+	lat, err := lattice.New(n, k)
+	require.NoError(t, err)
+	table := map[string][]string{}
+	for i, m := range lat.All() {
+		name, cell, row := "", -1, []string(nil)
+		for v, count := range m {
+			if count > 0 {
+				cell++
+			}
+			for range count {
+				x, err := decimal.ParseNumber(inputs[i][cell])
+				if err != nil {
+					f, _, err := big.ParseFloat(inputs[i][cell], 0, 4096, big.ToNearestEven)
+					require.NoError(t, err)
+					x, _ = f.Rat(nil)
+				}
+				name, row = name+fmt.Sprint(-2*v, " "), append(row, x.RatString())
+			}
+		}
+		table[strings.TrimSpace(name)] = row
+	}
+	return table
+}
+
+// Tables that the linear program of package lp finds best need their δ exactly; with a little more taken from one outcome they need more.
 func TestTightDeltaOfOptimalTables(t *testing.T) {
 	for _, text := range []string{"1/50", "1/7"} {
 		d, _ := new(big.Rat).SetString(text)
-		p, err := variant.New(variant.Question{N: 3, K: 2, Epsilon: parse(t, "2"), Delta: d})
-		require.NoError(t, err)
-		s, err := p.Solve(context.Background(), linear.Embedded{}, big.NewRat(1, 1e9), nil)
-		require.NoError(t, err)
-		table := map[string][]string{}
-		s.Each(func(depths []int, pmf []*big.Rat) {
-			name := ""
-			for i, v := range depths {
-				name += fmt.Sprint(-2*v, " ")
-				table[""] = append(table[""], pmf[i].RatString())
-			}
-			table[name[:len(name)-1]] = table[""]
-			delete(table, "")
-		})
+		table := optimalTable(t, 3, 2, parse(t, "2"), d)
 		r := delta(t, byDepths(table), "2", 3, 2, text)
 		assert.Equal(t, Proved, r.Verdict)
 		tight, ok := r.TightDelta.Rat()

@@ -37,12 +37,11 @@ var mayImport = map[string][]string{
 	"internal/linear":        {arithmetic},
 	"internal/clp":           {arithmetic, "internal/linear"},
 	"internal/chain":         {},
-	"internal/lumped":        {arithmetic, "lattice", "internal/chain", "internal/linear", "mechanisms", "internal/totals"},
-	"internal/product":       {arithmetic, "lattice", "internal/linear", "mechanisms", "internal/totals"},
+	"internal/lumped":        {arithmetic, "lattice", "internal/chain", "internal/linear"},
+	"internal/product":       {arithmetic, "lattice", "internal/linear"},
 	"internal/totals":        {arithmetic, "lattice"},
-	"internal/table":         {arithmetic, "internal/linear", "mechanisms", "internal/certtext"},
-	"internal/variant":       {arithmetic, "lattice", "internal/linear", "internal/table", "mechanisms", "internal/totals", "internal/certtext"},
-	"lp":                     {arithmetic, "internal/patience", "lattice", "internal/chain", "internal/linear", "internal/lumped", "internal/product", "internal/table", "internal/variant", "mechanisms", "internal/totals", "internal/certtext"},
+	"internal/table":         {arithmetic, "lattice", "internal/linear", "mechanisms", "internal/certtext"},
+	"lp":                     {arithmetic, "internal/patience", "lattice", "internal/chain", "internal/clp", "internal/linear", "internal/lumped", "internal/product", "internal/table", "mechanisms", "internal/totals", "internal/certtext"},
 	"internal/heterogeneous": {arithmetic, "mechanisms", "optimum", "verify", "internal/certtext"},
 	"internal/stopping":      {arithmetic, "internal/linear", "mechanisms", "internal/secretary", "internal/certtext"},
 	"verify":                 {arithmetic, "internal/escape", "lattice", "mechanisms", "internal/certtext"},
@@ -164,7 +163,7 @@ func TestLinked(t *testing.T) {
 func TestLibrariesNameNoFlags(t *testing.T) {
 	flagName := regexp.MustCompile(`(^|[ (])--[a-z]`)
 	literals := 0
-	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "optimum", "proptest", "verify", "internal/evaluate", "internal/grid", "internal/heterogeneous", "internal/job", "internal/linear", "internal/lumped", "internal/recommend", "internal/secretary", "internal/stopping", "internal/sweep", "internal/table", "internal/topk", "internal/variant"} {
+	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "optimum", "proptest", "verify", "internal/evaluate", "internal/grid", "internal/heterogeneous", "internal/job", "internal/linear", "internal/lumped", "internal/recommend", "internal/secretary", "internal/stopping", "internal/sweep", "internal/table", "internal/topk"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
 				return err

@@ -12,8 +12,8 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/job"
-	"optratio/internal/variant"
 	"optratio/internal/vipr"
+	"optratio/lp"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -96,11 +96,11 @@ func epsilonOf(p *certificate.Problem) string {
 // Explained says what the rows of a level ask for.
 func Explained(constraints string) string {
 	return map[string]string{
-		"paper":             "paper (privacy towards the worst neighbors)",
-		"dp":                "dp (privacy towards all neighbors)",
-		"monotone":          "monotone (privacy towards the worst neighbors, monotone mechanisms)",
-		"full":              "full (privacy towards all neighbors, monotone mechanisms)",
-		variant.Approximate: variant.Approximate + " (privacy towards all neighbors)",
+		"paper":        "paper (privacy towards the worst neighbors)",
+		"dp":           "dp (privacy towards all neighbors)",
+		"monotone":     "monotone (privacy towards the worst neighbors, monotone mechanisms)",
+		"full":         "full (privacy towards all neighbors, monotone mechanisms)",
+		lp.Approximate: lp.Approximate + " (privacy towards all neighbors)",
 	}[constraints]
 }
 

@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"optratio/internal/decimal"
-	"optratio/internal/totals"
 	"optratio/lp"
 	"optratio/mechanisms"
 )
@@ -50,7 +49,7 @@ func (p Params) OnLattice(m mechanisms.Mechanism, k int) (mechanisms.Mechanism, 
 			return nil, err
 		}
 	}
-	return lp.OnLattice(m, k, totals.Paper, level), nil
+	return lp.OnLattice(m, k, level), nil
 }
 
 // FindMechanism reads one name, of the given field.

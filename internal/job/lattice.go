@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
-	"optratio/internal/totals"
-	"optratio/internal/variant"
 	"optratio/lp"
 )
 
@@ -69,7 +67,7 @@ func (q *Lattice) priorName() string {
 }
 
 // level is the name of the rows that are asked for.
-func (q *Lattice) level() string { return choose(q.Delta == "", q.Constraints, variant.Approximate) }
+func (q *Lattice) level() string { return choose(q.Delta == "", q.Constraints, lp.Approximate) }
 
 // mostParts bounds L.
 const mostParts = 1 << 16
@@ -101,16 +99,16 @@ func (q *Lattice) request(ctx context.Context, h *Host, size Size, delta *big.Ra
 	if err := size.check(); err != nil {
 		return r, err
 	}
-	r = lp.Request{N: size.N, K: size.K, Worst: q.Objective == "minimax", MaxMemory: h.MaxMemory, Direct: q.Solver != "auto"}
+	r = lp.Request{N: size.N, K: size.K, Worst: q.Objective == "minimax", MaxMemory: h.MaxMemory, Solver: q.Solver}
 	if !r.Worst {
-		if r.Objective, err = Parsed("objective", q.Objective, totals.ParseObjective); err != nil {
+		if r.Prior, err = Parsed("objective", q.Objective, parseObjective); err != nil {
 			return r, err
 		}
 	}
 	if r.Level, err = Parsed("constraints", q.Constraints, lp.ParseLevel); err != nil {
 		return r, err
 	}
-	if r.Solver, err = findSolver(q.Solver); err != nil {
+	if _, err = findSolver(q.Solver); err != nil {
 		return r, err
 	}
 	if r.Gap, err = decimal.Parse(q.Gap); err != nil || r.Gap.Sign() < 0 {
@@ -137,17 +135,26 @@ func (q *Lattice) request(ctx context.Context, h *Host, size Size, delta *big.Ra
 		if q.Monotonic { // neighbors are those of scores that move by Δ/2 either way, up to a shift
 			delta = new(big.Rat).Quo(delta, big.NewRat(2, 1))
 		}
-		var prior variant.Prior
-		prior, err = q.prior(ctx, h, &r, delta)
-		r.Prior = &prior
+		r.Prior, err = q.prior(ctx, h, &r, delta)
 	}
 	return r, err
 }
 
-func (q *Lattice) loss(ctx context.Context, h *Host) (variant.Loss, error) {
+// parseObjective reads the two objectives that are means.
+func parseObjective(text string) (prior lp.Prior, err error) {
+	switch text {
+	case "paper":
+		return prior, nil
+	case "box":
+		return lp.Box(), nil
+	}
+	return prior, fmt.Errorf("objective %q is neither paper nor box", text)
+}
+
+func (q *Lattice) loss(ctx context.Context, h *Host) (lp.Loss, error) {
 	name, _, _ := strings.Cut(q.Loss, ":")
 	if slices.Contains(Choices("loss"), name) {
-		loss, err := variant.ParseLoss(q.Loss)
+		loss, err := lp.ParseLoss(q.Loss)
 		if err != nil {
 			err = refuse("{loss}: %w", err)
 		}
@@ -155,16 +162,16 @@ func (q *Lattice) loss(ctx context.Context, h *Host) (variant.Loss, error) {
 	}
 	values, err := h.readColumn(ctx, "loss", q.Loss, "mean, square, top1, tail:T or a file with the loss of each depth"+DidYouMean(name, Choices("loss")))
 	if err != nil {
-		return variant.Loss{}, err
+		return lp.Loss{}, err
 	}
-	loss, err := variant.Losses(values)
+	loss, err := lp.Losses(values)
 	if err != nil {
 		err = refuse("{loss} %s: %w", q.Loss, err)
 	}
 	return loss, err
 }
 
-func (q *Lattice) prior(ctx context.Context, h *Host, r *lp.Request, delta *big.Rat) (prior variant.Prior, err error) {
+func (q *Lattice) prior(ctx context.Context, h *Host, r *lp.Request, delta *big.Rat) (prior lp.Prior, err error) {
 	kind, path, _ := strings.Cut(q.Prior, ":")
 	switch kind {
 	case "product":
@@ -172,17 +179,17 @@ func (q *Lattice) prior(ctx context.Context, h *Host, r *lp.Request, delta *big.
 		if err != nil {
 			return prior, err
 		}
-		prior, err = variant.Product(factors)
+		prior, err = lp.Product(factors)
 		return prior, q.refusePrior(err)
 	case "scores", "histogram":
 		depths, weights, err := readWeightedVectors(ctx, h, path, kind == "histogram", r, delta)
 		if err != nil {
 			return prior, err
 		}
-		prior, err = variant.Weighted(depths, weights)
+		prior, err = lp.Weighted(depths, weights)
 		return prior, q.refusePrior(err)
 	}
-	prior, err = variant.ParsePrior(q.Prior)
+	prior, err = lp.ParsePrior(q.Prior)
 	if near := DidYouMean(kind, Choices("prior")); err != nil && near != "" && !slices.Contains(Choices("prior"), kind) {
 		err = fmt.Errorf("%w%s", err, near)
 	}

@@ -7,7 +7,6 @@ import (
 	"math/big"
 
 	"optratio/internal/document"
-	"optratio/internal/linear"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -57,7 +56,7 @@ func (q *Ratio) Request(ctx context.Context, h *Host) (r lp.Request, err error) 
 	if r.Method, err = Parsed("method", q.Method, lp.ParseMethod); err != nil {
 		return r, err
 	}
-	if r.Direct && r.Method == lp.Auto {
+	if q.Solver != "auto" && r.Method == lp.Auto {
 		r.Method = lp.Enumerated
 	}
 	return r, monotonicToo(q.Monotonic, r.Mechanisms, delta)
@@ -137,7 +136,7 @@ func (q Ratio) at(ctx context.Context, h *Host, eps Epsilon) (*Answer, error) {
 	if subject != nil {
 		defer subject.Close()
 	}
-	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	r.Report = func(p lp.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 	a, err := Settle(ctx, func() (*lp.Answer, error) { return rated(ctx, r, subject) }, func(why string) *lp.Answer { return anyRatio(r, why) })
 	if err != nil {
 		return nil, err
@@ -163,7 +162,7 @@ func (q Ratio) at(ctx context.Context, h *Host, eps Epsilon) (*Answer, error) {
 func anyRatio(r lp.Request, why string) *lp.Answer {
 	a := &lp.Answer{Proof: "none", Solver: "none", Undecided: why}
 	var ratio number.Number
-	if r.Loss.IsMean() {
+	if r.Loss.String() == "mean" {
 		a.Optimum, ratio = number.Bounds(new(big.Rat), big.NewRat(int64(r.K), 1)), number.Bounds(new(big.Rat), nil)
 	}
 	for _, m := range r.Mechanisms {

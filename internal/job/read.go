@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -179,20 +180,16 @@ func FloatGap(text string) (float64, error) {
 	return gap, nil
 }
 
-// findSolver reads a solver's name. CLP is for a second opinion: on large programs it takes longer than the embedded solver, which has better starts
-// (docs/development/performance.md), and answers do not depend on the build.
+// findSolver reads a solver's name.
 func findSolver(name string) (linear.Solver, error) {
-	switch name {
-	case "auto", "embedded":
-		return linear.Embedded{}, nil
-	case "clp":
-		s, err := clp.New()
-		if err != nil {
-			return nil, refuse("{solver} clp: %w", err)
-		}
-		return s, nil
+	if !slices.Contains(Choices("solver"), name) {
+		return nil, refuse("{solver} %s: give auto, clp or embedded%s", quoted(name), DidYouMean(name, Choices("solver")))
 	}
-	return nil, refuse("{solver} %s: give auto, clp or embedded%s", quoted(name), DidYouMean(name, Choices("solver")))
+	s, err := clp.Find(name)
+	if err != nil {
+		err = refuse("{solver} %s: %w", name, err)
+	}
+	return s, err
 }
 
 // MostInput bounds what is read of a file of numbers, in bytes.

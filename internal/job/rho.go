@@ -103,7 +103,7 @@ func (q *Ratio) calibrated(ctx context.Context, r lp.Request, m mechanisms.Mecha
 	if err != nil {
 		return row, err
 	}
-	mean, err := lp.MeanError(ctx, m, q.N, q.K, r.Objective, eps)
+	mean, err := lp.MeanError(ctx, m, q.N, q.K, r.Prior, eps)
 	if errors.Is(err, lp.ErrTooLarge) || ctx.Err() != nil {
 		doc.Undecided, mean, err = fmt.Sprint(err), number.Bounds(new(big.Rat), big.NewRat(int64(q.K), 1)), nil
 		if ctx.Err() != nil {

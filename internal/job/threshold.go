@@ -7,7 +7,6 @@ import (
 	"math/big"
 
 	"optratio/internal/document"
-	"optratio/internal/totals"
 	"optratio/lp"
 	"optratio/number"
 )
@@ -22,25 +21,23 @@ type Threshold struct {
 // NewThreshold returns the question with its defaults.
 func NewThreshold() *Threshold { return &Threshold{Lattice: standardLattice("1e-6"), Method: "auto"} }
 
-func (q *Threshold) request(ctx context.Context, h *Host) (r lp.ThresholdRequest, err error) {
-	if _, err := Parsed("objective", q.Objective, totals.ParseObjective); err != nil {
+func (q *Threshold) request(ctx context.Context, h *Host) (r lp.Request, err error) {
+	if _, err := Parsed("objective", q.Objective, parseObjective); err != nil {
 		return r, err
 	}
-	asked, err := q.Lattice.request(ctx, h, q.Size, big.NewRat(1, 1))
+	r, err = q.Lattice.request(ctx, h, q.Size, big.NewRat(1, 1))
 	switch {
 	case err != nil:
-		return r, err
-	case asked.Gap.Sign() == 0:
-		return r, refuse("{gap} 0: thresholds are irrational, give a gap > 0")
-	case q.Method != "auto" && q.Method != "closed-form" && q.Method != "lp":
-		return r, refuse("{method} %s: give auto or lp", quoted(q.Method))
-	case h.Certificate && q.Method != "lp":
-		return r, refuse("{cert}: certificates come with {method} lp")
+	case r.Gap.Sign() == 0:
+		err = refuse("{gap} 0: thresholds are irrational, give a gap > 0")
+	case q.Method == "lp":
+		r.Method = lp.Enumerated
+	case q.Method != "auto" && q.Method != "closed-form":
+		err = refuse("{method} %s: give auto or lp", quoted(q.Method))
+	case h.Certificate:
+		err = refuse("{cert}: certificates come with {method} lp")
 	}
-	return lp.ThresholdRequest{
-		N: q.N, K: q.K, Objective: asked.Objective, Level: asked.Level, Gap: asked.Gap, Solver: asked.Solver, MaxMemory: asked.MaxMemory,
-		ByLP: q.Method == "lp", Step: asked.Step, Loss: asked.Loss, Prior: asked.Prior,
-	}, nil
+	return r, err
 }
 
 // Answer answers it.
@@ -53,10 +50,10 @@ func (q *Threshold) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Report = func(exp *big.Rat, optimal bool) {
+	decided := func(exp *big.Rat, optimal bool) {
 		report("permute-and-flip is %s at e^ε = %s", choose(optimal, "optimal", "not optimal"), exp.RatString())
 	}
-	a, err := Settle(ctx, func() (*lp.ThresholdAnswer, error) { return lp.Threshold(ctx, r) },
+	a, err := Settle(ctx, func() (*lp.ThresholdAnswer, error) { return lp.Threshold(ctx, r, decided) },
 		func(why string) *lp.ThresholdAnswer { return &lp.ThresholdAnswer{Proof: "none", Undecided: why} })
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/totals"
 	"optratio/number"
 )
 
@@ -67,7 +66,7 @@ type Result struct {
 // It starts with a few classes and doubles their number until the bound stops improving, a
 // limit is reached or the context ends; then it returns the best bound so far. The context's error is
 // returned only where it ended before there was any bound, ErrTooMany where even the coarsest partition is beyond the limits.
-func Bound(ctx context.Context, n, k int, eps number.Epsilon, objective totals.Objective, o Options) (*Result, error) {
+func Bound(ctx context.Context, n, k int, eps number.Epsilon, boxed bool, o Options) (*Result, error) {
 	if n < 1 || k < 1 {
 		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
 	}
@@ -82,7 +81,7 @@ func Bound(ctx context.Context, n, k int, eps number.Epsilon, objective totals.O
 			Lower: number.FromInt(0, o.Precision), Tree: newTree(), Multipliers: []*big.Rat{new(big.Rat)}, Sequences: 1, Converged: true,
 		}, nil
 	}
-	s := &search{ctx: ctx, n: n, k: k, objective: objective, o: o, z: z.Near()}
+	s := &search{ctx: ctx, n: n, k: k, boxed: boxed, o: o, z: z.Near()}
 	best, err := s.run()
 	if err != nil {
 		return nil, err

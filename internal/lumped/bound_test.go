@@ -14,7 +14,6 @@ import (
 
 	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/number"
 )
@@ -47,17 +46,19 @@ func pfMean(n, k int, z float64) float64 {
 
 // optimum solves the whole program of Q(n,k) in chain form with the embedded solver: one column per variable's injection. It
 // shares the lattice package's chains with nothing here. A mean.
-func optimum(t testing.TB, n, k int, z float64, o totals.Objective) float64 {
+func optimum(t testing.TB, n, k int, z float64, o bool) float64 {
 	l, err := lattice.New(n, k)
 	require.NoError(t, err)
 	vs := l.Number()
-	total, _ := new(big.Float).SetInt(totals.Paper.Total(n, k)).Float64()
+	total, _ := new(big.Float).SetInt(lattice.Vectors(n, k, false)).Float64()
 	m := &linear.Model{}
 	factor := make([]float64, l.Len())
 	for i, c := range l.All() {
 		w, _ := new(big.Float).SetInt(lattice.Multiplicity(c)).Float64()
 		m.AddRow(w/total, w/total)
-		factor[i] = float64(o.Factor(c))
+		if factor[i] = 1; o {
+			factor[i] = float64(lattice.Copies(c))
+		}
 	}
 	down := vs.DownAll()
 	for j := range vs.Len() {
@@ -83,11 +84,11 @@ func optimum(t testing.TB, n, k int, z float64, o totals.Objective) float64 {
 
 // mean returns the lower end of the result over |Q|.
 func mean(r *Result, n, k int) float64 {
-	f, _ := r.Lower.Quo(number.FromBig(totals.Paper.Total(n, k), 128)).Float64()
+	f, _ := r.Lower.Quo(number.FromBig(lattice.Vectors(n, k, false), 128)).Float64()
 	return f
 }
 
-func mustBound(t testing.TB, n, k int, e number.Epsilon, objective totals.Objective, o Options) *Result {
+func mustBound(t testing.TB, n, k int, e number.Epsilon, objective bool, o Options) *Result {
 	t.Helper()
 	r, err := Bound(context.Background(), n, k, e, objective, o)
 	require.NoError(t, err)
@@ -95,11 +96,11 @@ func mustBound(t testing.TB, n, k int, e number.Epsilon, objective totals.Object
 }
 
 // solved returns a level with the given classes, solved.
-func solved(t testing.TB, n, k int, p *partition, e number.Epsilon, objective totals.Objective, iterations int) *level {
+func solved(t testing.TB, n, k int, p *partition, e number.Epsilon, objective bool, iterations int) *level {
 	t.Helper()
 	o, err := Options{Gap: 1e-7}.filled()
 	require.NoError(t, err)
-	s := &search{ctx: context.Background(), n: n, k: k, objective: objective, o: o, z: math.Exp(-e.Float()), refinement: &refinement{tree: p.Tree, classes: p.boxes}}
+	s := &search{ctx: context.Background(), n: n, k: k, boxed: objective, o: o, z: math.Exp(-e.Float()), refinement: &refinement{tree: p.Tree, classes: p.boxes}}
 	l, err := s.build()
 	require.NoError(t, err)
 	s.solve(l, math.Inf(1), iterations)
@@ -119,7 +120,7 @@ func TestReferenceRatios(t *testing.T) {
 		{7, 7, 1, 1.0334213, 4e-6, 148}, {7, 7, 2, 1.0119288, 1e-6, 358},
 		{12, 12, 1, 1.0364, 1e-4, 793}, {20, 5, 2, 1.0000175, 3e-6, 1806},
 	} {
-		l := solved(t, c.n, c.k, statistics(c.n, c.k, c.top), e, totals.Paper, 4000)
+		l := solved(t, c.n, c.k, statistics(c.n, c.k, c.top), e, false, 4000)
 		r := l.result(e.ExpNeg(big.NewRat(1, 1), 128), 0)
 		assert.InDelta(t, c.ratio, pfMean(c.n, c.k, math.Exp(-0.5))/mean(r, c.n, c.k), c.within, "%v", c)
 		assert.Equal(t, c.classes, r.Tree.Classes(), "%v", c)
@@ -129,13 +130,13 @@ func TestReferenceRatios(t *testing.T) {
 // TestExactOptimum: (4,4), e^ε = 3/2 has the optimum 626346334019/2210794560, which one class for each orbit reaches.
 func TestExactOptimum(t *testing.T) {
 	want := big.NewRat(626346334019, 2210794560)
-	r := mustBound(t, 4, 4, expEpsilon(t, "3/2"), totals.Paper, Options{})
+	r := mustBound(t, 4, 4, expEpsilon(t, "3/2"), false, Options{})
 	assert.True(t, r.Converged)
 	lower, _ := r.Lower.Lo().Rat(nil)
 	assert.LessOrEqual(t, lower.Cmp(want), 0)
 	gap, _ := new(big.Rat).Quo(lower.Sub(want, lower), want).Float64()
 	assert.Less(t, gap, 1e-7)
-	r = mustBound(t, 4, 4, expEpsilon(t, "3/2"), totals.Paper, Options{MaxClasses: 31})
+	r = mustBound(t, 4, 4, expEpsilon(t, "3/2"), false, Options{MaxClasses: 31})
 	less, _ := r.Lower.Lo().Rat(nil)
 	assert.Negative(t, less.Cmp(new(big.Rat).Mul(want, big.NewRat(9999, 10000))), "these classes reach the optimum")
 }
@@ -148,7 +149,7 @@ func TestBoundAgainstTheWholeProgram(t *testing.T) {
 	}{{3, 4, "0.2"}, {4, 3, "0.5"}, {5, 4, "0.3"}, {3, 8, "0.3"}, {2, 6, "0.4"}, {6, 2, "0.1"}, {4, 4, "1.5"}, {4, 4, "0"}, {9, 2, "0.3"}} {
 		e := epsilon(t, c.eps)
 		z := math.Exp(-e.Float())
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+		for _, o := range []bool{false, true} {
 			best := optimum(t, c.n, c.k, z, o)
 			for _, classes := range []int{2, 8, 20, 0} {
 				b := mean(mustBound(t, c.n, c.k, e, o, Options{MaxClasses: classes}), c.n, c.k)
@@ -166,10 +167,10 @@ func TestBoxIsAtLeastItsShells(t *testing.T) {
 	e := epsilon(t, "0.5")
 	sum := 0.0
 	for k := 1; k <= 4; k++ {
-		f, _ := mustBound(t, 5, k, e, totals.Paper, Options{}).Lower.Float64()
+		f, _ := mustBound(t, 5, k, e, false, Options{}).Lower.Float64()
 		sum += f
 	}
-	box, _ := mustBound(t, 5, 4, e, totals.Box, Options{}).Lower.Float64()
+	box, _ := mustBound(t, 5, 4, e, true, Options{}).Lower.Float64()
 	assert.Greater(t, box, sum*(1-1e-6))
 }
 
@@ -177,14 +178,14 @@ func TestBoxIsAtLeastItsShells(t *testing.T) {
 func TestSimplexAgrees(t *testing.T) {
 	e := epsilon(t, "0.5")
 	for name, p := range partitions(t, 5, 5) {
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+		for _, o := range []bool{false, true} {
 			l := solved(t, 5, 5, p, e, o, 50000)
 			r, err := linear.Embedded{}.Solve(context.Background(), l.program.model(math.Exp(-0.5)), linear.Options{Algorithm: linear.Primal})
 			require.NoError(t, err)
 			require.Equal(t, linear.Optimal, r.Outcome)
 			assert.InDelta(t, r.Objective, mean(l.result(e.ExpNeg(big.NewRat(1, 1), 128), 0), 5, 5), 1e-6*r.Objective+1e-9, "%s %v", name, o)
 			// Its duals, certified by the same function, prove the same.
-			lo, _ := l.program.certify(r.Duals, math.Exp(-0.5), 128).Quo(number.FromBig(totals.Paper.Total(5, 5), 128)).Float64()
+			lo, _ := l.program.certify(r.Duals, math.Exp(-0.5), 128).Quo(number.FromBig(lattice.Vectors(5, 5, false), 128)).Float64()
 			assert.InDelta(t, r.Objective, lo, 1e-6*r.Objective+1e-9, "%s %v", name, o)
 		}
 	}
@@ -192,12 +193,16 @@ func TestSimplexAgrees(t *testing.T) {
 
 // whole evaluates the dual function of the whole program at y(m), in exact arithmetic, by walking the chains of the
 // lattice: y'(m) for every orbit, and the bound.
-func whole(l *lattice.Lattice, y []*big.Rat, z *big.Rat, o totals.Objective) (least []*big.Rat, bound *big.Rat) {
+func whole(l *lattice.Lattice, y []*big.Rat, z *big.Rat, o bool) (least []*big.Rat, bound *big.Rat) {
 	vs := l.Number()
 	start, order := vs.Chains()
 	var factor []*big.Rat
 	for _, m := range l.All() {
-		factor = append(factor, big.NewRat(o.Factor(m), 1))
+		copies := int64(1)
+		if o {
+			copies = lattice.Copies(m)
+		}
+		factor = append(factor, big.NewRat(copies, 1))
 	}
 	least = make([]*big.Rat, l.Len())
 	for c := range len(start) - 1 {
@@ -243,9 +248,9 @@ func TestCertifyIsTheDualFunction(t *testing.T) {
 		n, k := s[0], s[1]
 		l, err := lattice.New(n, k)
 		require.NoError(t, err)
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+		for _, o := range []bool{false, true} {
 			best := optimum(t, n, k, 2.0/3, o)
-			total, _ := new(big.Float).SetInt(totals.Paper.Total(n, k)).Float64()
+			total, _ := new(big.Float).SetInt(lattice.Vectors(n, k, false)).Float64()
 			for name, p := range partitions(t, n, k) {
 				lev := solved(t, n, k, p, e, o, 2000)
 				for trial := range 12 {
@@ -297,9 +302,9 @@ func TestCertifyIsTheDualFunction(t *testing.T) {
 // TestRepairMakesFeasible: afterwards no class is clipped any more, so that the certified value is Σ N y.
 func TestRepairMakesFeasible(t *testing.T) {
 	rng := random(t)
-	prog := mustBuild(t, 6, 5, randomPartition(rng, 6, 5, 60), totals.Paper)
+	prog := mustBuild(t, 6, 5, randomPartition(rng, 6, 5, 60), false)
 	f := prog.form(0.7)
-	total := number.FromBig(totals.Paper.Total(6, 5), 128)
+	total := number.FromBig(lattice.Vectors(6, 5, false), 128)
 	for range 20 {
 		y := make([]float64, len(prog.weight))
 		for i := range y {
@@ -317,10 +322,10 @@ func TestRepairMakesFeasible(t *testing.T) {
 
 // TestWarmStart: a level starts at the bound of the one before.
 func TestWarmStart(t *testing.T) {
-	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+	for _, o := range []bool{false, true} {
 		opts, err := Options{}.filled()
 		require.NoError(t, err)
-		s := &search{ctx: context.Background(), n: 7, k: 6, objective: o, o: opts, z: 0.6, refinement: newRefinement(7, 6, 0.6, 1000)}
+		s := &search{ctx: context.Background(), n: 7, k: 6, boxed: o, o: opts, z: 0.6, refinement: newRefinement(7, 6, 0.6, 1000)}
 		s.refinement.grow(30)
 		s.best, err = s.build()
 		require.NoError(t, err)
@@ -337,7 +342,7 @@ func TestWarmStart(t *testing.T) {
 }
 
 func TestSmallAndEasyLattices(t *testing.T) {
-	r := mustBound(t, 1, 5, epsilon(t, "0.5"), totals.Paper, Options{})
+	r := mustBound(t, 1, 5, epsilon(t, "0.5"), false, Options{})
 	s, ok := r.Lower.Sign()
 	assert.True(t, ok && s == 0)
 	assert.Equal(t, 1, r.Tree.Classes())
@@ -348,7 +353,7 @@ func TestSmallAndEasyLattices(t *testing.T) {
 		eps  string
 	}{{2, 7, "0.3"}, {9, 1, "0.3"}, {6, 6, "0.7"}} {
 		e := epsilon(t, c.eps)
-		r := mustBound(t, c.n, c.k, e, totals.Paper, Options{})
+		r := mustBound(t, c.n, c.k, e, false, Options{})
 		assert.InEpsilon(t, pfMean(c.n, c.k, math.Exp(-e.Float())), mean(r, c.n, c.k), 1e-6, "%v", c)
 	}
 }
@@ -362,7 +367,7 @@ func TestCrowdedLattices(t *testing.T) {
 		ratio   float64
 	}{{60, 3, 200, 1 + 1e-9}, {80, 4, 300, 1 + 1e-9}, {60, 10, 1300, 1 + 2e-6}} {
 		ceiling := pfMean(c.n, c.k, math.Exp(-0.5))
-		r := mustBound(t, c.n, c.k, e, totals.Paper, Options{MaxClasses: c.classes, MaxIterations: 500, Target: ceiling * (1 - 5e-10)})
+		r := mustBound(t, c.n, c.k, e, false, Options{MaxClasses: c.classes, MaxIterations: 500, Target: ceiling * (1 - 5e-10)})
 		ratio := ceiling / mean(r, c.n, c.k)
 		assert.Less(t, ratio, c.ratio, "%v", c)
 		assert.GreaterOrEqual(t, ratio, 1-1e-13, "%v", c)
@@ -373,7 +378,7 @@ func TestCrowdedLattices(t *testing.T) {
 func reaches(t *testing.T, n, k int, eps string, work int64, ratio float64) {
 	e := epsilon(t, eps)
 	ceiling := pfMean(n, k, math.Exp(-e.Float()))
-	r := mustBound(t, n, k, e, totals.Paper, Options{MaxWork: work, Target: ceiling})
+	r := mustBound(t, n, k, e, false, Options{MaxWork: work, Target: ceiling})
 	assert.Less(t, ceiling/mean(r, n, k), ratio, "%d,%d: %d classes", n, k, r.Tree.Classes())
 }
 
@@ -384,7 +389,7 @@ func TestContextAndInput(t *testing.T) {
 	e := epsilon(t, "0.5")
 	ctx, cancel := context.WithCancel(context.Background())
 	reports := 0
-	r, err := Bound(ctx, 9, 9, e, totals.Paper, Options{Report: func(p Progress) {
+	r, err := Bound(ctx, 9, 9, e, false, Options{Report: func(p Progress) {
 		if reports++; reports == 20 {
 			cancel()
 		}
@@ -397,24 +402,24 @@ func TestContextAndInput(t *testing.T) {
 	assert.Greater(t, ratio, 1.0089, "more than the optimum, 1.0089836982")
 	assert.Less(t, ratio, 1.2)
 
-	_, err = Bound(ctx, 9, 9, e, totals.Paper, Options{})
+	_, err = Bound(ctx, 9, 9, e, false, Options{})
 	assert.ErrorIs(t, err, context.Canceled)
 	for _, c := range []struct {
 		n, k int
 		o    Options
 	}{{0, 3, Options{}}, {3, 0, Options{}}, {3, 3, Options{Gap: -1}}, {3, 3, Options{Improve: math.NaN()}}, {3, 3, Options{Target: math.NaN()}}, {3, 3, Options{MaxClasses: -1}}} {
-		_, err := Bound(context.Background(), c.n, c.k, e, totals.Paper, c.o)
+		_, err := Bound(context.Background(), c.n, c.k, e, false, c.o)
 		assert.ErrorIs(t, err, ErrInput, "%v", c)
 	}
-	_, err = Bound(context.Background(), 8, 8, e, totals.Paper, Options{MaxMemory: 1000})
+	_, err = Bound(context.Background(), 8, 8, e, false, Options{MaxMemory: 1000})
 	assert.ErrorIs(t, err, ErrTooMany)
-	r = mustBound(t, 30, 6, e, totals.Paper, Options{MaxClasses: 150, MaxIterations: 3000})
+	r = mustBound(t, 30, 6, e, false, Options{MaxClasses: 150, MaxIterations: 3000})
 	assert.LessOrEqual(t, r.Tree.Classes(), 150)
 }
 
 func BenchmarkBound1212(b *testing.B) {
 	for range b.N {
-		mustBound(b, 12, 12, epsilon(b, "0.5"), totals.Paper, Options{MaxWork: 100_000_000})
+		mustBound(b, 12, 12, epsilon(b, "0.5"), false, Options{MaxWork: 100_000_000})
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-
-	"optratio/internal/totals"
 )
 
 // program is the lumped program of Q(n,k): its classes, and the suffixes of the sequences in which chains visit them.
@@ -14,10 +12,10 @@ import (
 // depths k, k-1, …, 0 among the others as they are, then at depth 0 with all others 1, 2, … steps further down, as
 // far as k permits. Chains that visit the same classes are one.
 type program struct {
-	n, k      int
-	tree      *Tree
-	objective totals.Objective
-	weight    []*big.Int // of each class: the number of score vectors of Q(n,k) in it
+	n, k   int
+	tree   *Tree
+	boxed  bool
+	weight []*big.Int // of each class: the number of score vectors of Q(n,k) in it
 	// Suffix i is one position, of class visit[i] at the given cost, followed by suffix next[i] (< i, or -1 after the deep end). No
 	// position comes before it where first[i] says so.
 	visit, cost, next []int32
@@ -34,8 +32,8 @@ type shape struct {
 }
 
 // build lists the sequences of Q(n,k), n >= 2, with no more than so many bytes of memory where that is not 0. The classes have the given boxes.
-func build(ctx context.Context, n, k int, tree *Tree, classes []box, objective totals.Objective, memory int64) (*program, error) {
-	b := &builder{program: program{n: n, k: k, tree: tree, objective: objective, byOthers: newTree()}, ctx: ctx, memory: memory}
+func build(ctx context.Context, n, k int, tree *Tree, classes []box, boxed bool, memory int64) (*program, error) {
+	b := &builder{program: program{n: n, k: k, tree: tree, boxed: boxed, byOthers: newTree()}, ctx: ctx, memory: memory}
 	if b.spend(bytesPerCount * (k + 1) * len(classes)) {
 		b.others = newBox(n-1, k)
 		b.walk(0, -1)
@@ -95,7 +93,7 @@ func (b *builder) spend(bytes int) bool {
 // follows. Where that depends on the others it divides the box.
 func (b *builder) walk(p int, next int32) {
 	o := &b.others
-	if b.objective == totals.Box && p == 0 { // costs depend on the deepest depth
+	if b.boxed && p == 0 { // costs depend on the deepest depth
 		for b.deepest = b.k; o.hi[b.deepest] == 0; b.deepest-- {
 		}
 		if o.lo[b.deepest] == 0 {
@@ -118,7 +116,7 @@ func (b *builder) walk(p int, next int32) {
 			return
 		}
 		cost := depth
-		if b.objective == totals.Box {
+		if b.boxed {
 			cost *= b.k + 1 - max(depth, b.deepest+gap)
 		}
 		b.visit, b.cost = append(b.visit, class), append(b.cost, int32(cost))

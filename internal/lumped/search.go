@@ -5,14 +5,13 @@ import (
 	"math"
 
 	"optratio/internal/chain"
-	"optratio/internal/totals"
 )
 
 // search refines a partition and solves its program, again and again.
 type search struct {
 	ctx        context.Context
 	n, k       int
-	objective  totals.Objective
+	boxed      bool
 	z          float64
 	o          Options
 	refinement *refinement
@@ -89,7 +88,7 @@ func (s *search) reached(l *level) bool { return s.o.Target > 0 && l.ascent.Boun
 
 // build sets up a level with the classes of the refinement, which starts from the best one, if any.
 func (s *search) build() (*level, error) {
-	prog, err := build(s.ctx, s.n, s.k, s.refinement.tree.clone(), s.refinement.classes, s.objective, s.o.MaxMemory)
+	prog, err := build(s.ctx, s.n, s.k, s.refinement.tree.clone(), s.refinement.classes, s.boxed, s.o.MaxMemory)
 	if err != nil {
 		return nil, err
 	}

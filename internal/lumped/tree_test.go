@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/totals"
 	"optratio/lattice"
 )
 
@@ -101,7 +100,7 @@ func each(t *testing.T, f func(t *testing.T, n, k int, p *partition)) {
 	}
 }
 
-func mustBuild(t testing.TB, n, k int, p *partition, o totals.Objective) *program {
+func mustBuild(t testing.TB, n, k int, p *partition, o bool) *program {
 	t.Helper()
 	prog, err := build(context.Background(), n, k, p.Tree, p.boxes, o, 0)
 	require.NoError(t, err)
@@ -121,7 +120,7 @@ func TestClassesAreWhatTheyAreSaidToBe(t *testing.T) {
 			}
 			weight[c].Add(&weight[c], lattice.Multiplicity(m))
 		}
-		prog := mustBuild(t, n, k, p, totals.Paper)
+		prog := mustBuild(t, n, k, p, false)
 		for c := range weight {
 			require.Positive(t, weight[c].Sign(), "class %d is empty", c)
 			require.Zero(t, weight[c].Cmp(prog.weight[c]), "class %d: weight %v, want %v", c, prog.weight[c], &weight[c])
@@ -163,14 +162,18 @@ func TestSequencesMergeTheChains(t *testing.T) {
 		vs := l.Number()
 		start, order := vs.Chains()
 		m := make([]int, k+1)
-		for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+		for _, o := range []bool{false, true} {
 			want := map[string]*big.Int{}
 			for c := range len(start) - 1 {
 				var s []int
 				var weight *big.Int
 				for _, j := range order[start[c]:start[c+1]] {
 					l.Unrank(int(vs.Orbit[j]), m)
-					s = append(s, p.Of(m), int(o.Factor(m))*int(vs.Depth[j]))
+					cost := int(vs.Depth[j])
+					if o {
+						cost *= int(lattice.Copies(m))
+					}
+					s = append(s, p.Of(m), cost)
 					w := lattice.Multiplicity(m)
 					w.Mul(w, big.NewInt(int64(vs.Count[j])))
 					if weight != nil {
@@ -283,13 +286,13 @@ func TestLargeWeightsAddUp(t *testing.T) {
 	for _, s := range [][2]int{{40, 12}, {300, 6}, {3, 200}} {
 		r := newRefinement(s[0], s[1], 0.6, 1000)
 		r.grow(200)
-		prog := mustBuild(t, s[0], s[1], &partition{r.tree, r.classes, r.leaf, s[0]}, totals.Paper)
+		prog := mustBuild(t, s[0], s[1], &partition{r.tree, r.classes, r.leaf, s[0]}, false)
 		sum := new(big.Int)
 		for _, w := range prog.weight {
 			assert.Positive(t, w.Sign())
 			sum.Add(sum, w)
 		}
-		total := totals.Paper.Total(s[0], s[1])
+		total := lattice.Vectors(s[0], s[1], false)
 		assert.Zero(t, sum.Cmp(total))
 		sum.SetInt64(0)
 		for _, sh := range prog.shapes {
@@ -321,12 +324,12 @@ func TestRefinementEndsAtOrbits(t *testing.T) {
 
 func TestBuildStopsAtTheLimit(t *testing.T) {
 	p := randomPartition(random(t), 6, 6, 50)
-	_, err := build(context.Background(), 6, 6, p.Tree, p.boxes, totals.Paper, 20_000)
+	_, err := build(context.Background(), 6, 6, p.Tree, p.boxes, false, 20_000)
 	assert.ErrorIs(t, err, ErrTooMany)
-	_, err = build(context.Background(), 6, 6, p.Tree, p.boxes, totals.Paper, 1_000_000)
+	_, err = build(context.Background(), 6, 6, p.Tree, p.boxes, false, 1_000_000)
 	assert.NoError(t, err)
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = build(ended, 6, 6, p.Tree, p.boxes, totals.Paper, 0)
+	_, err = build(ended, 6, 6, p.Tree, p.boxes, false, 0)
 	assert.ErrorIs(t, err, context.Canceled)
 }

@@ -59,7 +59,6 @@ var targets = []target{
 	{pkg: "lp", files: []string{"repair.go"}, run: "Repair"},
 	{pkg: "internal/lumped", files: []string{"bound.go", "dual.go", "weight.go"}},
 	{pkg: "internal/table"},
-	{pkg: "internal/variant"},
 	{pkg: "verify"},
 	{pkg: "proptest"},
 	{pkg: "verify/audit", files: []string{"bet.go", "binomial.go", "wealth.go", "fit.go", "independence.go"},

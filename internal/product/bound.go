@@ -8,7 +8,6 @@ import (
 	"math/big"
 
 	"optratio/internal/arith"
-	"optratio/internal/totals"
 	"optratio/number"
 )
 
@@ -26,7 +25,7 @@ type Result struct {
 const DefaultPrecision = 128
 
 // Bound returns the best point that it finds; the one without injections, which is permute-and-flip, where it finds nothing better. The context's error is returned where it ended.
-func Bound(ctx context.Context, n, k int, eps number.Epsilon, objective totals.Objective, prec uint) (*Result, error) {
+func Bound(ctx context.Context, n, k int, eps number.Epsilon, box bool, prec uint) (*Result, error) {
 	if n < 1 || k < 1 {
 		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
 	}
@@ -34,15 +33,15 @@ func Bound(ctx context.Context, n, k int, eps number.Epsilon, objective totals.O
 		prec = DefaultPrecision
 	}
 	z := eps.ExpNeg(big.NewRat(1, 1), prec)
-	list, err := propose(ctx, n, k, z.Near(), objective)
+	list, err := propose(ctx, n, k, z.Near(), box)
 	if err != nil || len(list) == 0 {
 		return &Result{Saving: number.FromInt(0, prec)}, err
 	}
-	return prove(ctx, n, k, z, objective, list)
+	return prove(ctx, n, k, z, box, list)
 }
 
 // prove makes the injections feasible and returns what the point is worth.
-func prove(ctx context.Context, n, k int, z number.Interval, objective totals.Objective, list []Injection) (*Result, error) {
+func prove(ctx context.Context, n, k int, z number.Interval, box bool, list []Injection) (*Result, error) {
 	f := arith.Interval{Prec: z.Prec()}
 	share, err := feasible(ctx, n, k, z, list)
 	if err != nil {
@@ -55,7 +54,7 @@ func prove(ctx context.Context, n, k int, z number.Interval, objective totals.Ob
 			continue
 		}
 		r.Injections = append(r.Injections, q)
-		r.Saving = f.Sub(r.Saving, f.Mul(f.FromRat(q.Amount), cost(f, &q, power, n, k, objective)))
+		r.Saving = f.Sub(r.Saving, f.Mul(f.FromRat(q.Amount), cost(f, &q, power, n, k, box)))
 	}
 	if r.Saving.Lo().Sign() <= 0 {
 		return &Result{Saving: f.Zero()}, nil

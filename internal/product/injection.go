@@ -4,7 +4,6 @@ import (
 	"math/big"
 
 	"optratio/internal/arith"
-	"optratio/internal/totals"
 )
 
 // Injection is an amount of probability s(m,w) = Amount Π g(v_s) by which each candidate at depth w = Depth gets more than privacy asks for, on every count vector with
@@ -52,14 +51,14 @@ func terms[T any](f arith.Field[T], q *Injection, power []T, k int) []term[T] {
 
 // cost returns what injections with an amount of 1 add to Σ_m W(m) Σ_v v m_v x[m][v]. Under the box objective that is the sum over the lattices of depths 1 to k, on which
 // the same point is feasible.
-func cost[T any](f arith.Field[T], q *Injection, power []T, n, k int, objective totals.Objective) T {
+func cost[T any](f arith.Field[T], q *Injection, power []T, n, k int, box bool) T {
 	ways := new(big.Int).Binomial(int64(n-1), int64(q.Tops))
 	ways.Mul(ways, big.NewInt(int64(n)))
 	t := terms(f, q, power, k)
 	sum, a, b := f.Zero(), f.Zero(), f.Zero()
 	for depth := 1; depth <= k; depth++ {
 		a, b = f.Add(a, f.Mul(f.FromInt(int64(depth)), power[depth])), f.Add(b, power[depth])
-		if depth < k && objective == totals.Paper || depth < q.Depth {
+		if depth < k && !box || depth < q.Depth {
 			continue
 		}
 		y := f.Zero()

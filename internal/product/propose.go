@@ -10,7 +10,6 @@ import (
 
 	"optratio/internal/arith"
 	"optratio/internal/linear"
-	"optratio/internal/totals"
 )
 
 // Limits of a proposal: on its rows, on k, and on what injections there are.
@@ -89,7 +88,7 @@ func around(list []Injection, ratios int64) (more []Injection) {
 var one = big.NewRat(1, 1)
 
 // propose returns injections of a point near the best one, which need not be feasible. It is none where the lattice is beyond the limits.
-func propose(ctx context.Context, n, k int, z float64, objective totals.Objective) ([]Injection, error) {
+func propose(ctx context.Context, n, k int, z float64, box bool) ([]Injection, error) {
 	if n < 3 || k < 2 || k > maxDepth || !(z > 0.5 && z < 1) {
 		return nil, nil
 	}
@@ -101,7 +100,7 @@ func propose(ctx context.Context, n, k int, z float64, objective totals.Objectiv
 	saving := 0.0
 	list := c.all(n)
 	for ratios := int64(2 * firstRatios); len(list) > 0; ratios *= 2 {
-		found, saved, err := best(ctx, n, k, z, objective, list)
+		found, saved, err := best(ctx, n, k, z, box, list)
 		if err != nil {
 			return nil, err
 		}
@@ -117,12 +116,12 @@ func propose(ctx context.Context, n, k int, z float64, objective totals.Objectiv
 }
 
 // best returns those of the injections that the best combination of them takes, with their amounts, and what the share of them saves that is feasible.
-func best(ctx context.Context, n, k int, z float64, objective totals.Objective, list []Injection) (chosen []Injection, saving float64, err error) {
+func best(ctx context.Context, n, k int, z float64, box bool, list []Injection) (chosen []Injection, saving float64, err error) {
 	f := arith.Float{}
 	power := arith.Powers(f, z, k)
 	p := &proposal{}
 	list = slices.DeleteFunc(list, func(q Injection) bool {
-		c := cost(f, &q, power, n, k, objective)
+		c := cost(f, &q, power, n, k, box)
 		if !(c < 0) || math.IsInf(c, 0) {
 			return true
 		}

@@ -79,9 +79,7 @@ func (p *Plan) Check(ctx context.Context) error {
 func (p *Plan) request(at Point) (lp.Request, error) {
 	r := p.Request
 	r.N, r.K = at.N, at.K
-	if !r.Varied() { // others have no lumping
-		r.MaxWork = MaxWork
-	}
+	r.MaxWork = MaxWork
 	var err error
 	if p.Exp {
 		r.Epsilon, err = number.FromExp(at.Epsilon)

@@ -19,7 +19,6 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/grid"
-	"optratio/internal/linear"
 	"optratio/internal/lumped"
 	"optratio/internal/slowtest"
 	"optratio/lp"
@@ -41,7 +40,7 @@ func plan(t testing.TB, n, k, eps string) *Plan {
 	require.NoError(t, err)
 	return &Plan{
 		N: whole(n), K: whole(k), Epsilon: values, Objective: "paper", Constraints: "paper",
-		Request: lp.Request{Mechanisms: []mechanisms.Mechanism{mechanisms.Exponential(), mechanisms.PermuteAndFlip()}, Gap: big.NewRat(1, 1e9), Solver: linear.Embedded{}},
+		Request: lp.Request{Mechanisms: []mechanisms.Mechanism{mechanisms.Exponential(), mechanisms.PermuteAndFlip()}, Gap: big.NewRat(1, 1e9)},
 	}
 }
 
@@ -237,35 +236,31 @@ func TestStoppedAnywhere(t *testing.T) {
 	}
 }
 
-// stopping is the embedded solver, which does something before it is asked.
-type stopping struct {
-	linear.Embedded
-	do func()
-}
-
-func (s stopping) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
-	s.do()
-	return s.Embedded.Solve(ctx, m, o)
-}
-
 // Rows that a job has when the context has ended are not kept, also where they are there at the same time as the end.
 func TestRowsOfTheEnd(t *testing.T) {
-	p := plan(t, "2,3", "3", "0.2") // the first by theorem, the second by the solver
+	p := plan(t, "2,3", "3", "0.2")
+	end := func() {}
+	p.Request.Mechanisms = append(p.Request.Mechanisms, mechanisms.FromRational(mechanisms.Info{Name: "uniform choice", Symmetric: true, Uniform: true}, func(in *mechanisms.Instance) ([]*big.Rat, error) {
+		if len(in.Scores) == 3 {
+			end()
+		}
+		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(len(in.Scores)))}, len(in.Scores)), nil
+	}))
 	want := whole(t, p)
 	for range 20 {
 		ctx, cancel := context.WithCancel(context.Background())
 		first := make(chan bool)
-		p.Request.Solver = stopping{do: func() { <-first; cancel() }}
+		end = func() { <-first; cancel() }
 		path := filepath.Join(t.TempDir(), "rows.csv")
 		s, err := Run(ctx, p, grid.Shard{}, grid.Options{Path: path, Jobs: 2, Report: func(done, _ int) {
-			if done == 2 {
+			if done == 3 {
 				close(first)
 				time.Sleep(20 * time.Millisecond) // so that the other job ends meanwhile
 			}
 		}})
 		require.NoError(t, err)
-		assert.Equal(t, 2, s.Missing())
-		p.Request.Solver = linear.Embedded{}
+		assert.Equal(t, 3, s.Missing())
+		end = func() {}
 		run(t, p, grid.Options{Path: path, Resume: true})
 		require.Equal(t, want, rows(t, path))
 	}

@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"optratio/internal/table"
-	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/number"
 )
@@ -118,7 +117,7 @@ func key(depths []int) string {
 func (s *space) rows() []table.Row {
 	var rows []table.Row
 	have := map[[2]int32]bool{}
-	variant.Rows{Vars: s.vars, L: 1}.Pairs(func(pair table.Pair) bool {
+	table.Lattice{Vars: s.vars, L: 1}.Pairs(func(pair table.Pair) bool {
 		left := make([]int, len(pair))
 		for i, p := range pair {
 			left[i] = int(p.Candidates)

@@ -16,8 +16,8 @@ import (
 	"optratio/internal/arith"
 	"optratio/internal/linear"
 	"optratio/internal/table"
-	"optratio/internal/variant"
 	"optratio/lattice"
+	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -46,14 +46,12 @@ func ask(t *testing.T, n, k, top int, eps number.Epsilon, names ...string) *Answ
 // single is the optimum of choosing one candidate, and permute-and-flip's error beside it.
 func single1(t *testing.T, n, k int, eps number.Epsilon) (optimum, flip *big.Rat) {
 	t.Helper()
-	p, err := variant.New(variant.Question{N: n, K: k, L: 1, Epsilon: eps, Neighbors: true})
+	a, err := lp.Ratio(context.Background(), lp.Request{N: n, K: k, Epsilon: eps, Level: lp.DP, Method: lp.Enumerated, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
 	require.NoError(t, err)
-	s, err := p.Solve(context.Background(), linear.Embedded{}, big.NewRat(1, 1e9), nil)
-	require.NoError(t, err)
-	b, err := p.Rate(context.Background(), mechanisms.PermuteAndFlip(), 128)
-	require.NoError(t, err)
-	require.True(t, s.Optimum.Exact() && b.Exact())
-	return s.Optimum.Low, b.Low
+	require.True(t, a.Optimum.IsExact() && a.Mechanisms[0].Error.IsExact())
+	optimum, _ = a.Optimum.Rat()
+	flip, _ = a.Mechanisms[0].Error.Rat()
+	return optimum, flip
 }
 
 // Top 1 is selection; top n-1 is selection of the one to reject, with the lattice turned upside down.

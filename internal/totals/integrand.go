@@ -15,19 +15,19 @@ import (
 type integrand struct {
 	ctx          context.Context
 	n            int
-	powers       []number.Interval // z^0 … z^V, V = k or, for the paper's objective, the first depth with a power that counts for nothing
-	objective    Objective
+	powers       []number.Interval // z^0 … z^V, V = k or, for the paper's box, the first depth with a power that counts for nothing
+	box          bool
 	deep         int             // k - V
 	deepWeighted number.Interval // Σ v z^v over the depths below V
 }
 
-func newIntegrand(ctx context.Context, n, k int, z number.Interval, objective Objective) *integrand {
+func newIntegrand(ctx context.Context, n, k int, z number.Interval, box bool) *integrand {
 	prec := z.Prec()
 	f := arith.Interval{Prec: prec}
-	g := &integrand{ctx: ctx, n: n, objective: objective, powers: []number.Interval{f.One()}}
+	g := &integrand{ctx: ctx, n: n, box: box, powers: []number.Interval{f.One()}}
 	for v := range k {
 		g.powers = append(g.powers, g.powers[v].Mul(z))
-		if objective == Paper && g.powers[v+1].Hi().MantExp(nil) < -int(prec)-16 {
+		if !box && g.powers[v+1].Hi().MantExp(nil) < -int(prec)-16 {
 			break
 		}
 	}
@@ -63,7 +63,7 @@ func (g *integrand) at(t number.Interval) number.Interval {
 			rest.AddMul(f.FromInt(int64(g.deep)), between)
 			depth.AddMul(g.deepWeighted, between)
 		}
-		if g.objective == Box || v == len(g.powers)-1 {
+		if g.box || v == len(g.powers)-1 {
 			s := rest.Value()
 			total = total.Add(depth.Value().Mul(arith.DifferenceQuotient(f, s.Add(best), s, g.n-1)))
 		}

@@ -29,7 +29,7 @@ const (
 //
 // The time grows with k (log n + bits), not with the size of the lattice. The error is that of the context where it ends,
 // ErrInput, or ErrPrecision.
-func Exponential(ctx context.Context, n, k int, z func(prec uint) number.Interval, objective Objective, rel float64) (number.Interval, error) {
+func Exponential(ctx context.Context, n, k int, z func(prec uint) number.Interval, box bool, rel float64) (number.Interval, error) {
 	if n < 1 || k < 1 {
 		return number.Interval{}, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
 	}
@@ -49,8 +49,8 @@ func Exponential(ctx context.Context, n, k int, z func(prec uint) number.Interva
 		}
 		q := &panels{
 			rule:  quadrature.Legendre(8+int(digits/3), prec),
-			at:    newIntegrand(ctx, n, k, zs.SetPrec(prec), objective).at,
-			rough: newIntegrand(ctx, n, k, zs.SetPrec(64), objective).at,
+			at:    newIntegrand(ctx, n, k, zs.SetPrec(prec), box).at,
+			rough: newIntegrand(ctx, n, k, zs.SetPrec(64), box).at,
 		}
 		total, err := q.integrate(ctx, inner)
 		if err != nil {

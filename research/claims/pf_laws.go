@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"optratio/internal/table"
-	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -255,7 +254,7 @@ func gloss(pmf func(weights []*big.Rat) []*big.Rat) check {
 func worstRowsSuffice(level lp.Level) check {
 	return onLattices([][2]int{{3, 2}, {3, 3}, {4, 2}}, "3/2, 2", "rows of privacy, each by an exact linear program", func(t *tally, n, k int, z *big.Rat) {
 		p := newProgram(n, k, z, level)
-		variant.Rows{Vars: p.vars, L: 1}.Neighbors(func(r table.Row) bool {
+		table.Lattice{Vars: p.vars, L: 1}.Neighbors(func(r table.Row) bool {
 			least, _ := p.minimise(t.ctx, p.row(r).at)
 			return t.expect(least.Sign() >= 0, "Q(%d,%d), e^ε = %s: x_%s - e^-ε x_%s can be %s", n, k, inv(z).RatString(), p.name(r.Above), p.name(r.Below), least.RatString())
 		})

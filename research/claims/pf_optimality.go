@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -56,13 +55,13 @@ func init() {
 		"Figure 2, text: above the threshold | main": over(names(drawn)+", ε = 0.9625, 1, 2, 10 and both objectives by the exact criterion, two of them also by exact linear programs", func(t *tally) {
 			for _, s := range drawn {
 				for _, eps := range []string{"0.9625", "1", "2", "10"} {
-					for _, o := range []totals.Objective{totals.Paper, totals.Box} {
-						t.expect(lp.PermuteAndFlipOptimal(s[0], s[1], o, epsilonOf(eps)), "Q(%d,%d), ε = %s, objective %s: permute-and-flip is not optimal", s[0], s[1], eps, o)
+					for _, o := range []lp.Prior{{}, lp.Box()} {
+						t.expect(flipOptimal(t.ctx, s[0], s[1], o, epsilonOf(eps)), "Q(%d,%d), ε = %s, objective %s: permute-and-flip is not optimal", s[0], s[1], eps, o)
 					}
 				}
 			}
 			for _, s := range drawn[:2] {
-				t.isOptimal(s, rat(21, 8), totals.Box)
+				t.isOptimal(s, rat(21, 8), lp.Box())
 			}
 		}),
 		"Figure 2, text: largest value | main":         over("n = 4, k = 4, 8 and n = 5, k = 4, "+figureGrid+": the largest rounds to 1.01", figureTwoLargest),
@@ -139,9 +138,15 @@ func alwaysBest() mechanisms.Mechanism {
 	})
 }
 
+// flipOptimal decides by the exact criterion whether permute-and-flip is optimal at an ε > 0.
+func flipOptimal(ctx context.Context, n, k int, prior lp.Prior, e number.Epsilon) bool {
+	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Prior: prior, Method: lp.ClosedForm, Mechanisms: []mechanisms.Mechanism{}}))
+	return *a.PFOptimal
+}
+
 // ratios returns the ratios of permute-and-flip and the exponential mechanism to the optimum of the program, exact where that is asked for and e^ε is rational.
-func ratios(ctx context.Context, n, k int, e number.Epsilon, o totals.Objective, exact bool) (flip, exp lp.Rated) {
-	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Objective: o, Method: lp.Enumerated, Exact: exact, Gap: rat(1, 1000000)}))
+func ratios(ctx context.Context, n, k int, e number.Epsilon, o lp.Prior, exact bool) (flip, exp lp.Rated) {
+	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Prior: o, Method: lp.Enumerated, Exact: exact, Gap: rat(1, 1000000)}))
 	if a.Undecided != "" {
 		panic(fmt.Sprintf("n = %d, k = %d: %s", n, k, a.Undecided))
 	}
@@ -149,7 +154,7 @@ func ratios(ctx context.Context, n, k int, e number.Epsilon, o totals.Objective,
 }
 
 // isOptimal expects permute-and-flip's ratio to be 1 by an exact program.
-func (t *tally) isOptimal(size [2]int, exp *big.Rat, o totals.Objective) {
+func (t *tally) isOptimal(size [2]int, exp *big.Rat, o lp.Prior) {
 	flip, _ := ratios(t.ctx, size[0], size[1], expOf(exp), o, true)
 	ratio, ok := flip.Ratio.Rat()
 	t.expect(ok && ratio.Cmp(one) == 0, "Q(%d,%d), e^ε = %s: permute-and-flip's ratio is %s", size[0], size[1], exp.RatString(), flip.Ratio)
@@ -160,11 +165,11 @@ func optimalFrom(exp, eps string) check {
 	sizes := [][2]int{{2, 3}, {3, 2}, {3, 4}, {4, 3}, {5, 2}}
 	return over(fmt.Sprintf("%s at e^ε = %s by exact linear programs; n, k <= 40 at ε = %s by the criterion z + … + z^k <= 1; for k = 0 there is no error", names(sizes), exp, eps), func(t *tally) {
 		for _, s := range sizes {
-			t.isOptimal(s, rats(exp)[0], totals.Paper)
+			t.isOptimal(s, rats(exp)[0], lp.Prior{})
 		}
 		for n := 1; n <= 40; n++ {
 			for k := 1; k <= 40; k++ {
-				t.expect(lp.PermuteAndFlipOptimal(n, k, totals.Paper, epsilonOf(eps)), "Q(%d,%d), ε = %s: permute-and-flip is not optimal", n, k, eps)
+				t.expect(flipOptimal(t.ctx, n, k, lp.Prior{}, epsilonOf(eps)), "Q(%d,%d), ε = %s: permute-and-flip is not optimal", n, k, eps)
 			}
 		}
 	})
@@ -176,7 +181,7 @@ var drawn = [][2]int{{3, 4}, {4, 4}, {5, 4}, {6, 4}, {4, 2}, {4, 6}, {4, 8}}
 const figureGrid = "ε = 0.3, 0.35, …, 0.55, certified enclosures"
 
 // largestRatio bounds permute-and-flip's largest ratio over that grid.
-func largestRatio(ctx context.Context, n, k int, o totals.Objective) (low, high *big.Rat) {
+func largestRatio(ctx context.Context, n, k int, o lp.Prior) (low, high *big.Rat) {
 	low, high = one, one
 	for _, eps := range []string{"0.3", "0.35", "0.4", "0.45", "0.5", "0.55"} {
 		flip, _ := ratios(ctx, n, k, epsilonOf(eps), o, false)
@@ -193,7 +198,7 @@ func bounds(r lp.Rated) (low, high *big.Rat) {
 }
 
 func figureTwoLargest(t *tally) {
-	for _, o := range []totals.Objective{totals.Paper, totals.Box} {
+	for _, o := range []lp.Prior{{}, lp.Box()} {
 		least, most := one, one
 		for _, s := range [][2]int{{4, 4}, {4, 8}, {5, 4}} {
 			low, high := largestRatio(t.ctx, s[0], s[1], o)
@@ -207,7 +212,7 @@ func figureTwoLargest(t *tally) {
 func figureTwoDepth(t *tally) {
 	before := one
 	for _, k := range []int{2, 4, 6, 8} {
-		low, high := largestRatio(t.ctx, 4, k, totals.Box)
+		low, high := largestRatio(t.ctx, 4, k, lp.Box())
 		t.expect(less(before, low), "k = %d: %s, before it %s", k, short(low), short(before))
 		t.see("k = %d: %s", k, short(low))
 		before = high
@@ -217,7 +222,7 @@ func figureTwoDepth(t *tally) {
 func figureTwoCandidates(t *tally) {
 	least, most := one, zero // of the excess over 1
 	for n := 3; n <= 6; n++ {
-		low, high := largestRatio(t.ctx, n, 4, totals.Box)
+		low, high := largestRatio(t.ctx, n, 4, lp.Box())
 		t.see("n = %d: %s", n, short(low))
 		least, most = smaller(least, sub(low, one)), largest(most, sub(high, one))
 	}
@@ -228,7 +233,7 @@ func figureTwoExponential(t *tally) {
 	for _, k := range []int{2, 8} {
 		before, last := zero, zero
 		for _, eps := range []string{"0.01", "0.1", "0.3", "1", "3", "10"} {
-			_, exp := ratios(t.ctx, 4, k, epsilonOf(eps), totals.Box, false)
+			_, exp := ratios(t.ctx, 4, k, epsilonOf(eps), lp.Box(), false)
 			low, high := bounds(exp)
 			t.expect(less(before, low), "k = %d: at ε = %s the ratio is %s, before it %s", k, eps, short(low), short(before))
 			before, last = high, low
@@ -242,7 +247,7 @@ func figureTwoSmall(t *tally) {
 	for _, k := range []int{2, 8} {
 		before := two
 		for _, eps := range []string{"0.1", "0.01", "0.001"} {
-			flip, exp := ratios(t.ctx, 4, k, epsilonOf(eps), totals.Paper, false)
+			flip, exp := ratios(t.ctx, 4, k, epsilonOf(eps), lp.Prior{}, false)
 			_, high := bounds(exp)
 			_, own := bounds(flip)
 			t.expect(less(high, before) && own.Cmp(high) <= 0, "k = %d, ε = %s: %s for the exponential mechanism, %s for permute-and-flip", k, eps, short(high), short(own))

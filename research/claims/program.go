@@ -11,7 +11,6 @@ import (
 
 	"optratio/internal/linear"
 	"optratio/internal/table"
-	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/lp"
 )
@@ -50,7 +49,7 @@ func newProgram(n, k int, z *big.Rat, level lp.Level) *program {
 		}
 		return true
 	}
-	rows := variant.Rows{Vars: p.vars, L: 1}
+	rows := table.Lattice{Vars: p.vars, L: 1}
 	rows.Worst(visit)
 	if level == lp.DP || level == lp.Full {
 		rows.Neighbors(visit)

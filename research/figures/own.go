@@ -12,7 +12,6 @@ import (
 
 	"optratio/internal/evaluate"
 	"optratio/internal/stopping"
-	"optratio/internal/totals"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -103,8 +102,8 @@ func drawThreshold(ctx context.Context, a *Args) *Figure {
 	all := []*Series{{Name: "every n ≥ 3", Kind: Marked}, {Name: "n = 3, weights of the box", Kind: Marked}}
 	a.steps(len(ks))
 	for _, k := range ks {
-		for i, objective := range []totals.Objective{totals.Paper, totals.Box} {
-			t := must(lp.Threshold(ctx, lp.ThresholdRequest{N: 3, K: k, Objective: objective, Gap: big.NewRat(1, 1e12)}))
+		for i, objective := range []lp.Prior{{}, lp.Box()} {
+			t := must(lp.Threshold(ctx, lp.Request{N: 3, K: k, Prior: objective, Gap: big.NewRat(1, 1e12)}, nil))
 			settled(ctx, t.Undecided)
 			low, _, _ := ends(t.Lower)
 			_, _, high := ends(t.Upper)
@@ -341,7 +340,7 @@ func drawRho(ctx context.Context, a *Args) *Figure {
 			run[j] = eps
 		}
 		for j, n := range ns {
-			pf, em := must(lp.MeanError(ctx, list[0], n, k, totals.Paper, run[0])), must(lp.MeanError(ctx, list[1], n, k, totals.Paper, run[1]))
+			pf, em := must(lp.MeanError(ctx, list[0], n, k, lp.Prior{}, run[0])), must(lp.MeanError(ctx, list[1], n, k, lp.Prior{}, run[1]))
 			errs.Series[j].certify(x, evaluate.Ratio(pf, em))
 			a.step()
 		}

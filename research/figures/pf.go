@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 
-	"optratio/internal/totals"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/research/worst"
@@ -126,8 +125,9 @@ func ratios(name, curves, letter string) func(context.Context, *Args) *Figure {
 		}
 		from, to := a.Range("eps-range", smallest, greatest)
 		grid := geometrically(from, to, a.Int("points", 2, 2000))
-		objective, err := totals.ParseObjective(a.Text("objective"))
-		if err != nil {
+		objective := a.Text("objective")
+		prior, known := map[string]lp.Prior{"paper": {}, "box": lp.Box()}[objective]
+		if !known {
 			a.fail("objective", "give paper or box")
 		}
 		var all []*Series
@@ -136,14 +136,14 @@ func ratios(name, curves, letter string) func(context.Context, *Args) *Figure {
 			for _, k := range ks {
 				s := &Series{Name: map[string]string{"n": fmt.Sprintf("n = %d", n), "k": fmt.Sprintf("k = %d", k)}[curves]}
 				for _, eps := range grid {
-					answer := rate(ctx, lp.Request{N: n, K: k, Epsilon: exactly(eps), Objective: objective, Gap: big.NewRat(1, 1e8), Mechanisms: []mechanisms.Mechanism{must(mechanisms.Lookup(name))}})
+					answer := rate(ctx, lp.Request{N: n, K: k, Epsilon: exactly(eps), Prior: prior, Gap: big.NewRat(1, 1e8), Mechanisms: []mechanisms.Mechanism{must(mechanisms.Lookup(name))}})
 					s.certify(eps, answer.Mechanisms[0].Ratio)
 					a.step()
 				}
 				all = append(all, s)
 			}
 		}
-		weights := map[string]string{"paper": "all score vectors of the lattice, as the source's text has it", "box": "all vectors of the box {-k..0}^n, as the source's published program has it"}[objective.String()]
+		weights := map[string]string{"paper": "all score vectors of the lattice, as the source's text has it", "box": "all vectors of the box {-k..0}^n, as the source's published program has it"}[objective]
 		return &Figure{
 			Title:    fmt.Sprintf("How far %s is from optimal, for several %s", map[string]string{"pf": "permute-and-flip", "em": "the exponential mechanism"}[name], curves),
 			Subtitle: fmt.Sprintf("Mean error over the optimum of the source's program, certified to 1e-8; %s; mean over %s. After %s2%s.", fixed, weights, pfSource, letter),

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/totals"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -72,7 +71,7 @@ func TestRatiosAreExact(t *testing.T) {
 		figure, curve, n, k string
 		nk                  [2]int
 	}{{"pf-2a", "n = 3", "3", "4", [2]int{3, 4}}, {"pf-2b", "k = 2", "4", "2", [2]int{4, 2}}, {"pf-2c", "k = 4", "4", "4", [2]int{4, 4}}} {
-		for _, objective := range []totals.Objective{totals.Paper, totals.Box} {
+		for _, objective := range []lp.Prior{{}, lp.Box()} {
 			f := drawn(t, c.figure, "n", c.n, "k", c.k, "points", "250", "objective", objective.String())
 			s := series(t, f, c.curve)
 			wide := 0.7 / (rowHeight - 60) * (slices.Max(s.Y) - slices.Min(s.Y))
@@ -81,7 +80,7 @@ func TestRatiosAreExact(t *testing.T) {
 				require.NoError(t, err)
 				m, err := mechanisms.Lookup(map[string]string{"pf-2a": "pf", "pf-2b": "pf", "pf-2c": "em"}[c.figure])
 				require.NoError(t, err)
-				answer, err := lp.Ratio(context.Background(), lp.Request{N: c.nk[0], K: c.nk[1], Epsilon: eps, Objective: objective, Exact: true, Method: lp.Enumerated, Mechanisms: []mechanisms.Mechanism{m}})
+				answer, err := lp.Ratio(context.Background(), lp.Request{N: c.nk[0], K: c.nk[1], Epsilon: eps, Prior: objective, Exact: true, Method: lp.Enumerated, Mechanisms: []mechanisms.Mechanism{m}})
 				require.NoError(t, err)
 				want, exact := answer.Mechanisms[0].Ratio.Rat()
 				require.True(t, exact)

@@ -14,7 +14,6 @@ import (
 
 	"optratio/internal/evaluate"
 	"optratio/internal/slowtest"
-	"optratio/internal/totals"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -139,9 +138,9 @@ func errorTable(t *testing.T) string {
 	for _, s := range [][2]int{{2, 1}, {2, 4}, {5, 4}, {50, 4}, {1000, 10}} {
 		cells := []any{s[0], s[1]}
 		for _, text := range rhos {
-			pf, err := lp.MeanError(context.Background(), mechanisms.PermuteAndFlip(), s[0], s[1], totals.Paper, at[text].pf)
+			pf, err := lp.MeanError(context.Background(), mechanisms.PermuteAndFlip(), s[0], s[1], lp.Prior{}, at[text].pf)
 			require.NoError(t, err)
-			em, err := lp.MeanError(context.Background(), mechanisms.Exponential(), s[0], s[1], totals.Paper, at[text].em)
+			em, err := lp.MeanError(context.Background(), mechanisms.Exponential(), s[0], s[1], lp.Prior{}, at[text].em)
 			require.NoError(t, err)
 			low, _, high := ends(evaluate.Ratio(pf, em))
 			require.Greater(t, low, 1.0)
@@ -184,7 +183,7 @@ func TestQuotientAtEqualRho(t *testing.T) {
 			pmf, err := m.Exact(mechanisms.OnLattice(depths, eps))
 			require.NoError(t, err)
 			for i, v := range depths {
-				term := new(big.Rat).SetInt(totals.Paper.Weight(c))
+				term := new(big.Rat).SetInt(lattice.Multiplicity(c))
 				sum.Add(sum, term.Mul(term, new(big.Rat).Mul(big.NewRat(int64(v), 1), pmf[i])))
 			}
 		}
@@ -214,9 +213,9 @@ func TestQuotientAtEqualRho(t *testing.T) {
 		require.True(t, ok)
 		low, _ := rho.Lo().Rat(nil)
 		prime, _ := atEqualRho(context.Background(), em, low)
-		a, err := lp.MeanError(context.Background(), pf, n, k, totals.Paper, e)
+		a, err := lp.MeanError(context.Background(), pf, n, k, lp.Prior{}, e)
 		require.NoError(t, err)
-		b, err := lp.MeanError(context.Background(), em, n, k, totals.Paper, prime)
+		b, err := lp.MeanError(context.Background(), em, n, k, lp.Prior{}, prime)
 		require.NoError(t, err)
 		return a.Float64() / b.Float64(), prime.Float()
 	}
@@ -251,7 +250,7 @@ func TestExponentialMechanismIsAheadOnLattices(t *testing.T) {
 				least, _ := r.Parameter.Lower()
 				eps, err := number.FromEpsilon(least)
 				require.NoError(t, err)
-				e, err := lp.MeanError(context.Background(), m, s[0], s[1], totals.Paper, eps)
+				e, err := lp.MeanError(context.Background(), m, s[0], s[1], lp.Prior{}, eps)
 				require.NoError(t, err)
 				found[i] = e.Float64()
 			}

@@ -75,9 +75,6 @@ func (m *monotone) solve(ctx context.Context, p *prover, z int64) (*dual, error)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if a.Evidence == nil {
-		return nil, nil
-	}
 	short := func(r *big.Rat) int64 {
 		if r == nil {
 			return 0
@@ -86,14 +83,13 @@ func (m *monotone) solve(ctx context.Context, p *prover, z int64) (*dual, error)
 		return units(f)
 	}
 	y := make([]int64, len(m.class))
-	for orbit, r := range a.Evidence.Proposal.Dual {
-		y[m.class[orbit]] = short(r)
-	}
 	var cuts []cut
-	for i, c := range a.Evidence.Proposal.Cuts {
-		if mu := short(a.Evidence.Proposal.Multiplier[i]); mu > 0 && c.Below >= 0 && !c.Private {
-			cuts = append(cuts, cut{c.Above, c.Below, mu})
+	if !a.Multipliers(func(orbit int, r *big.Rat) { y[m.class[orbit]] = short(r) }, func(above, below int32, r *big.Rat) {
+		if mu := short(r); mu > 0 {
+			cuts = append(cuts, cut{above, below, mu})
 		}
+	}) {
+		return nil, nil
 	}
 	cuts = m.sorted(cuts)
 	cost, ok := m.costs(p.form, cuts)

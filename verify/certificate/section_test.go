@@ -22,7 +22,8 @@ import (
 	lpstopping "optratio/internal/stopping"
 	"optratio/internal/table"
 	"optratio/internal/topk"
-	"optratio/internal/variant"
+	"optratio/lp"
+	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -151,33 +152,30 @@ func (l lines) solveLattice(ctx context.Context, eps number.Epsilon) (*proof, er
 		}
 		return p, nil
 	}
-	q := variant.Question{N: l.whole("n"), K: l.whole("k"), L: l.whole("step"), Epsilon: eps}
-	level := l.field("constraints")
-	q.Neighbors, q.Monotone = level == "dp" || level == "full", level == "monotone" || level == "full"
-	if level == variant.Approximate {
-		q.Delta = rational(l.field("delta"))
-	}
+	q := lp.Request{N: l.whole("n"), K: l.whole("k"), Step: l.whole("step"), Epsilon: eps, Method: lp.Enumerated, Mechanisms: []mechanisms.Mechanism{}}
 	var err error
-	if q.Loss, err = variant.Losses(rationals(l.field("loss"))); err != nil {
+	if level := l.field("constraints"); level == lp.Approximate {
+		q.Delta = rational(l.field("delta"))
+	} else if q.Level, err = lp.ParseLevel(level); err != nil {
+		return nil, err
+	}
+	if q.Loss, err = lp.Losses(rationals(l.field("loss"))); err != nil {
 		return nil, err
 	}
 	switch l.field("prior") {
 	case "box":
-		q.Prior = variant.Box()
+		q.Prior = lp.Box()
 	case "worst":
 		q.Worst = true
 	case "weights":
 		return nil, errors.New("not solved here")
 	}
-	p, err := variant.New(q)
+	a, err := lp.Ratio(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.Solve(ctx, linear.Embedded{}, big.NewRat(1, 1e9), nil)
-	if err != nil {
-		return nil, err
-	}
-	return &proof{s.Optimum.Low, s.Optimum.High, func(b *bytes.Buffer) error { return s.WriteCertificate(b, level) }}, nil
+	low, high := a.Optimum.Ends()
+	return &proof{low, high, func(b *bytes.Buffer) error { return a.WriteCertificate(b) }}, nil
 }
 
 // writtenOut returns the choice of several candidates as a table: its inputs are score vectors, by depths in steps of 2Δ/L, its outputs sets of candidates.

@@ -1,4 +1,4 @@
-package variant_test
+package lp
 
 import (
 	"context"
@@ -9,15 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
 	"optratio/internal/slowtest"
-	"optratio/internal/variant"
 )
 
 // For two candidates Theorem 4 of docs/results/approximate.md has the optimum: Pr[error >= 2 steps] is a weight times max(0, z²/2 - δ(z + z²)), which is 0 iff
 // δ >= z/(2(1+z)) = 1/(2(e+1)) = 0.134470710684997… at ε = 1. The deltas are that number rounded up and down.
 func TestOptimumOfExactlyZero(t *testing.T) {
-	tail, err := variant.ParseLoss("tail:2")
+	tail, err := ParseLoss("tail:2")
 	require.NoError(t, err)
 	for _, worst := range []bool{false, true} {
 		for _, c := range []struct {
@@ -32,16 +30,16 @@ func TestOptimumOfExactlyZero(t *testing.T) {
 			{"1/2", true},
 			{"1/10", false},
 		} {
-			s := approximately(t, variant.Question{N: 2, K: 2, Epsilon: epsilon(t, "1"), Loss: tail, Worst: worst}, c.delta)
-			assert.Equal(t, c.zero, s.Optimum.Exact() && s.Optimum.Low.Sign() == 0, "δ = %s: %s, %s", c.delta, s.Optimum.Low, s.Optimum.High)
-			assert.Equal(t, c.zero, s.Optimum.Low.Sign() == 0)
+			s := approximately(t, Request{N: 2, K: 2, Epsilon: epsilon(t, "1"), Loss: tail, Worst: worst}, c.delta)
+			assert.Equal(t, c.zero, s.exact() && s.low().Sign() == 0, "δ = %s: %s, %s", c.delta, s.low(), s.high())
+			assert.Equal(t, c.zero, s.low().Sign() == 0)
 		}
 	}
-	geometric, err := variant.ParsePrior("geometric:1/3")
+	geometric, err := ParsePrior("geometric:1/3")
 	require.NoError(t, err)
-	s := approximately(t, variant.Question{N: 3, K: 3, Epsilon: epsilon(t, "1"), Loss: tail, Prior: geometric}, "3/10")
-	assert.True(t, s.Optimum.Exact() && s.Optimum.Low.Sign() == 0)
-	s.Each(func(depths []int, pmf []*big.Rat) {
+	s := approximately(t, Request{N: 3, K: 3, Epsilon: epsilon(t, "1"), Loss: tail, Prior: geometric}, "3/10")
+	assert.True(t, s.exact() && s.low().Sign() == 0)
+	s.eachVector(func(depths []int, pmf []*big.Rat) {
 		for r, v := range depths {
 			assert.True(t, v < 2 || pmf[r].Sign() == 0, "%v %v", depths, pmf)
 		}
@@ -56,7 +54,7 @@ func TestHardlyAnyNoise(t *testing.T) {
 			for _, eps := range []string{"20", "45", "120", "700"} {
 				for _, delta := range []string{"1/10", "1/1000000", "3/5"} {
 					t.Run(fmt.Sprint(n, step, eps, delta), func(t *testing.T) {
-						q := variant.Question{N: n, K: 2, L: step, Epsilon: epsilon(t, eps)}
+						q := Request{N: n, K: 2, Step: step, Epsilon: epsilon(t, eps)}
 						s := approximately(t, q, delta)
 						if n > 2 || step > 1 {
 							return
@@ -78,8 +76,8 @@ func TestHardlyAnyNoise(t *testing.T) {
 							}
 							return sum
 						}
-						assert.LessOrEqual(t, s.Optimum.Low.Cmp(at(high)), 0)
-						assert.GreaterOrEqual(t, s.Optimum.High.Cmp(at(low)), 0)
+						assert.LessOrEqual(t, s.low().Cmp(at(high)), 0)
+						assert.GreaterOrEqual(t, s.high().Cmp(at(low)), 0)
 					})
 				}
 			}
@@ -90,15 +88,15 @@ func TestHardlyAnyNoise(t *testing.T) {
 // Without a δ the same: e^ε = 10^300, exactly, and ε = 5000.
 func TestHardlyAnyNoiseWithoutDelta(t *testing.T) {
 	slowtest.Only(t)
-	for _, q := range []variant.Question{
-		{N: 3, K: 3, L: 2, Epsilon: exp(t, "1"+fmt.Sprintf("%0300d", 0)), Neighbors: true},
-		{N: 3, K: 2, L: 2, Epsilon: epsilon(t, "5000"), Neighbors: true, Monotone: true},
+	for _, q := range []Request{
+		{N: 3, K: 3, Step: 2, Epsilon: exp(t, "1"+fmt.Sprintf("%0300d", 0)), Level: DP},
+		{N: 3, K: 2, Step: 2, Epsilon: epsilon(t, "5000"), Level: Full},
 	} {
-		p, err := variant.New(q)
+		p, err := newTestTable(q)
 		require.NoError(t, err)
-		s, err := p.Solve(context.Background(), linear.Embedded{}, big.NewRat(1, 1e9), nil)
+		s, err := p.solve(context.Background(), big.NewRat(1, 1e9))
 		require.NoError(t, err)
 		require.Empty(t, s.Undecided)
-		assert.Positive(t, s.Optimum.Low.Sign())
+		assert.Positive(t, s.low().Sign())
 	}
 }

@@ -1,4 +1,4 @@
-package variant_test
+package lp
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"optratio/internal/linear"
 	"optratio/internal/table"
-	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -33,23 +32,80 @@ func exp(t *testing.T, s string) number.Epsilon {
 	return eps
 }
 
+// enclosure is a number by its ends.
+type enclosure struct{ Low, High *big.Rat }
+
+func enclosureOf(x number.Number) enclosure {
+	low, high := x.Ends()
+	return enclosure{low, high}
+}
+
+func (e enclosure) Exact() bool { return e.Low.Cmp(e.High) == 0 }
+
+func (s *tableProof) low() *big.Rat     { return enclosureOf(s.optimum()).Low }
+func (s *tableProof) high() *big.Rat    { return enclosureOf(s.optimum()).High }
+func (s *tableProof) exact() bool       { return s.optimum().IsExact() }
+func (s *tableProof) priced() enclosure { return enclosureOf(s.price()) }
+
+// newTestTable writes a question out as a program over tables, with the embedded solver.
+func newTestTable(q Request) (*tableProgram, error) {
+	q.solver = linear.Embedded{}
+	return newTable(&q)
+}
+
+// rated returns a mechanism's objective, from its probabilities on the lattice.
+func rated(p *tableProgram, m mechanisms.Mechanism, prec uint) (enclosure, error) {
+	lat, err := lattice.New(p.question.N, p.question.depths())
+	if err != nil {
+		return enclosure{}, err
+	}
+	x, err := p.question.ofInstances(context.Background(), m, lat, prec)
+	return enclosureOf(x), err
+}
+
+// eachVector visits the orbits of the lattice as depths, with each candidate's probability in the table of a solution.
+func (s *tableProof) eachVector(visit func(depths []int, pmf []*big.Rat)) {
+	vars := s.program.vars
+	for i, m := range s.program.lat.All() {
+		var pmf []*big.Rat
+		for j := vars.First[i]; j < vars.First[i+1]; j++ {
+			for range vars.Count[j] {
+				pmf = append(pmf, s.Table.At(int(j)))
+			}
+		}
+		visit(lattice.Depths(m), pmf)
+	}
+}
+
+// eachTestRow visits the rows of a question between numbered cells.
+func eachTestRow(q Request, visit func(above, below int, private bool)) {
+	lat, err := lattice.New(q.N, q.depths())
+	if err != nil {
+		panic(err)
+	}
+	q.eachRow(table.Lattice{Vars: lat.Number(), L: q.parts()}, func(r table.Row) bool {
+		visit(int(r.Above), int(r.Below), r.Private)
+		return true
+	})
+}
+
 // solve returns a question's optimum, known to 1e-9.
-func solve(t *testing.T, q variant.Question) (*variant.Program, table.Bounds) {
+func solve(t *testing.T, q Request) (*tableProgram, enclosure) {
 	t.Helper()
-	p, err := variant.New(q)
+	p, err := newTestTable(q)
 	require.NoError(t, err)
-	s, err := p.Solve(context.Background(), linear.Embedded{}, big.NewRat(1, 1e9), nil)
+	s, err := p.solve(context.Background(), big.NewRat(1, 1e9))
 	require.NoError(t, err)
 	require.Empty(t, s.Undecided)
-	return p, s.Optimum
+	return p, enclosureOf(s.optimum())
 }
 
 // ratio returns a mechanism's objective over the optimum, in floating point.
-func ratio(t *testing.T, p *variant.Program, optimum table.Bounds, name string) float64 {
+func ratio(t *testing.T, p *tableProgram, optimum enclosure, name string) float64 {
 	t.Helper()
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
-	b, err := p.Rate(context.Background(), m, 128)
+	b, err := rated(p, m, 128)
 	require.NoError(t, err)
 	r, _ := new(big.Rat).Quo(b.Low, optimum.High).Float64()
 	return r
@@ -61,13 +117,13 @@ func TestFinerLattice(t *testing.T) {
 		eps     number.Epsilon
 		pf, geo float64
 	}{{exp(t, "2"), 1.0211, 1.0007}, {epsilon(t, "1"), 1.0500, 1.0005}, {epsilon(t, "2"), 1.2480, 1.0001}} {
-		p, optimum := solve(t, variant.Question{N: 3, K: 3, L: 2, Epsilon: c.eps, Neighbors: true})
+		p, optimum := solve(t, Request{N: 3, K: 3, Step: 2, Epsilon: c.eps, Level: DP})
 		assert.InDelta(t, c.pf, ratio(t, p, optimum, "pf"), 5.1e-5)
 		assert.InDelta(t, c.geo, ratio(t, p, optimum, "geo"), 5.1e-5)
 	}
 	// (3,2), L = 2, ε = ln 2: worst neighbors alone leave the program loose.
-	loose, worst := solve(t, variant.Question{N: 3, K: 2, L: 2, Epsilon: exp(t, "2")})
-	tight, all := solve(t, variant.Question{N: 3, K: 2, L: 2, Epsilon: exp(t, "2"), Neighbors: true})
+	loose, worst := solve(t, Request{N: 3, K: 2, Step: 2, Epsilon: exp(t, "2")})
+	tight, all := solve(t, Request{N: 3, K: 2, Step: 2, Epsilon: exp(t, "2"), Level: DP})
 	assert.InDelta(t, 1.096, ratio(t, loose, worst, "pf"), 5.1e-4)
 	assert.InDelta(t, 1.019, ratio(t, tight, all, "pf"), 5.1e-4)
 	assert.True(t, all.Exact())
@@ -75,17 +131,17 @@ func TestFinerLattice(t *testing.T) {
 
 // The largest Pr[err >= 2Δ] over the vectors of Q(3,3), ε = 0.7.
 func TestWorstTail(t *testing.T) {
-	tail, err := variant.Tail(big.NewRat(1, 1))
+	tail, err := ParseLoss("tail:" + big.NewRat(1, 1).RatString())
 	require.NoError(t, err)
 	for _, c := range []struct {
-		neighbors, monotone bool
-		want                float64
-	}{{false, false, 0.33181}, {true, false, 0.33181}, {false, true, 0.39781}, {true, true, 0.39781}} {
-		p, optimum := solve(t, variant.Question{N: 3, K: 3, Epsilon: epsilon(t, "0.7"), Loss: tail, Worst: true, Neighbors: c.neighbors, Monotone: c.monotone})
+		level Level
+		want  float64
+	}{{Paper, 0.33181}, {DP, 0.33181}, {Monotone, 0.39781}, {Full, 0.39781}} {
+		p, optimum := solve(t, Request{N: 3, K: 3, Epsilon: epsilon(t, "0.7"), Loss: tail, Worst: true, Level: c.level})
 		got, _ := optimum.Low.Float64()
 		assert.InDelta(t, c.want, got, 5.1e-6)
 		pf, _ := mechanisms.Lookup("pf")
-		b, err := p.Rate(context.Background(), pf, 128)
+		b, err := rated(p, pf, 128)
 		require.NoError(t, err)
 		got, _ = b.Low.Float64()
 		assert.InDelta(t, 0.41439, got, 5.1e-6)
@@ -96,25 +152,25 @@ func TestWorstTail(t *testing.T) {
 }
 
 func TestTop1(t *testing.T) {
-	p, optimum := solve(t, variant.Question{N: 3, K: 10, Epsilon: epsilon(t, "0.25"), Loss: variant.Top1()})
+	p, optimum := solve(t, Request{N: 3, K: 10, Epsilon: epsilon(t, "0.25"), Loss: Loss{kind: "top1"}})
 	assert.InDelta(t, 1.0520, ratio(t, p, optimum, "pf"), 5.1e-5)
 }
 
 // For a product prior with factors ρ^v, ρ <= 1/2, permute-and-flip is optimal at every ε.
 func TestGeometricPriorAtSmallEpsilon(t *testing.T) {
-	prior, err := variant.Geometric(big.NewRat(1, 2))
+	prior, err := ParsePrior("geometric:" + big.NewRat(1, 2).RatString())
 	require.NoError(t, err)
-	for _, loss := range []variant.Loss{variant.Mean(), variant.Square(), variant.Top1()} {
-		p, optimum := solve(t, variant.Question{N: 4, K: 4, Epsilon: exp(t, "21/20"), Prior: prior, Loss: loss})
+	for _, loss := range []Loss{Loss{}, Loss{kind: "square"}, Loss{kind: "top1"}} {
+		p, optimum := solve(t, Request{N: 4, K: 4, Epsilon: exp(t, "21/20"), Prior: prior, Loss: loss})
 		pf, _ := mechanisms.Lookup("pf")
-		b, err := p.Rate(context.Background(), pf, 128)
+		b, err := rated(p, pf, 128)
 		require.NoError(t, err)
 		assert.True(t, b.Exact() && optimum.Exact() && b.Low.Cmp(optimum.Low) == 0, "%v: %v, %v", loss, b, optimum)
 	}
 }
 
-// vectors lists the score vectors of a lattice, as numbers of depths.
-func vectors(n, k int) (out [][]int) {
+// allVectors lists the score vectors of a lattice, as numbers of depths.
+func allVectors(n, k int) (out [][]int) {
 	v := make([]int, n)
 	for {
 		if slices.Min(v) == 0 {
@@ -136,14 +192,14 @@ func vectors(n, k int) (out [][]int) {
 // The rows between cells are those between candidates of all score vectors, straight from their definitions.
 func TestRowsFromTheirDefinitions(t *testing.T) {
 	for _, c := range []struct{ n, k, l int }{{1, 2, 2}, {2, 3, 1}, {3, 2, 1}, {3, 2, 2}, {3, 1, 3}, {4, 1, 2}, {2, 2, 4}} {
-		q := variant.Question{N: c.n, K: c.k, L: c.l, Epsilon: exp(t, "2"), Neighbors: true, Monotone: true}
-		depths := q.Depths()
+		q := Request{N: c.n, K: c.k, Step: c.l, Epsilon: exp(t, "2"), Level: Full}
+		depths := q.depths()
 		lat, err := lattice.New(c.n, depths)
 		require.NoError(t, err)
 		vars := lat.Number()
 		cell := func(v []int, r int) int { return vars.Find(lattice.Count(v, depths), v[r]) }
 		private, worst, monotone := map[[2]int]bool{}, map[[2]int]bool{}, map[[2]int]bool{}
-		all := vectors(c.n, depths)
+		all := allVectors(c.n, depths)
 		for _, a := range all {
 			for _, b := range all {
 				low, high := math.MaxInt, math.MinInt // of the changes of depth
@@ -184,7 +240,7 @@ func TestRowsFromTheirDefinitions(t *testing.T) {
 			}
 		}
 		gotPrivate, gotMonotone := map[[2]int]bool{}, map[[2]int]bool{}
-		variant.EachRow(q, func(above, below int, isPrivate bool) {
+		eachTestRow(q, func(above, below int, isPrivate bool) {
 			if above == below {
 				return
 			}
@@ -213,9 +269,9 @@ func TestRowsFromTheirDefinitions(t *testing.T) {
 		for row := range monotone {
 			assert.True(t, gotMonotone[row], "%s %v is not generated", name, row)
 		}
-		q.Neighbors, q.Monotone = false, false
+		q.Level = Paper
 		gotWorst := map[[2]int]bool{}
-		variant.EachRow(q, func(above, below int, _ bool) { gotWorst[[2]int{above, below}] = true })
+		eachTestRow(q, func(above, below int, _ bool) { gotWorst[[2]int{above, below}] = true })
 		assert.Equal(t, worst, gotWorst, name)
 	}
 }

@@ -1,4 +1,4 @@
-package variant_test
+package lp
 
 import (
 	"fmt"
@@ -151,9 +151,9 @@ func risers(counts []int, each func(moved, to []int)) {
 	fill(1)
 }
 
-// excess is the least δ of a pair, both ways: x the probabilities of the vector, y those of the one where moved[v]
+// worstEvent is the least δ of a pair, both ways: x the probabilities of the vector, y those of the one where moved[v]
 // candidates have risen.
-func excess(e *big.Rat, counts, moved []int, x, y []*big.Rat) *big.Rat {
+func worstEvent(e *big.Rat, counts, moved []int, x, y []*big.Rat) *big.Rat {
 	n := 0
 	forth, back := new(big.Rat), new(big.Rat)
 	group := func(count int, a, b *big.Rat) {
@@ -196,7 +196,7 @@ func TestSmallDeltaForManyCandidates(t *testing.T) {
 			check := func(counts []int, law func([]int) []*big.Rat, worst *big.Rat) {
 				x := law(counts)
 				risers(counts, func(moved, to []int) {
-					if d := excess(e, counts, moved, x, law(to)); d.Cmp(worst) > 0 {
+					if d := worstEvent(e, counts, moved, x, law(to)); d.Cmp(worst) > 0 {
 						worst.Set(d)
 					}
 				})
@@ -256,7 +256,7 @@ func leastAround(e *big.Rat, each, k, j int, law func(counts []int, usual bool) 
 			if x == nil {
 				x = law(counts, from)
 			}
-			if d := excess(e, counts, moved, x, law(to, usual(to))); d.Cmp(least) > 0 {
+			if d := worstEvent(e, counts, moved, x, law(to, usual(to))); d.Cmp(least) > 0 {
 				least = d
 			}
 		})

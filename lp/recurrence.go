@@ -1,15 +1,13 @@
-package variant
+package lp
 
 import (
 	"math/big"
 
 	"optratio/internal/arith"
-	"optratio/lattice"
 	"optratio/number"
 )
 
-// PermuteAndFlipOptimal decides whether permute-and-flip is optimal for the program's prior and loss, on the lattice of step 2Δ
-// (L = 1) and for the mean; decided is false elsewhere, at ε = 0, and where enclosures of up to 4096 bits do not tell.
+// flipOptimal decides whether permute-and-flip is optimal for the program's prior and loss; decided is false at ε = 0, and where enclosures of up to 4096 bits do not tell.
 //
 // At permute-and-flip every probability is positive, and so is the slack of every row but those between the positions of one
 // candidate that sinks while the others stay. Complementary slackness therefore leaves one dual point, whatever the weights: with f the
@@ -20,20 +18,19 @@ import (
 //
 // The orbit at depth 0 has one candidate more there than the others of the chain, so y follows by induction on that
 // number, in time proportional to the variables. Permute-and-flip is optimal iff every λ >= 0 (research/docs/threshold.md).
-func (p *Program) PermuteAndFlipOptimal() (optimal, decided bool) {
-	q := &p.Question
+func (p *program) flipOptimal() (optimal, decided bool) {
 	switch {
-	case q.Worst || q.L != 1 || q.Epsilon.IsZero() || q.approximate():
+	case p.Epsilon.IsZero():
 		return false, false
-	case q.N == 1:
+	case p.N == 1:
 		return true, true
 	}
-	if z, ok := q.Epsilon.Z(); ok {
+	if z, ok := p.Epsilon.Z(); ok {
 		s := nonnegative(p, arith.Rat{}, z, func(x *big.Rat) (int, bool) { return x.Sign(), true })
 		return s > 0, true
 	}
 	for prec := uint(128); prec <= 4096; prec *= 2 {
-		s := nonnegative(p, arith.Interval{Prec: prec}, q.Epsilon.ExpNeg(big.NewRat(1, 1), prec), number.Interval.Sign)
+		s := nonnegative(p, arith.Interval{Prec: prec}, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), number.Interval.Sign)
 		if s != 0 {
 			return s > 0, true
 		}
@@ -42,17 +39,11 @@ func (p *Program) PermuteAndFlipOptimal() (optimal, decided bool) {
 }
 
 // nonnegative reports whether all multipliers λ are >= 0 (1) or some is negative (-1); 0 where the arithmetic cannot tell.
-func nonnegative[T any](p *Program, f arith.Field[T], z T, sign func(T) (int, bool)) int {
-	vars := p.vars
-	weight := make([]T, p.lat.Len()) // of one vector of the orbit
-	tops := make([][]int, p.Question.N+1)
+func nonnegative[T any](p *program, f arith.Field[T], z T, sign func(T) (int, bool)) int {
+	vars, cost := p.vars, costIn(p, f)
+	tops := make([][]int, p.N+1)
 	for i, m := range p.lat.All() {
-		weight[i] = f.FromRat(new(big.Rat).Quo(p.weights[i], new(big.Rat).SetInt(lattice.Multiplicity(m))))
 		tops[m[0]] = append(tops[m[0]], i)
-	}
-	loss := make([]T, len(p.losses))
-	for v, c := range p.losses {
-		loss[v] = f.FromRat(c)
 	}
 	down := vars.DownAll()
 	lambda := make([]T, vars.Len())
@@ -69,7 +60,7 @@ func nonnegative[T any](p *Program, f arith.Field[T], z T, sign func(T) (int, bo
 		// Sinking a candidate leads to a later orbit, so that the later ones come first.
 		for i := len(orbits) - 1; i >= 0; i-- {
 			for j := vars.First[orbits[i]] + 1; j < vars.First[orbits[i]+1]; j++ {
-				x := f.Mul(weight[orbits[i]], loss[vars.Depth[j]])
+				x := cost(j)
 				if down[j] >= 0 {
 					x = f.Add(x, f.Mul(z, lambda[down[j]]))
 				}

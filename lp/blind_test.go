@@ -1,12 +1,10 @@
-package variant_test
+package lp
 
 import (
 	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-
-	"optratio/internal/variant"
 )
 
 // blind is the mechanism in the proof of Theorem 6 of docs/results/approximate.md for k = 1: the probabilities of a best
@@ -93,8 +91,8 @@ func TestBlindOnUnusualVectors(t *testing.T) {
 					assert.Positive(t, leastDelta(n, e, best, less).Cmp(delta), "%s %s %d", text, delta, n)
 				}
 				if n < 10 {
-					s := approximately(t, variant.Question{N: n, K: 1, L: 1, Epsilon: exp(t, text)}, delta.RatString())
-					assert.LessOrEqual(t, s.Optimum.Low.Cmp(meanOfBlind(n, other)), 0)
+					s := approximately(t, Request{N: n, K: 1, Step: 1, Epsilon: exp(t, text)}, delta.RatString())
+					assert.LessOrEqual(t, s.low().Cmp(meanOfBlind(n, other)), 0)
 				}
 			}
 		}

@@ -1,7 +1,6 @@
-package variant_test
+package lp
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"os"
@@ -11,14 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/variant"
 	"optratio/mechanisms"
 )
 
 // The map of docs/results/resolution.md: mean error of geometric noisy max over permute-and-flip's on Q(n,2) with scores 2Δ/L apart. Both are
 // enclosed, so that which one is smaller is certain; on the lattice of step 2Δ they are equal, exactly.
 func TestMapOfGeometricAgainstPermuteAndFlip(t *testing.T) {
-	text, err := os.ReadFile("../../docs/results/resolution.md")
+	text, err := os.ReadFile("../docs/results/resolution.md")
 	require.NoError(t, err)
 	geo, err := mechanisms.Lookup("geo")
 	require.NoError(t, err)
@@ -27,11 +25,11 @@ func TestMapOfGeometricAgainstPermuteAndFlip(t *testing.T) {
 		for _, n := range []int{2, 5} {
 			cells := []string{fmt.Sprintf("2Δ/%d", l), fmt.Sprint(n)}
 			for _, e := range []string{"11/10", "3/2", "2", "4", "10", "50"} {
-				p, err := variant.New(variant.Question{N: n, K: 2, L: l, Epsilon: exp(t, e), Neighbors: true})
+				p, err := newTestTable(Request{N: n, K: 2, Step: l, Epsilon: exp(t, e), Level: DP})
 				require.NoError(t, err)
-				a, err := p.Rate(context.Background(), geo, 160)
+				a, err := rated(p, geo, 160)
 				require.NoError(t, err)
-				b, err := p.Rate(context.Background(), mechanisms.PermuteAndFlip(), 160)
+				b, err := rated(p, mechanisms.PermuteAndFlip(), 160)
 				require.NoError(t, err)
 				low, high := new(big.Rat).Quo(a.Low, b.High), new(big.Rat).Quo(a.High, b.Low)
 				one := big.NewRat(1, 1)

@@ -1,33 +1,17 @@
-package variant
+package table
 
-import (
-	"optratio/internal/table"
-	"optratio/lattice"
-)
+import "optratio/lattice"
 
-// Rows visits rows between the cells of a numbered lattice of step 2Δ/L, some of them more than once. Each method stops when visit
+// Lattice visits rows between the cells of a numbered lattice of step 2Δ/L, some of them more than once. Each method stops when visit
 // returns false, and reports whether it never did.
-type Rows struct {
+type Lattice struct {
 	Vars *lattice.Numbering
 	L    int
 }
 
-// eachRow visits all rows of the question.
-func (q *Question) eachRow(vars *lattice.Numbering, visit func(table.Row) bool) bool {
-	rows := Rows{vars, q.L}
-	privacy := rows.Worst
-	switch {
-	case q.Delta != nil: // has pairs instead
-		privacy = func(func(table.Row) bool) bool { return true }
-	case q.Neighbors:
-		privacy = rows.Neighbors
-	}
-	return privacy(visit) && (!q.Monotone || rows.Monotone(visit))
-}
-
 // Worst visits x_r(q) >= z x_r(q + 2Δe_r), both vectors on the lattice: along the chain that one candidate sinks
 // through while the others stay, rows tie positions that are L steps apart.
-func (s Rows) Worst(visit func(table.Row) bool) bool {
+func (s Lattice) Worst(visit func(Row) bool) bool {
 	for j := range int32(s.Vars.Len()) {
 		up := j
 		for range s.L {
@@ -35,7 +19,7 @@ func (s Rows) Worst(visit func(table.Row) bool) bool {
 				break
 			}
 		}
-		if up >= 0 && !visit(table.Row{Above: j, Below: up, Private: true}) {
+		if up >= 0 && !visit(Row{Above: j, Below: up, Private: true}) {
 			return false
 		}
 	}
@@ -43,10 +27,10 @@ func (s Rows) Worst(visit func(table.Row) bool) bool {
 }
 
 // Neighbors visits x_r(q') >= z x_r(q) for all neighbors q, q' of the lattice and all r.
-func (s Rows) Neighbors(visit func(table.Row) bool) bool {
-	return s.Pairs(func(pair table.Pair) bool {
+func (s Lattice) Neighbors(visit func(Row) bool) bool {
+	return s.Pairs(func(pair Pair) bool {
 		for _, p := range pair {
-			if p.Above != p.Below && !visit(table.Row{Above: p.Above, Below: p.Below, Private: true}) {
+			if p.Above != p.Below && !visit(Row{Above: p.Above, Below: p.Below, Private: true}) {
 				return false
 			}
 		}
@@ -56,11 +40,11 @@ func (s Rows) Neighbors(visit func(table.Row) bool) bool {
 
 // Pairs visits all ordered pairs of neighbors q, q' of the lattice, up to permutations: from q, candidates of each depth rise
 // by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbors, they differ by a shift from such ones.
-func (s Rows) Pairs(visit func(table.Pair) bool) bool {
+func (s Lattice) Pairs(visit func(Pair) bool) bool {
 	k := s.Vars.Lattice.K()
 	rise := &composition{most: s.L}
 	to := make([]int, k+1)
-	var pair table.Pair
+	var pair Pair
 	for i, m := range s.Vars.Lattice.All() {
 		for rise.reset(m); ; {
 			if rise.someoneStays() {
@@ -74,7 +58,7 @@ func (s Rows) Pairs(visit func(table.Pair) bool) bool {
 					pair = pair[:0]
 					rise.each(func(v, t, c int) {
 						below := s.Vars.First[i] + int32(rise.place[v])
-						pair = append(pair, table.Part{Above: int32(s.Vars.Find(to, v-t-top)), Below: below, Candidates: int64(c)})
+						pair = append(pair, Part{Above: int32(s.Vars.Find(to, v-t-top)), Below: below, Candidates: int64(c)})
 					})
 					if !visit(pair) {
 						return false
@@ -92,11 +76,11 @@ func (s Rows) Pairs(visit func(table.Pair) bool) bool {
 // Monotone visits the single steps that generate monotonicity: candidate r rises by one step of the lattice, or another one
 // sinks by one. Between two vectors of the lattice that monotonicity relates such steps lead without leaving it: first r
 // rises, then the others sink, the highest one that has still to sink first.
-func (s Rows) Monotone(visit func(table.Row) bool) bool {
+func (s Lattice) Monotone(visit func(Row) bool) bool {
 	to := make([]int, s.Vars.Lattice.K()+1)
 	for i, m := range s.Vars.Lattice.All() {
 		for j := s.Vars.First[i]; j < s.Vars.First[i+1]; j++ {
-			if up := s.Vars.Up[j]; up >= 0 && !visit(table.Row{Above: up, Below: j}) {
+			if up := s.Vars.Up[j]; up >= 0 && !visit(Row{Above: up, Below: j}) {
 				return false
 			}
 			if !s.othersSink(m, j, to, visit) {
@@ -108,7 +92,7 @@ func (s Rows) Monotone(visit func(table.Row) bool) bool {
 }
 
 // othersSink visits the single steps of monotonicity in which another candidate than that of variable j, at the counts m, sinks. It overwrites to.
-func (s Rows) othersSink(m []int, j int32, to []int, visit func(table.Row) bool) bool {
+func (s Lattice) othersSink(m []int, j int32, to []int, visit func(Row) bool) bool {
 	v := int(s.Vars.Depth[j])
 	for a, c := range m {
 		if c == 0 || a == v && c == 1 {
@@ -121,7 +105,7 @@ func (s Rows) othersSink(m []int, j int32, to []int, visit func(table.Row) bool)
 		if a == 0 && m[0] == 1 {
 			depth = v - 1 // the one at the top sinks: in effect all others rise
 		}
-		if !visit(table.Row{Above: int32(s.Vars.Find(to, depth)), Below: j}) {
+		if !visit(Row{Above: int32(s.Vars.Find(to, depth)), Below: j}) {
 			return false
 		}
 	}

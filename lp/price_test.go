@@ -1,7 +1,6 @@
-package variant_test
+package lp
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -11,18 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/internal/variant"
 	"optratio/mechanisms"
 )
 
 // priceBound is n (U - opt(0))/(e^ε - 1), U being the uniform choice's objective.
-func priceBound(t *testing.T, q variant.Question, optimum *big.Rat) *big.Rat {
+func priceBound(t *testing.T, q Request, optimum *big.Rat) *big.Rat {
 	t.Helper()
-	p, err := variant.New(q)
+	p, err := newTestTable(q)
 	require.NoError(t, err)
 	m, err := mechanisms.Lookup("uniform")
 	require.NoError(t, err)
-	u, err := p.Rate(context.Background(), m, 128)
+	u, err := rated(p, m, 128)
 	require.NoError(t, err)
 	require.True(t, u.Exact())
 	z, _ := q.Epsilon.Z()
@@ -31,56 +29,56 @@ func priceBound(t *testing.T, q variant.Question, optimum *big.Rat) *big.Rat {
 	return x.Quo(x, new(big.Rat).Sub(big.NewRat(1, 1), z))
 }
 
-// small is a δ within the first linear piece of the curves that are asked for it.
-const small = "1e-12"
+// tinyDelta is a δ within the first linear piece of the curves that are asked for it.
+const tinyDelta = "1e-12"
 
 // docs/results/approximate.md, Theorem 2 and what is computed beside Theorem 3: the price at δ = 0 never exceeds the bound, and mostly equals it.
 func TestPriceAtZero(t *testing.T) {
-	rho, err := variant.Geometric(big.NewRat(2, 3))
+	rho, err := ParsePrior("geometric:" + big.NewRat(2, 3).RatString())
 	require.NoError(t, err)
 	equal, less := 0, map[string]string{}
-	check := func(q variant.Question, e string, always bool) {
+	check := func(q Request, e string, always bool) {
 		t.Helper()
-		q.Epsilon, q.Neighbors = exp(t, e), true
+		q.Epsilon, q.Level = exp(t, e), DP
 		_, pure := solve(t, q)
-		s := approximately(t, q, small)
+		s := approximately(t, q, tinyDelta)
 		bound := priceBound(t, q, pure.Low)
-		name := fmt.Sprintf("%d %d %d e^ε = %s %s %s worst %v", q.N, q.K, q.L, e, q.Loss, q.Prior, q.Worst)
-		switch s.Price().Low.Cmp(bound) {
+		name := fmt.Sprintf("%d %d %d e^ε = %s %s %s worst %v", q.N, q.K, q.parts(), e, q.Loss, q.Prior, q.Worst)
+		switch s.priced().Low.Cmp(bound) {
 		case 0:
 			equal++
 		case 1:
 			assert.Fail(t, "more than the bound", name)
 		default:
 			assert.False(t, always, name)
-			less[name] = new(big.Rat).Quo(s.Price().Low, bound).FloatString(6)
+			less[name] = new(big.Rat).Quo(s.priced().Low, bound).FloatString(6)
 		}
 	}
 	for _, e := range []string{"11/10", "5/4", "3/2", "2", "3"} {
 		for n := 2; n <= 5; n++ {
 			for k := 1; k <= 4; k++ {
-				check(variant.Question{N: n, K: k, L: 1}, e, true)
+				check(Request{N: n, K: k, Step: 1}, e, true)
 			}
 		}
 		for n := 2; n <= 4; n++ {
 			for k := 1; k <= 2; k++ {
-				for _, q := range []variant.Question{
-					{N: n, K: k, L: 1, Prior: variant.Box()}, {N: n, K: k, L: 1, Prior: rho}, {N: n, K: k, L: 1, Loss: variant.Square()},
+				for _, q := range []Request{
+					{N: n, K: k, Step: 1, Prior: Box()}, {N: n, K: k, Step: 1, Prior: rho}, {N: n, K: k, Step: 1, Loss: Loss{kind: "square"}},
 				} {
 					check(q, e, true)
 				}
 			}
 		}
-		check(variant.Question{N: 2, K: 2, L: 2}, e, true)
-		check(variant.Question{N: 3, K: 2, L: 2}, e, true)
-		check(variant.Question{N: 3, K: 1, L: 3}, e, true)
-		check(variant.Question{N: 3, K: 3, L: 1, Loss: variant.Top1()}, e, false)
-		check(variant.Question{N: 3, K: 2, L: 1, Loss: variant.Top1(), Worst: true}, e, false)
+		check(Request{N: 2, K: 2, Step: 2}, e, true)
+		check(Request{N: 3, K: 2, Step: 2}, e, true)
+		check(Request{N: 3, K: 1, Step: 3}, e, true)
+		check(Request{N: 3, K: 3, Step: 1, Loss: Loss{kind: "top1"}}, e, false)
+		check(Request{N: 3, K: 2, Step: 1, Loss: Loss{kind: "top1"}, Worst: true}, e, false)
 	}
-	check(variant.Question{N: 3, K: 5, L: 1}, "13/10", false)
-	check(variant.Question{N: 3, K: 4, L: 1}, "69/50", false)
-	check(variant.Question{N: 3, K: 10, L: 1}, "11/10", false)
-	check(variant.Question{N: 4, K: 6, L: 1}, "61/50", false)
+	check(Request{N: 3, K: 5, Step: 1}, "13/10", false)
+	check(Request{N: 3, K: 4, Step: 1}, "69/50", false)
+	check(Request{N: 3, K: 10, Step: 1}, "11/10", false)
+	check(Request{N: 4, K: 6, Step: 1}, "61/50", false)
 	assert.Equal(t, "0.999091", less["3 10 1 e^ε = 11/10 mean uniform worst false"])
 	assert.Equal(t, "0.995624", less["4 6 1 e^ε = 61/50 mean uniform worst false"])
 	assert.Equal(t, "0.989050", less["3 5 1 e^ε = 13/10 mean uniform worst false"])
@@ -103,7 +101,7 @@ func binomial(n, j int) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), int64(j)))
 }
 
-func power(x *big.Rat, n int) *big.Rat {
+func powerOf(x *big.Rat, n int) *big.Rat {
 	out := big.NewRat(1, 1)
 	for range n {
 		out.Mul(out, x)
@@ -117,33 +115,33 @@ func TestPriceFromTheRecurrence(t *testing.T) {
 		n, k int
 		e    string
 	}{{2, 1, "11/10"}, {2, 4, "6/5"}, {3, 1, "11/10"}, {5, 1, "3/2"}, {9, 1, "2"}, {3, 2, "2"}, {4, 3, "2"}, {5, 2, "3"}, {3, 4, "5/2"}} {
-		q := variant.Question{N: c.n, K: c.k, L: 1, Epsilon: exp(t, c.e)}
+		q := Request{N: c.n, K: c.k, Step: 1, Epsilon: exp(t, c.e)}
 		z, _ := q.Epsilon.Z()
 		one := big.NewRat(1, 1)
 		a, b := new(big.Rat), new(big.Rat)
 		for v := 1; v <= c.k; v++ {
-			b.Add(b, power(z, v))
-			a.Add(a, new(big.Rat).Mul(big.NewRat(int64(v), 1), power(z, v)))
+			b.Add(b, powerOf(z, v))
+			a.Add(a, new(big.Rat).Mul(big.NewRat(int64(v), 1), powerOf(z, v)))
 		}
 		sum := new(big.Rat)
 		for j := 1; j < c.n; j++ { // vectors with j best candidates, a given one of the others at each depth in turn
-			vectors := new(big.Rat).Mul(binomial(c.n, j), power(big.NewRat(int64(c.k), 1), c.n-j-1))
+			vectors := new(big.Rat).Mul(binomial(c.n, j), powerOf(big.NewRat(int64(c.k), 1), c.n-j-1))
 			for v := 1; v <= c.k; v++ {
 				lambda := new(big.Rat)
 				for u := v; u <= c.k; u++ {
 					term := new(big.Rat).Sub(big.NewRat(int64(u), 1), y(a, b, j))
-					lambda.Add(lambda, term.Mul(term, power(z, u-v)))
+					lambda.Add(lambda, term.Mul(term, powerOf(z, u-v)))
 				}
 				require.GreaterOrEqual(t, lambda.Sign(), 0)
 				sum.Add(sum, lambda.Mul(lambda, vectors).Mul(lambda, big.NewRat(int64(c.n-j), 1)))
 			}
 		}
-		total := new(big.Rat).Sub(power(big.NewRat(int64(c.k+1), 1), c.n), power(big.NewRat(int64(c.k), 1), c.n))
+		total := new(big.Rat).Sub(powerOf(big.NewRat(int64(c.k+1), 1), c.n), powerOf(big.NewRat(int64(c.k), 1), c.n))
 		want := sum.Mul(sum, z).Quo(sum, total)
-		got := approximately(t, q, small).Price().Low
+		got := approximately(t, q, tinyDelta).priced().Low
 		assert.Equal(t, want.RatString(), got.RatString(), "%v", c)
 		if c.k == 1 { // n z (2^{n-1} - (1-z)^{n-1}) / ((1+z)(2^n - 1))
-			closed := new(big.Rat).Sub(power(big.NewRat(2, 1), c.n-1), power(new(big.Rat).Sub(one, z), c.n-1))
+			closed := new(big.Rat).Sub(powerOf(big.NewRat(2, 1), c.n-1), powerOf(new(big.Rat).Sub(one, z), c.n-1))
 			closed.Mul(closed, z).Mul(closed, big.NewRat(int64(c.n), 1)).Quo(closed, total).Quo(closed, new(big.Rat).Add(one, z))
 			assert.Equal(t, closed.RatString(), got.RatString(), "%v", c)
 		}
@@ -151,7 +149,7 @@ func TestPriceFromTheRecurrence(t *testing.T) {
 }
 
 // linearUntil returns the δ up to which the table (1+nc) x - c, c = δ/(e^ε - 1), is (ε,δ)-DP for permute-and-flip's x.
-func linearUntil(t *testing.T, q variant.Question) *big.Rat {
+func linearUntil(t *testing.T, q Request) *big.Rat {
 	t.Helper()
 	z, _ := q.Epsilon.Z()
 	exp := new(big.Rat).Inv(z)
@@ -177,7 +175,7 @@ func linearUntil(t *testing.T, q variant.Question) *big.Rat {
 			most = b
 		}
 	}
-	all := vectors(q.N, q.K)
+	all := allVectors(q.N, q.K)
 	for _, a := range all {
 		for _, p := range at(a) {
 			lower(new(big.Rat).Mul(growth, p))
@@ -216,18 +214,18 @@ func TestWhereTheLineEnds(t *testing.T) {
 		n, k int
 		e    string
 	}{{2, 1, "2"}, {2, 3, "2"}, {2, 3, "3"}, {3, 1, "2"}, {4, 1, "2"}, {5, 1, "3"}, {6, 1, "11/10"}, {3, 2, "2"}, {3, 2, "3"}, {3, 3, "2"}, {4, 2, "2"}, {4, 2, "5"}} {
-		q := variant.Question{N: c.n, K: c.k, L: 1, Epsilon: exp(t, c.e)}
-		first := approximately(t, q, small)
+		q := Request{N: c.n, K: c.k, Step: 1, Epsilon: exp(t, c.e)}
+		first := approximately(t, q, tinyDelta)
 		end := linearUntil(t, q)
 		line := func(d *big.Rat) *big.Rat {
 			x, tiny := new(big.Rat), new(big.Rat)
-			tiny.SetString(small)
-			x.Mul(first.Price().Low, x.Sub(tiny, d))
-			return x.Add(x, first.Optimum.Low)
+			tiny.SetString(tinyDelta)
+			x.Mul(first.priced().Low, x.Sub(tiny, d))
+			return x.Add(x, first.low())
 		}
-		assert.Equal(t, line(end).RatString(), approximately(t, q, end.RatString()).Optimum.Low.RatString(), "%v", c)
+		assert.Equal(t, line(end).RatString(), approximately(t, q, end.RatString()).low().RatString(), "%v", c)
 		beyond := new(big.Rat).Mul(end, big.NewRat(101, 100))
-		assert.Positive(t, approximately(t, q, beyond.RatString()).Optimum.Low.Cmp(line(beyond)), "%v", c)
+		assert.Positive(t, approximately(t, q, beyond.RatString()).low().Cmp(line(beyond)), "%v", c)
 		t.Logf("%v: %s", c, end.RatString())
 	}
 	for _, c := range [][2]int{{3, 1}, {4, 1}, {5, 1}, {6, 1}, {3, 2}, {4, 2}, {5, 2}, {3, 3}, {4, 3}, {3, 4}, {3, 5}} {
@@ -236,11 +234,11 @@ func TestWhereTheLineEnds(t *testing.T) {
 			if k > 1 && e == "11/10" {
 				continue // permute-and-flip is not optimal there
 			}
-			q := variant.Question{N: n, K: k, L: 1, Epsilon: exp(t, e)}
+			q := Request{N: n, K: k, Step: 1, Epsilon: exp(t, e)}
 			z, _ := q.Epsilon.Z()
 			want := new(big.Rat).Sub(big.NewRat(1, 1), z)
-			want.Mul(want, power(z, 2*k-2))
-			den := new(big.Rat).Mul(power(z, 2*k-1), big.NewRat(2, 1))
+			want.Mul(want, powerOf(z, 2*k-2))
+			den := new(big.Rat).Mul(powerOf(z, 2*k-1), big.NewRat(2, 1))
 			den.Sub(big.NewRat(int64(n-1), 1), den).Mul(den, big.NewRat(int64(n), 2))
 			assert.Equal(t, want.Quo(want, den).RatString(), linearUntil(t, q).RatString(), "%v %s", c, e)
 		}
@@ -249,21 +247,21 @@ func TestWhereTheLineEnds(t *testing.T) {
 
 // docs/results/approximate.md, Theorem 4: two candidates, a_v = max(0, z^v/2 - δ(z + … + z^v)) for the worse one, whatever the prior and the loss.
 func TestTwoCandidatesApproximately(t *testing.T) {
-	rho, err := variant.Geometric(big.NewRat(3, 2))
+	rho, err := ParsePrior("geometric:" + big.NewRat(3, 2).RatString())
 	require.NoError(t, err)
 	for _, k := range []int{1, 2, 5} {
 		for _, e := range []string{"11/10", "2", "5"} {
 			for _, delta := range []string{"0", "1/1000", "1/30", "1/4", "1/2", "1"} {
 				d, _ := new(big.Rat).SetString(delta)
-				for _, q := range []variant.Question{
-					{N: 2, K: k, L: 1}, {N: 2, K: k, L: 1, Prior: rho, Loss: variant.Square()}, {N: 2, K: k, L: 1, Loss: variant.Top1(), Worst: true},
+				for _, q := range []Request{
+					{N: 2, K: k, Step: 1}, {N: 2, K: k, Step: 1, Prior: rho, Loss: Loss{kind: "square"}}, {N: 2, K: k, Step: 1, Loss: Loss{kind: "top1"}, Worst: true},
 				} {
 					q.Epsilon = exp(t, e)
 					z, _ := q.Epsilon.Z()
 					sum, total, most, geometric := new(big.Rat), big.NewRat(1, 1), new(big.Rat), new(big.Rat)
 					for v := 1; v <= k; v++ {
-						geometric.Add(geometric, power(z, v))
-						a := new(big.Rat).Quo(power(z, v), big.NewRat(2, 1))
+						geometric.Add(geometric, powerOf(z, v))
+						a := new(big.Rat).Quo(powerOf(z, v), big.NewRat(2, 1))
 						if a.Sub(a, new(big.Rat).Mul(d, geometric)).Sign() < 0 {
 							a.SetInt64(0)
 						}
@@ -273,7 +271,7 @@ func TestTwoCandidatesApproximately(t *testing.T) {
 							loss.SetInt64(1)
 						case q.Loss.String() == "square":
 							loss.Mul(loss, loss)
-							weight.Mul(weight, power(big.NewRat(3, 2), v))
+							weight.Mul(weight, powerOf(big.NewRat(3, 2), v))
 						}
 						if a.Mul(a, loss).Cmp(most) > 0 {
 							most.Set(a)
@@ -285,7 +283,7 @@ func TestTwoCandidatesApproximately(t *testing.T) {
 					if q.Worst {
 						want = most
 					}
-					assert.Equal(t, want.RatString(), approximately(t, q, delta).Optimum.Low.RatString(), "%d %s %s %s", k, e, delta, q.Loss)
+					assert.Equal(t, want.RatString(), approximately(t, q, delta).low().RatString(), "%d %s %s %s", k, e, delta, q.Loss)
 				}
 			}
 		}
@@ -295,7 +293,7 @@ func TestTwoCandidatesApproximately(t *testing.T) {
 // docs/results/approximate.md, Theorem 1: an (ε,δ)-DP table mixed with the uniform choice satisfies every privacy row; with a little less of it, it need not.
 func TestMixingMakesPure(t *testing.T) {
 	tight := 0
-	for _, c := range []variant.Question{{N: 3, K: 2, L: 1, Epsilon: exp(t, "3/2")}, {N: 4, K: 2, L: 1, Epsilon: exp(t, "2")}, {N: 3, K: 1, L: 2, Epsilon: exp(t, "5/4")}} {
+	for _, c := range []Request{{N: 3, K: 2, Step: 1, Epsilon: exp(t, "3/2")}, {N: 4, K: 2, Step: 1, Epsilon: exp(t, "2")}, {N: 3, K: 1, Step: 2, Epsilon: exp(t, "5/4")}} {
 		for _, delta := range []string{"1/1000", "1/20", "1/3"} {
 			s := approximately(t, c, delta)
 			d, _ := new(big.Rat).SetString(delta)
@@ -303,7 +301,7 @@ func TestMixingMakesPure(t *testing.T) {
 			share := d.Quo(d, new(big.Rat).Sub(new(big.Rat).Inv(z), big.NewRat(1, 1)))
 			holds := func(share *big.Rat) bool {
 				var cells []*big.Rat
-				s.Each(func(depths []int, pmf []*big.Rat) {
+				s.eachVector(func(depths []int, pmf []*big.Rat) {
 					for r := range pmf {
 						if r == 0 || depths[r] != depths[r-1] {
 							cells = append(cells, new(big.Rat).Add(pmf[r], share)) // (1+nc) times the mixture
@@ -312,8 +310,8 @@ func TestMixingMakesPure(t *testing.T) {
 				})
 				holds := true
 				q := c
-				q.Neighbors = true
-				variant.EachRow(q, func(above, below int, _ bool) {
+				q.Level = DP
+				eachTestRow(q, func(above, below int, _ bool) {
 					holds = holds && cells[above].Cmp(new(big.Rat).Mul(z, cells[below])) >= 0
 				})
 				return holds
@@ -329,7 +327,7 @@ func TestMixingMakesPure(t *testing.T) {
 
 // docs/results/approximate.md, Theorem 5: opt(δ) >= z^k U - kδ(1-z^k)/(e^ε-1).
 func TestBoundWithoutTheNumberOfCandidates(t *testing.T) {
-	for _, c := range []variant.Question{{N: 2, K: 2, L: 1}, {N: 4, K: 1, L: 1}, {N: 12, K: 1, L: 1}, {N: 4, K: 3, L: 1}} {
+	for _, c := range []Request{{N: 2, K: 2, Step: 1}, {N: 4, K: 1, Step: 1}, {N: 12, K: 1, Step: 1}, {N: 4, K: 3, Step: 1}} {
 		for _, e := range []string{"11/10", "3/2"} {
 			for _, delta := range []string{"0", "1/1000", "1/20", "1/4"} {
 				c.Epsilon = exp(t, e)
@@ -337,17 +335,17 @@ func TestBoundWithoutTheNumberOfCandidates(t *testing.T) {
 				z, _ := c.Epsilon.Z()
 				m, err := mechanisms.Lookup("uniform")
 				require.NoError(t, err)
-				p, err := variant.New(c)
+				p, err := newTestTable(c)
 				require.NoError(t, err)
-				u, err := p.Rate(context.Background(), m, 128)
+				u, err := rated(p, m, 128)
 				require.NoError(t, err)
-				bound := new(big.Rat).Mul(power(z, c.K), u.Low)
+				bound := new(big.Rat).Mul(powerOf(z, c.K), u.Low)
 				sum := new(big.Rat)
 				for v := 1; v <= c.K; v++ {
-					sum.Add(sum, power(z, v))
+					sum.Add(sum, powerOf(z, v))
 				}
 				bound.Sub(bound, sum.Mul(sum, d).Mul(sum, big.NewRat(int64(c.K), 1)))
-				assert.LessOrEqual(t, bound.Cmp(approximately(t, c, delta).Optimum.Low), 0)
+				assert.LessOrEqual(t, bound.Cmp(approximately(t, c, delta).low()), 0)
 			}
 		}
 	}

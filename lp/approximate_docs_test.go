@@ -1,4 +1,4 @@
-package variant_test
+package lp
 
 import (
 	"math"
@@ -12,13 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/internal/variant"
 )
 
 // approximateTable returns the rows of a table in docs/results/approximate.md, the head first.
 func approximateTable(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/results/approximate.md")
+	text, err := os.ReadFile("../docs/results/approximate.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), "<!-- table: "+name+" -->\n")
 	require.True(t, found)
@@ -45,8 +44,8 @@ func whole(t *testing.T, s string) int {
 // asTable rewrites a row as the document has it: what is equal to it is right.
 func asTable(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
-// rounded writes both ends of an enclosure with so many places; they agree.
-func rounded(t *testing.T, low, high *big.Rat, places int) string {
+// inThousandths writes both ends of an enclosure with so many places; they agree.
+func inThousandths(t *testing.T, low, high *big.Rat, places int) string {
 	t.Helper()
 	assert.Equal(t, low.FloatString(places), high.FloatString(places))
 	return low.FloatString(places)
@@ -61,11 +60,11 @@ func TestTableOfManyCandidates(t *testing.T) {
 		if n > 40 && !slowtest.Enabled {
 			continue
 		}
-		q := variant.Question{N: n, K: 1, L: 1, Epsilon: epsilon(t, "1")}
-		pure := approximately(t, q, "0").Optimum
+		q := Request{N: n, K: 1, Step: 1, Epsilon: epsilon(t, "1")}
+		pure := enclosureOf(approximately(t, q, "0").optimum())
 		for i, delta := range rows[0][1:] {
-			s := approximately(t, q, strings.TrimPrefix(delta, "δ = ")).Optimum
-			row[1+i] = rounded(t, new(big.Rat).Quo(s.Low, pure.High), new(big.Rat).Quo(s.High, pure.Low), 4)
+			s := enclosureOf(approximately(t, q, strings.TrimPrefix(delta, "δ = ")).optimum())
+			row[1+i] = inThousandths(t, new(big.Rat).Quo(s.Low, pure.High), new(big.Rat).Quo(s.High, pure.Low), 4)
 		}
 		assert.Equal(t, want, asTable(row))
 	}
@@ -75,7 +74,7 @@ func TestTableOfManyCandidates(t *testing.T) {
 func TestTableByTheScale(t *testing.T) {
 	rows := approximateTable(t, "scale")
 	require.Len(t, rows, 4)
-	text, err := os.ReadFile("../../docs/results/approximate.md")
+	text, err := os.ReadFile("../docs/results/approximate.md")
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "(1+z)/2 = "+strconv.FormatFloat((1+math.Exp(-1))/2, 'f', 4, 64))
 	for _, row := range rows[1:] {
@@ -86,13 +85,13 @@ func TestTableByTheScale(t *testing.T) {
 		}
 		root := big.NewRat(int64(math.Sqrt(float64(n))), 1)
 		require.Zero(t, new(big.Rat).Mul(root, root).Cmp(big.NewRat(int64(n), 1)))
-		q := variant.Question{N: n, K: 1, L: 1, Epsilon: epsilon(t, "1")}
-		pure := approximately(t, q, "0").Optimum
+		q := Request{N: n, K: 1, Step: 1, Epsilon: epsilon(t, "1")}
+		pure := enclosureOf(approximately(t, q, "0").optimum())
 		for i, scale := range rows[0][1:] {
 			c, ok := new(big.Rat).SetString(strings.TrimPrefix(scale, "δ√n = "))
 			require.True(t, ok)
-			s := approximately(t, q, c.Quo(c, root).RatString()).Optimum
-			row[1+i] = rounded(t, new(big.Rat).Quo(s.Low, pure.High), new(big.Rat).Quo(s.High, pure.Low), 4)
+			s := enclosureOf(approximately(t, q, c.Quo(c, root).RatString()).optimum())
+			row[1+i] = inThousandths(t, new(big.Rat).Quo(s.Low, pure.High), new(big.Rat).Quo(s.High, pure.Low), 4)
 		}
 		assert.Equal(t, want, asTable(row))
 	}

@@ -1,4 +1,4 @@
-package variant_test
+package lp
 
 import (
 	"context"
@@ -9,11 +9,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
-	"optratio/internal/variant"
 	"optratio/lattice"
 	"optratio/mechanisms"
 )
+
+// chains returns a question's program in chain form.
+func chains(t *testing.T, q Request) *program {
+	t.Helper()
+	p, err := enumerate(t.Context(), &q)
+	require.NoError(t, err)
+	return p
+}
 
 // The recurrence's verdict against exact optima, for random losses, product priors and arbitrary symmetric priors, at several levels.
 func TestRecurrenceAgainstThePrograms(t *testing.T) {
@@ -30,16 +36,16 @@ func TestRecurrenceAgainstThePrograms(t *testing.T) {
 		if losses[k].Sign() == 0 {
 			losses[k].SetInt64(1)
 		}
-		loss, err := variant.Losses(losses)
+		loss, err := Losses(losses)
 		require.NoError(t, err)
-		prior := variant.Uniform()
+		prior := Prior{}
 		switch trial % 3 {
 		case 1:
 			factors := []*big.Rat{big.NewRat(int64(1+rng.IntN(4)), 1)}
 			for range k {
 				factors = append(factors, big.NewRat(int64(rng.IntN(4)), 2))
 			}
-			prior, err = variant.Product(factors)
+			prior, err = Product(factors)
 		case 2:
 			lat, _ := lattice.New(n, k)
 			var depths [][]int
@@ -49,20 +55,20 @@ func TestRecurrenceAgainstThePrograms(t *testing.T) {
 				weights = append(weights, big.NewRat(int64(rng.IntN(5)), 1))
 			}
 			weights[0].SetInt64(1)
-			prior, err = variant.Weighted(depths, weights)
+			prior, err = Weighted(depths, weights)
 		}
 		require.NoError(t, err)
-		q := variant.Question{N: n, K: k, Epsilon: exp(t, []string{"5/4", "3/2", "2", "4"}[rng.IntN(4)]), Loss: loss, Prior: prior,
-			Neighbors: rng.IntN(2) == 0, Monotone: rng.IntN(2) == 0}
-		p, err := variant.New(q)
+		q := Request{N: n, K: k, Epsilon: exp(t, []string{"5/4", "3/2", "2", "4"}[rng.IntN(4)]), Loss: loss, Prior: prior,
+			Level: Level(rng.IntN(4))}
+		p, err := newTestTable(q)
 		require.NoError(t, err)
-		optimal, decided := p.PermuteAndFlipOptimal()
+		optimal, decided := chains(t, q).flipOptimal()
 		require.True(t, decided)
-		s, err := p.Solve(context.Background(), linear.Embedded{}, big.NewRat(1, 1e9), nil)
+		s, err := p.solve(context.Background(), big.NewRat(1, 1e9))
 		require.NoError(t, err)
 		require.Empty(t, s.Undecided)
-		optimum := s.Optimum
-		b, err := p.Rate(context.Background(), pf, 128)
+		optimum := enclosureOf(s.optimum())
+		b, err := rated(p, pf, 128)
 		require.NoError(t, err)
 		require.True(t, optimum.Exact() && b.Exact())
 		assert.Equal(t, optimum.Low.Cmp(b.Low) == 0, optimal, "%+v: optimum %s, permute-and-flip %s", q, optimum.Low, b.Low)
@@ -84,23 +90,19 @@ func TestProductPriorThreshold(t *testing.T) {
 		want bool
 	}{{"3/2", true}, {"151/100", false}} {
 		last, _ := new(big.Rat).SetString(c.last)
-		prior, err := variant.Product([]*big.Rat{big.NewRat(1, 1), big.NewRat(1, 2), last})
+		prior, err := Product([]*big.Rat{big.NewRat(1, 1), big.NewRat(1, 2), last})
 		require.NoError(t, err)
-		for _, loss := range []variant.Loss{variant.Mean(), variant.Square(), variant.Top1()} {
+		for _, loss := range []Loss{Loss{}, Loss{kind: "square"}, Loss{kind: "top1"}} {
 			for n := 3; n <= 6; n++ {
-				p, err := variant.New(variant.Question{N: n, K: 2, Epsilon: exp(t, "3/2"), Loss: loss, Prior: prior})
-				require.NoError(t, err)
-				optimal, decided := p.PermuteAndFlipOptimal()
+				optimal, decided := chains(t, Request{N: n, K: 2, Epsilon: exp(t, "3/2"), Loss: loss, Prior: prior}).flipOptimal()
 				assert.True(t, decided)
 				assert.Equal(t, c.want, optimal, "n = %d, %v", n, loss)
 			}
 		}
 	}
 	// ρ = 1/2 at ε = 0.05, an irrational e^ε
-	prior, err := variant.Geometric(big.NewRat(1, 2))
+	prior, err := ParsePrior("geometric:" + big.NewRat(1, 2).RatString())
 	require.NoError(t, err)
-	p, err := variant.New(variant.Question{N: 5, K: 8, Epsilon: epsilon(t, "0.05"), Prior: prior})
-	require.NoError(t, err)
-	optimal, decided := p.PermuteAndFlipOptimal()
+	optimal, decided := chains(t, Request{N: 5, K: 8, Epsilon: epsilon(t, "0.05"), Prior: prior}).flipOptimal()
 	assert.True(t, optimal && decided)
 }

@@ -1,4 +1,4 @@
-package variant
+package lp
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // The smaller error is rounded up to a multiple of 2^-40, which only lowers t.
 func overBoth(t *testing.T, n, k, l int, eps number.Epsilon) (low, high float64) {
 	t.Helper()
-	p, err := New(Question{N: n, K: k, L: l, Epsilon: eps, Neighbors: true, Worst: true})
+	p, err := newTestTable(Request{N: n, K: k, Step: l, Epsilon: eps, Level: DP, Worst: true})
 	require.NoError(t, err)
 	geo, err := mechanisms.Lookup("geo")
 	require.NoError(t, err)
@@ -30,7 +30,9 @@ func overBoth(t *testing.T, n, k, l int, eps number.Epsilon) (low, high float64)
 	most := new(big.Int).Mul(big.NewInt(int64(k*l)), new(big.Int).Lsh(big.NewInt(1), bits)) // the greatest depth
 	var losses [][]number.Interval
 	for _, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), geo} {
-		x, err := expectations(t.Context(), p, m, arith.Interval{Prec: 128}, number.Interval.Max, func(in *mechanisms.Instance) ([]number.Interval, error) { return m.Enclose(in, 128) })
+		var x []number.Interval
+		err := eachLoss(t.Context(), p.question, p.lat, enclosedNumbers{arith.Interval{Prec: 128}}, instances(p.question, true, func(in *mechanisms.Instance) ([]number.Interval, error) { return m.Enclose(in, 128) }),
+			func(_ []int, loss number.Interval) { x = append(x, loss) })
 		require.NoError(t, err)
 		losses = append(losses, x)
 	}
@@ -43,10 +45,10 @@ func overBoth(t *testing.T, n, k, l int, eps number.Epsilon) (low, high float64)
 		up := new(big.Int).Quo(new(big.Int).Add(least.Num(), new(big.Int).Sub(least.Denom(), big.NewInt(1))), least.Denom())
 		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
 			loss := new(big.Int).Lsh(big.NewInt(int64(p.vars.Depth[j])), bits)
-			p.tabled().Loss[j] = loss.Add(loss.Sub(loss, up), most)
+			p.Loss[j] = loss.Add(loss.Sub(loss, up), most)
 		}
 	}
-	s, err := p.tabled().Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
+	s, err := p.Solve(context.Background(), eps, linear.Embedded{}, big.NewRat(1, 1e9), nil)
 	require.NoError(t, err)
 	value := func(x *big.Rat) float64 {
 		x = new(big.Rat).Sub(x, new(big.Rat).SetInt(most))
@@ -58,7 +60,7 @@ func overBoth(t *testing.T, n, k, l int, eps number.Epsilon) (low, high float64)
 
 // The figures are those of docs/results/resolution.md.
 func TestNoMechanismIsAsGoodAsBoth(t *testing.T) {
-	text, err := os.ReadFile("../../docs/results/resolution.md")
+	text, err := os.ReadFile("../docs/results/resolution.md")
 	require.NoError(t, err)
 	prose := strings.Join(strings.Fields(string(text)), " ")
 	eps, err := number.ParseEpsilon("0.7")
