@@ -20,8 +20,6 @@ const (
 	longestLine = 4 << 20 // bytes of one answer
 	keptStderr  = 2 << 10 // bytes at the end of stderr, for messages
 	lastWords   = 2 * time.Second
-	mostAhead   = 64 // questions written before the first of them is answered
-	servedAlone = 8  // questions that a process gets one at a time before that
 )
 
 // child is a program that answers lines with lines, started when it is needed and again after it failed.
@@ -35,8 +33,6 @@ type child struct {
 	confused string
 	spoke    bool // a line of it was an answer, or said that something went wrong
 	tried    bool // whether it ends before it is asked anything was looked at
-	// patient says that the program ended by itself while it had questions before it: it gets one at a time from then on.
-	patient bool
 }
 
 // process is one run of the program.
@@ -50,8 +46,7 @@ type process struct {
 	ended  chan struct{} // closed after the process was waited for
 	status error         // how it ended, nil for status 0; to be read after ended is closed
 	once   sync.Once
-	served int      // answers given
-	ahead  [][]byte // questions written before it was their turn
+	served int // answers given
 	mu     sync.Mutex
 	reaped bool
 }
@@ -184,15 +179,11 @@ func (c *child) ask(ctx context.Context, line []byte) ([]byte, error) {
 }
 
 func (c *child) once(ctx context.Context, line []byte) ([]byte, error) {
-	asked, err := c.ahead(ctx, line)
-	if err != nil {
-		return nil, err
-	}
 	if c.p == nil {
 		if err := c.start(); err != nil {
 			return nil, err
 		}
-	} else if !asked {
+	} else {
 		select {
 		case extra, ok := <-c.p.lines:
 			if ok {
@@ -203,53 +194,8 @@ func (c *child) once(ctx context.Context, line []byte) ([]byte, error) {
 		default:
 		}
 	}
-	if !asked {
-		go c.p.write(line)
-	}
+	go c.p.write(line)
 	return c.await(ctx)
-}
-
-// ahead reports whether a question is the next of those that were written before. Where it is another one, the answers to these
-// are read first and left out.
-func (c *child) ahead(ctx context.Context, line []byte) (bool, error) {
-	if !c.next(line) {
-		return false, c.skip(ctx)
-	}
-	c.p.ahead = c.p.ahead[1:]
-	return true, nil
-}
-
-// next reports whether a question was written before, and its turn is now.
-func (c *child) next(line []byte) bool {
-	return c.p != nil && len(c.p.ahead) > 0 && bytes.Equal(c.p.ahead[0], line)
-}
-
-// skip reads the answers to all questions that were written before their turn. That there are none to some is no failure: nobody
-// wants them.
-func (c *child) skip(ctx context.Context) error {
-	for c.p != nil && len(c.p.ahead) > 0 {
-		c.p.ahead = c.p.ahead[1:]
-		var f *failure
-		if _, err := c.await(ctx); err != nil && !errors.As(err, &f) {
-			return err
-		}
-	}
-	return nil
-}
-
-// expect writes questions that are to be asked next, in this order, so that the program need not wait for them. A process that writes
-// more lines than it was asked for is found out while it is asked one question at a time, which is so at first, and in any case
-// at the end, when lines are left over.
-func (c *child) expect(lines [][]byte) {
-	if c.expects() && len(lines) > 1 {
-		c.p.ahead = lines
-		go c.p.write(bytes.Join(lines, []byte{'\n'}))
-	}
-}
-
-// expects reports whether questions may be written before it is their turn: not where a line has come unasked.
-func (c *child) expects() bool {
-	return c.p != nil && !c.patient && c.confused == "" && c.p.served >= servedAlone && len(c.p.ahead) == 0 && len(c.p.lines) == 0
 }
 
 // write sends text with a line's end. Where the program does not read any more, its output tells why.
@@ -303,7 +249,6 @@ func (c *child) stray(line []byte) *failure {
 func (c *child) gone() error {
 	p := c.p
 	c.p = nil
-	c.patient = c.patient || len(p.ahead) > 0
 	if p.broken != nil {
 		p.kill()
 		return &failure{text: p.broken.Error(), long: errors.Is(p.broken, errLong)}
@@ -350,7 +295,6 @@ func (c *child) stop() {
 func (c *child) finish() error {
 	patience, cancel := context.WithTimeout(context.Background(), min(c.timeout, lastWords))
 	defer cancel()
-	_ = c.skip(patience)
 	p := c.p
 	if p == nil {
 		return nil

@@ -225,67 +225,6 @@ func TestAnswersOutOfStep(t *testing.T) {
 	require.Equal(t, verify.Violated, r.Find(Answers).Verdict)
 }
 
-// talk starts a program and asks it until questions may be written ahead, then writes some.
-func talk(t *testing.T, command string, questions ...string) *child {
-	t.Helper()
-	c := &child{command: command, timeout: 5 * time.Minute}
-	t.Cleanup(c.stop)
-	require.Len(t, asked(t, c, servedAlone), servedAlone)
-	require.True(t, c.expects())
-	var lines [][]byte
-	for _, q := range questions {
-		lines = append(lines, []byte(q))
-	}
-	c.expect(lines)
-	require.Len(t, c.p.ahead, len(questions))
-	return c
-}
-
-func TestQuestionsWrittenAhead(t *testing.T) {
-	answer := func(c *child, question string) string {
-		got, err := c.ask(context.Background(), []byte(question))
-		if err != nil {
-			return err.Error()
-		}
-		return string(got)
-	}
-	c := talk(t, "cat", "a", "b", "c", "d")
-	for _, q := range []string{"a", "b"} {
-		require.Equal(t, q, answer(c, q))
-	}
-	require.Equal(t, "x", answer(c, "x"), "another question than was expected has its own answer")
-	require.Empty(t, c.p.ahead)
-	require.Equal(t, "c", answer(c, "c"), "asked anew")
-	require.NoError(t, c.finish())
-
-	// What is left over at the end is no answer that nothing had asked for.
-	c = talk(t, "cat", "a", "b", "c")
-	require.Equal(t, "a", answer(c, "a"))
-	require.NoError(t, c.finish())
-
-	// The question at which a program fails is the one that is told so, and the others are asked again.
-	c = talk(t, `while read q; do [ "$q" != b ] || exit 3; echo "$q"; done`, "a", "b", "c")
-	require.Equal(t, "a", answer(c, "a"))
-	require.Equal(t, "exit status 3", answer(c, "b"))
-	require.Equal(t, "c", answer(c, "c"))
-	require.Equal(t, 2, c.starts)
-
-	// One that ends by itself is started again and gets one question at a time.
-	c = talk(t, `while read q; do echo "$q"; [ "$q" != a ] || exit 0; done`, "a", "b", "c")
-	for _, q := range []string{"a", "b", "c"} {
-		require.Equal(t, q, answer(c, q))
-	}
-	require.True(t, c.patient)
-	require.Equal(t, 2, c.starts)
-
-	// An answer too many puts the others out of step; that is found out.
-	c = talk(t, `while read q; do echo "$q"; [ "$q" != 10 ] || echo 1; done`, "10", "11")
-	require.Equal(t, "10", answer(c, "10"))
-	require.Equal(t, "1", answer(c, "11"))
-	require.Error(t, c.finish())
-	require.Contains(t, c.confused, "nothing had asked for")
-}
-
 // A sampler that once answers twice is not concluded anything from.
 func TestSamplersOutOfStep(t *testing.T) {
 	o := samplerOptions(t, "1", 20_000)

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"iter"
 	"sync"
 
 	"optratio/verify"
@@ -108,19 +107,6 @@ func (s *program) Values(q verify.Vector, samples int64) (all []float64, event s
 		all = append(all, values...)
 	}
 	return all, event, err
-}
-
-// expect tells each child its share of what is drawn next.
-func (s *program) expect(next iter.Seq2[verify.Vector, int64]) {
-	for i, c := range s.children {
-		c.expect(func(yield func(verify.Vector, int64) bool) {
-			for q, samples := range next {
-				if n := s.share(i, samples); n > 0 && !yield(q, n) {
-					return
-				}
-			}
-		})
-	}
 }
 
 // divided is a sampler whose samples several children draw, each its part.

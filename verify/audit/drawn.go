@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"iter"
 	"time"
 
 	"optratio/verify"
@@ -52,23 +51,6 @@ func (d *drawn) Values(q verify.Vector, samples int64) ([]float64, string, error
 	return all, event, err
 }
 
-// expect writes the first of some questions before their turn: those that are answered soon, and together have no more samples than one
-// question may have.
-func (d *drawn) expect(next iter.Seq2[verify.Vector, int64]) {
-	if !d.child.expects() {
-		return
-	}
-	var lines [][]byte
-	left := d.most
-	for q, samples := range next {
-		if left -= samples; left < 0 || len(lines) == mostAhead {
-			break
-		}
-		lines = append(lines, d.line(q, samples))
-	}
-	d.child.expect(lines)
-}
-
 // Counts draws outcomes, with the counts as parse reads them from each answer.
 func (d *drawn) Counts(q verify.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
 	var counts []int64
@@ -94,9 +76,6 @@ func added(sum, counts []int64) []int64 {
 func questions[T any](d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) (T, error), take func(T)) (event string, err error) {
 	for left := samples; left > 0; {
 		some := min(left, d.most)
-		if some < left && d.child.next(d.line(q, left)) {
-			some = left // as it was written when answers came sooner
-		}
 		begin := time.Now()
 		got, event, err := ask(d.asker, q, some, func(line []byte) (T, error) {
 			d.measure(len(line), some)

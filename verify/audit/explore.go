@@ -179,8 +179,7 @@ func (s *statistics) drawForFit(places []int) error {
 	}
 	s.planned = int64(len(places))
 	each := budget / s.planned
-	for at, i := range places {
-		s.expect(places[at:], each)
+	for _, i := range places {
 		counts, err := s.draw(i, each)
 		if err != nil {
 			return err
@@ -317,8 +316,7 @@ func (f *field) stay(edges []edge, a aim) []edge {
 
 // drawEach draws samples at places for the search alone, as long as there are any in the budget.
 func (s *statistics) drawEach(places []int, each int64) error {
-	for at, i := range places {
-		s.expect(places[at:], each)
+	for _, i := range places {
 		if _, err := s.draw(i, min(each, s.o.Budget-s.drawn)); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"math/big"
@@ -214,13 +213,6 @@ type binned struct {
 	valued
 	memory[float64]
 	cuts []float64
-}
-
-// expect passes on what is drawn next.
-func (b *binned) expect(next iter.Seq2[verify.Vector, int64]) {
-	if s, ok := b.valued.(expecter); ok {
-		s.expect(next)
-	}
 }
 
 func (b *binned) Sample(q verify.Vector, samples int64) ([]int64, string, error) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -20,11 +19,6 @@ import (
 // not empty, came instead of counts; an error ends the audit.
 type sampler interface {
 	Sample(q verify.Vector, samples int64) (counts []int64, event string, err error)
-}
-
-// expecter is a sampler that is told what is drawn next, whatever it answers.
-type expecter interface {
-	expect(next iter.Seq2[verify.Vector, int64])
 }
 
 const (
@@ -242,30 +236,6 @@ func halves(samples int64) [2]int64 {
 		return [2]int64{samples, 0}
 	}
 	return [2]int64{samples - samples/2, samples / 2}
-}
-
-// expect tells the sampler what is drawn next, whatever it answers: so many samples at each of some places.
-func (s *statistics) expect(places []int, samples int64) {
-	sampler, ok := s.sampler.(expecter)
-	if !ok {
-		return
-	}
-	sampler.expect(func(yield func(verify.Vector, int64) bool) {
-		left := s.o.Budget - s.drawn
-		for _, i := range places {
-			if s.field.places[i].event != "" {
-				continue
-			}
-			if left -= samples; left < 0 {
-				return
-			}
-			for _, n := range halves(s.even(samples)) {
-				if n > 0 && !yield(s.field.places[i].q, n) {
-					return
-				}
-			}
-		}
-	})
 }
 
 // draw asks for samples at a place, in two halves that are compared where there are enough.

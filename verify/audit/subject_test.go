@@ -12,7 +12,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,16 +59,13 @@ type subjectQuestion struct {
 func serve(kind string) {
 	rng := rand.New(rand.NewPCG(1, 5))
 	lines := bufio.NewScanner(os.Stdin)
-	var held []string
-	for asked := 1; lines.Scan(); asked++ {
+	for lines.Scan() {
 		var q subjectQuestion
 		if json.Unmarshal(lines.Bytes(), &q) != nil {
 			os.Exit(9)
 		}
 		var answer any
 		switch kind {
-		case "code":
-			answer = map[string]any{"values": slices.Repeat([]float64{code(q.Scores)}, q.Samples)}
 		case "value":
 			values := make([]float64, q.Samples)
 			for i := range values {
@@ -103,21 +99,8 @@ func serve(kind string) {
 		if err != nil {
 			os.Exit(9)
 		}
-		// Of values that are codes, four answers come at a time, after the first eight.
-		if held = append(held, string(text)); kind != "code" || asked <= servedAlone || len(held) == 4 {
-			fmt.Println(strings.Join(held, "\n"))
-			held = nil
-		}
+		fmt.Println(string(text))
 	}
-}
-
-// code tells score vectors apart.
-func code(scores []float64) float64 {
-	x := float64(len(scores))
-	for _, s := range scores {
-		x = 16*x + s + 8
-	}
-	return x
 }
 
 // statedLaw is the exponential mechanism without its factor 2, at ε = 1; its labels name how many candidates there were.
@@ -127,50 +110,6 @@ func statedLaw(scores []float64) map[string]float64 {
 		out[fmt.Sprintf("%d of %d", r, len(scores))] = p
 	}
 	return out
-}
-
-// A program that answers only when it has four questions is answered in time only where these are sent ahead; every answer goes to its own
-// question, whatever the number of samples.
-func TestValuesOfQuestionsWrittenAhead(t *testing.T) {
-	o := samplerOptions(t, "1", 1000)
-	o.Outcomes, o.program.Timeout = Real, time.Minute
-	require.NoError(t, o.complete())
-	o.program.Command = subjectCommand("code")
-	a := newAsker(context.Background(), &verify.Space{Unit: big.NewRat(1, 1)}, &o)
-	t.Cleanup(a.child.stop)
-	s := newSampler([]*asker{a}).(*binned)
-	want := func(q verify.Vector, samples int64) {
-		t.Helper()
-		values, event, err := s.Values(q, samples)
-		require.NoError(t, err)
-		require.Empty(t, event)
-		scores := make([]float64, len(q))
-		for r, x := range q {
-			scores[r] = float64(x)
-		}
-		require.Equal(t, slices.Repeat([]float64{code(scores)}, int(samples)), values)
-	}
-	for i := range int64(servedAlone) {
-		want(verify.Vector{0, -i}, i+1)
-	}
-	for round := range int64(3) {
-		vectors := []verify.Vector{{0, -round}, {-1, round}, {-2, 0, 1}, {0, -round}}
-		s.expect(func(yield func(verify.Vector, int64) bool) {
-			for i, q := range vectors {
-				if !yield(q, round+int64(i)+1) {
-					return
-				}
-			}
-		})
-		require.Len(t, a.child.p.ahead, 4)
-		for i, q := range vectors {
-			want(q, round+int64(i)+1)
-		}
-		require.Empty(t, a.child.p.ahead)
-	}
-	require.NoError(t, a.child.finish())
-	require.Empty(t, a.findings)
-	require.Equal(t, 1, a.child.starts)
 }
 
 // Bounded range of programs whose outcomes are labels or numbers. Permute-and-flip of two has at (0,0) and (1,-1) the range
