@@ -256,8 +256,8 @@ func bestRatio(p, o float64) ratio {
 	want := math.Sqrt((1 - o) / o / ((1 - p) / p))
 	best, off := ratio{1, 1}, math.Inf(1)
 	for _, r := range []ratio{{4, 1}, {3, 1}, {2, 1}, {3, 2}, {1, 1}, {2, 3}, {1, 2}, {1, 3}, {1, 4}} {
-		if d := math.Abs(math.Log(want * float64(r.at) / float64(r.near))); d < off {
-			best, off = r, d
+		if x := want * float64(r.at) / float64(r.near); max(x, 1/x) < off {
+			best, off = r, max(x, 1/x)
 		}
 	}
 	return best

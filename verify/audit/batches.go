@@ -11,8 +11,11 @@ import (
 
 // finalists are the pairs between which is chosen before a bet: those that promise most, and the most hopeful.
 func (s *statistics) finalists() []edge {
-	byPromise, byHope := s.field.rank(s.field.edges, s.aim(), promise), s.field.rank(s.field.edges, s.aim(), hopeful)
-	return slices.Concat(byPromise[:min(len(byPromise), finalists)], byHope[:min(len(byHope), finalists)])
+	edges := s.field.rank(s.field.edges, s.aim(), promise)
+	first := min(len(edges), finalists)
+	out := slices.Clone(edges[:first])
+	slices.SortStableFunc(edges, func(a, b edge) int { return -cmp.Compare(a.hopeful, b.hopeful) })
+	return append(out, edges[:first]...)
 }
 
 // opened is the segment of bets that is open: those on one event at one pair.
