@@ -61,7 +61,6 @@ type deltas struct {
 	bound, bounded *Value // the δ that is claimed, and what it may be of numbers that are not exact
 	least          *Value // over what was looked at
 	attained       func() *Witness
-	partial        bool // there are neighbors that were not compared
 }
 
 // approximate checks (ε,δ)-privacy and finds the least δ, over all pairs of neighbors in both directions, or in theirs.
@@ -76,44 +75,30 @@ func (c *run) approximate() (*Result, error) {
 		run: c, t: &tracker{run: c, res: res},
 		bound: Rational(delta), bounded: Rational(plus(delta, deltaSlack)), least: Rational(new(big.Rat)),
 	}
-	var ended error
-	for q, other := range c.dom.Neighbors {
-		if ended = d.visit(q, other); ended != nil {
-			break
-		}
+	begin := func(Vector) error {
+		d.t.pair(2)
+		return nil
 	}
+	whole, ended := c.eachPair(d.t, begin, func(pair direction) error {
+		for _, w := range c.directions(pair) {
+			if err := d.t.step(); err != nil {
+				return err
+			}
+			d.compare(w)
+		}
+		return nil
+	})
 	if err := d.t.finish(ended); err != nil {
 		return nil, err
 	}
 	if res.Checked > 0 {
-		res.TightDelta = d.number(ended == nil)
+		res.TightDelta = d.number(whole)
 	}
 	if d.attained != nil {
 		res.Attained = d.attained()
 	}
 	c.readOff(res, "δ", res.TightDelta, res.Target)
 	return res, nil
-}
-
-// visit compares two neighbors.
-func (d *deltas) visit(q, other Vector) error {
-	d.t.pair(2)
-	a, b, ok, err := d.distributions(d.t, q, other)
-	if err != nil {
-		return err
-	}
-	if !ok || d.t.silent(a, b) {
-		d.partial = true
-		return nil
-	}
-	d.partial = d.partial || a.misses() || b.misses()
-	for _, w := range d.directions(a, b, q, other) {
-		if err := d.t.step(); err != nil {
-			return err
-		}
-		d.compare(w)
-	}
-	return nil
 }
 
 // compare takes a pair into account, in one direction.
@@ -130,7 +115,7 @@ func (d *deltas) compare(w direction) {
 			return at
 		})
 	case w.a.Event != "", d.dom.Directed && w.b.Event != "":
-		d.show(event{excess: Rational(big.NewRat(1, 1))}, w, func() *Witness { return d.onlyOne(w.a, w.q, w.to) })
+		d.show(event{excess: Rational(big.NewRat(1, 1))}, w, func() *Witness { return d.onlyOne(w) })
 	}
 }
 
@@ -153,19 +138,13 @@ func (d *deltas) show(e event, at direction, witness func() *Witness) {
 }
 
 // number encloses the least δ, which lies between 0 and 1. What was not looked at may need any δ.
-func (d *deltas) number(all bool) number.Number {
+func (d *deltas) number(whole bool) number.Number {
 	x := d.least.Number()
-	lo, ok := x.Lower()
-	if all && !d.partial && ok && lo.Sign() >= 0 {
+	if lo, ok := x.Lower(); whole && ok && lo.Sign() >= 0 {
 		return x
 	}
-	one := big.NewRat(1, 1)
-	if !ok {
-		lo = new(big.Rat)
+	if x = x.Max(number.Int(0)).Min(number.Int(1)); whole {
+		return x
 	}
-	hi, bounded := x.Upper()
-	if d.partial || !all || !bounded || hi.Cmp(one) > 0 {
-		hi = one
-	}
-	return number.Bounds(maxRat(lo, new(big.Rat)), hi)
+	return number.Between(x, number.Int(1))
 }

@@ -2,8 +2,6 @@ package verify
 
 import (
 	"math"
-	"math/big"
-	"slices"
 
 	"optratio/number"
 )
@@ -27,29 +25,9 @@ type supremum struct {
 	least, most number.Interval // points: ρ is in between
 	at          float64         // the s behind least; 0 for the limit α → 1
 	ceiling     bool            // most is a target, which least does not raise: above it, the search is over
-	infinite    bool
-	partial     bool // there are pairs that were not looked at
-	open        bool // there are readings of a pair without an upper end
+	open        bool            // there are readings of a pair without an upper end
+	wider       bool            // of some pair, the second distribution has outcomes that the first has not
 	witness     func() *Witness
-}
-
-func (u *supremum) number() number.Number {
-	switch {
-	case u.infinite:
-		return number.Infinity()
-	case u.partial || u.open:
-		lo, _ := u.least.Lo().Rat(nil)
-		return number.Bounds(lo, nil)
-	}
-	return number.Enclosed(number.Hull(u.least, u.most))
-}
-
-// order returns the order behind the lower end, and the tight divergence there.
-func (u *supremum) order() Order {
-	alpha := new(big.Rat).SetFloat64(u.at)
-	alpha.Add(alpha, big.NewRat(1, 1))
-	tight := supremum{least: u.least.Mul(number.FromRat(alpha, renyiBits)), most: u.most.Mul(number.FromRat(alpha, renyiBits)), partial: u.partial, open: u.open}
-	return Order{alpha, tight.number()}
 }
 
 // show takes D_α/α at one pair and order into account.
@@ -82,50 +60,11 @@ func (u *supremum) concede(x number.Interval) {
 	u.most = number.Point(x.Hi())
 }
 
-// contrast is an ordered pair of distributions with equal supports: probabilities and logarithms of ratios. Outcomes that share both are one entry.
-type contrast struct {
-	p, l        []number.Interval
-	least, most number.Interval // of l
-}
-
-// against returns the contrast of p and o, whose supports were found to be equal, and that of o and p.
-func (c *run) against(p, o []*Value, precision uint) (forth, back contrast) {
-	type pair struct{ p, o *Value }
-	place := map[pair]int{}
-	for r := range p {
-		if p[r].zero(precision) {
-			continue
-		}
-		own, other := p[r].Enclose(renyiBits), o[r].Enclose(renyiBits)
-		if i, ok := place[pair{p[r], o[r]}]; ok {
-			forth.p[i], back.p[i] = forth.p[i].Add(own), back.p[i].Add(other)
-			continue
-		}
-		place[pair{p[r], o[r]}] = len(forth.p)
-		l := number.FromInt(0, renyiBits)
-		if p[r] != o[r] {
-			l = number.Log(own.Quo(other))
-		}
-		forth.p, back.p = append(forth.p, own), append(back.p, other)
-		forth.l, back.l = append(forth.l, l), append(back.l, l.Neg())
-	}
-	forth.ends()
-	back.ends()
-	return forth, back
-}
-
-func (x *contrast) ends() {
-	x.least, x.most = x.l[0], x.l[0]
-	for _, l := range x.l[1:] {
-		x.least, x.most = x.least.Min(l), x.most.Max(l)
-	}
-}
-
 // cumulant encloses g(s).
-func (x *contrast) cumulant(s float64) number.Interval {
+func (x *contrast) cumulant(s number.Interval) number.Interval {
 	sum := number.FromInt(0, renyiBits)
 	for i, p := range x.p {
-		sum = sum.Add(p.Mul(number.Exp(number.FromFloat(s, renyiBits).Mul(x.l[i]))))
+		sum = sum.Add(p.Mul(number.Exp(s.Mul(x.l[i]))))
 	}
 	return number.Log(sum)
 }
@@ -145,7 +84,7 @@ func (x *contrast) per(s float64) number.Interval {
 		return x.divergence()
 	}
 	v := number.FromFloat(s, renyiBits)
-	return x.cumulant(s).Quo(v.Add(v.Sqr()))
+	return x.cumulant(v).Quo(v.Add(v.Sqr()))
 }
 
 // flatness is (max l - min l)²/8.
@@ -180,13 +119,13 @@ type part struct {
 
 // near settles the orders from 1 on as far as the second bound leads, in steps that grow, and leaves what is between them to chords.
 func (u *supremum) near(x *contrast, kl, flat number.Interval, end float64, witness func() *Witness) {
-	if !x.cumulant(end).IsFinite() { // ρ is next to 0 so far, and the orders that count are too large to be enclosed
+	if !x.cumulant(number.FromFloat(end, renyiBits)).IsFinite() { // ρ is next to 0 so far, and the orders that count are too large to be enclosed
 		u.concede(flat)
 		return
 	}
 	at := func(s float64) (g, per number.Interval) {
-		g = x.cumulant(s)
 		v := number.FromFloat(s, renyiBits)
+		g = x.cumulant(v)
 		per = g.Quo(v.Add(v.Sqr()))
 		u.show(per, s, witness)
 		if per.RelWidth() > rhoGap { // where probabilities are not known well, this lets the subdivision end
@@ -266,127 +205,35 @@ func (u *supremum) below(p part) bool {
 	return slope.Sqr().Hi().Cmp(two.Sqr().Mul(u.most).Mul(k).Lo()) <= 0
 }
 
-// concentrated encloses ρ over all pairs of neighbors. A search in floating point proposes a pair and an order; they give the lower end, and every pair is
-// then shown not to exceed the upper one.
-func (c *run) concentrated(t *tracker) (*supremum, error) {
+// propose begins the search for ρ: it looks for a pair and an order in floating point, which give a lower end; every pair is then shown not to exceed the upper
+// one.
+func (d *divergences) propose() error {
 	zero := number.FromInt(0, renyiBits)
-	u := &supremum{least: zero, most: zero, partial: true}
-	if err := c.propose(t, u); err != nil || c.opts.rho == leastRho {
-		return u, err
-	}
-	if target := c.opts.Rho; c.opts.rho == decidedRho {
-		u.ceiling, u.most = true, number.Point(number.FromRat(target, renyiBits).Lo())
-	}
-	missed := false
-	for q, other := range c.dom.Neighbors {
-		if err := t.step(); err != nil {
-			return u, err
+	d.rho = &supremum{least: zero, most: zero}
+	var best, neighbors direction
+	most, at := 0.0, 0.0
+	_, err := d.eachPair(d.t, func(Vector) error { return d.ctx.Err() }, func(pair direction) error {
+		if pair.a.Event != "" || pair.b.Event != "" {
+			return nil
 		}
-		if u.over() {
-			return u, nil
-		}
-		compared, err := c.concede(t, u, q, other)
-		if err != nil {
-			return u, err
-		}
-		missed = missed || !compared
-	}
-	if u.open {
-		t.undecide(openReading)
-	}
-	u.partial = missed || !u.most.IsFinite()
-	return u, nil
-}
-
-// concede raises the upper end of ρ to what two neighbors need, and reports whether they could be compared.
-func (c *run) concede(t *tracker, u *supremum, q, other Vector) (compared bool, err error) {
-	a, b, ok, err := c.distributions(t, q, other)
-	if err != nil || !ok {
-		return false, err
-	}
-	if a.Event != "" || b.Event != "" {
-		silent := t.silent(a, b)
-		u.infinite = c.eventDiffers(t, a, b, q, other) || u.infinite
-		return !silent, nil
-	}
-	differ, wider := c.supportsDiffer(t, u, q, other, a, b)
-	u.infinite = u.infinite || differ
-	if wider {
-		t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
-	}
-	if differ || wider || u.open { // readings without an upper end decide the verdict, unless supports differ for certain
-		return !wider && !a.misses() && !b.misses(), nil
-	}
-	forth, back := c.against(a.P, b.P, t.precision())
-	witness := func() *Witness { return c.mostLikely(q, other, a, b) }
-	u.raise(&forth, witness)
-	if !c.dom.Directed {
-		u.raise(&back, witness)
-	}
-	return !a.misses() && !b.misses(), nil
-}
-
-// supportsDiffer reports whether one of the answers has a probability 0 where the other has not, and records it. Of a directed domain that counts for the
-// second answer alone; wider says that the first has such a 0.
-func (c *run) supportsDiffer(t *tracker, u *supremum, q, other Vector, a, b *Answer) (differ, wider bool) {
-	for r := range a.P {
-		pZero, oZero := a.P[r].zero(t.precision()), b.P[r].zero(t.precision())
-		if pZero == oZero {
-			continue
-		}
-		if pZero && c.dom.Directed {
-			wider = true
-			continue
-		}
-		positive := a.P[r]
-		if pZero {
-			positive = b.P[r]
-		}
-		if s, ok := positive.sign(t.precision()); !ok || s < 0 {
-			u.open = true // 0 in some readings
-			continue
-		}
-		differ = true
-		from, to, p, o := q, other, a.P[r], b.P[r]
-		if pZero {
-			from, to, p, o = other, q, o, p
-		}
-		t.fail(size(r, from, to), func() *Witness { return c.pair(from, to, r, p, o) })
-	}
-	return differ, wider
-}
-
-// propose searches the pairs in floating point, and shows the best that it finds.
-func (c *run) propose(t *tracker, u *supremum) error {
-	var best func()
-	most := 0.0
-	for q, other := range c.dom.Neighbors {
-		if c.ctx.Err() != nil {
-			break // the caller's loop says so
-		}
-		a, b, ok, err := c.distributions(t, q, other)
-		if err != nil {
-			return err
-		}
-		if !ok || a.Event != "" || b.Event != "" {
-			continue
-		}
-		for _, w := range c.directions(a, b, q, other) {
-			s, x := highest(w.a.P, w.b.P, most)
-			if !(x > most) || math.IsInf(x, 0) {
-				continue
-			}
-			most = x
-			best = func() {
-				if !slices.ContainsFunc(slices.Concat(a.P, b.P), func(v *Value) bool { lo, _ := v.bounds(); return !(lo > 0) }) {
-					forth, _ := c.against(w.a.P, w.b.P, 64)
-					u.show(forth.per(s), s, func() *Witness { return c.mostLikely(q, other, a, b) })
-				}
+		for _, w := range d.directions(pair) {
+			if s, x := highest(w.a.P, w.b.P, most); x > most && !math.IsInf(x, 0) {
+				best, neighbors, most, at = w, pair, x, s
 			}
 		}
+		return nil
+	})
+	if err != nil && d.ctx.Err() == nil { // where the context has ended, the next step says so
+		return err
 	}
-	if best != nil {
-		best()
+	if most > 0 {
+		forth, back := d.contrasts(best)
+		if x := forth.per(at); len(forth.alone)+len(back.alone) == 0 && x.Lo().Sign() > 0 {
+			d.rho.show(x, at, func() *Witness { return d.mostLikely(neighbors) })
+		}
+	}
+	if d.opts.rho == decidedRho {
+		d.rho.ceiling, d.rho.most = true, number.Point(number.FromRat(d.opts.Rho, renyiBits).Lo())
 	}
 	return nil
 }

@@ -31,8 +31,8 @@ func laws(p, o []int64) (a, b []*Value) {
 func cold(p, o []*Value) *supremum {
 	zero := number.FromInt(0, renyiBits)
 	u := &supremum{least: zero, most: zero}
-	forth, _ := (&run{opts: Options{MaxPrec: 1024}}).against(p, o, 64)
-	u.raise(&forth, func() *Witness { return nil })
+	forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{opts: Options{MaxPrec: 1024}}}}).contrasts(direction{a: &Answer{P: p}, b: &Answer{P: o}})
+	u.raise(forth, func() *Witness { return nil })
 	return u
 }
 
@@ -51,6 +51,8 @@ func onGrid(p, o []*Value) (most float64) {
 	}
 	return most
 }
+
+func enclosed(u *supremum) number.Number { return upTo(u.least, u.most, false, !u.open) }
 
 func lowHigh(t *testing.T, x number.Number) (lo, hi float64) {
 	t.Helper()
@@ -83,7 +85,7 @@ func TestRhoAgainstGrid(t *testing.T) {
 	for _, c := range cases {
 		p, o := laws(c[0], c[1])
 		u := cold(p, o)
-		lo, hi := lowHigh(t, u.number())
+		lo, hi := lowHigh(t, enclosed(u))
 		grid := onGrid(p, o)
 		require.LessOrEqual(t, grid, hi*(1+1e-9), "%v", c)
 		require.GreaterOrEqual(t, grid, lo*(1-1e-3), "%v", c)
@@ -92,7 +94,7 @@ func TestRhoAgainstGrid(t *testing.T) {
 			later++
 		}
 		// The order that is named attains the lower end.
-		forth, _ := (&run{opts: Options{MaxPrec: 1024}}).against(p, o, 64)
+		forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{opts: Options{MaxPrec: 1024}}}}).contrasts(direction{a: &Answer{P: p}, b: &Answer{P: o}})
 		at := forth.per(u.at)
 		_, ok := at.Intersect(u.least)
 		require.True(t, ok, "%v", c)
@@ -107,11 +109,11 @@ func TestRhoOfSeveralPairs(t *testing.T) {
 	for _, other := range [][2][]int64{{{50, 30, 19}, {30, 30, 62}}, {{50, 30, 21}, {30, 30, 61}}, {{1, 1}, {1, 3}}, {{4, 1}, {1, 1}}, {{10, 10, 1}, {10, 10, 8}}} {
 		a, b := laws(other[0], other[1])
 		both := cold(p, o)
-		forth, _ := (&run{opts: Options{MaxPrec: 1024}}).against(a, b, 64)
-		both.raise(&forth, func() *Witness { return nil })
-		lo, hi := lowHigh(t, both.number())
-		first, _ := lowHigh(t, cold(p, o).number())
-		second, _ := lowHigh(t, cold(a, b).number())
+		forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{opts: Options{MaxPrec: 1024}}}}).contrasts(direction{a: &Answer{P: a}, b: &Answer{P: b}})
+		both.raise(forth, func() *Witness { return nil })
+		lo, hi := lowHigh(t, enclosed(both))
+		first, _ := lowHigh(t, enclosed(cold(p, o)))
+		second, _ := lowHigh(t, enclosed(cold(a, b)))
 		require.InEpsilon(t, max(first, second), lo, 2e-9)
 		require.LessOrEqual(t, hi, lo*(1+2e-9))
 	}
@@ -127,14 +129,14 @@ func TestRhoOfWideReadings(t *testing.T) {
 		{[]int64{9, 1}, []int64{1, 9}, "1e-2"}, {[]int64{9, 1}, []int64{1, 9}, "1e-6"}, // the supremum is the limit α → 1
 	} {
 		p, o := laws(c.p, c.o)
-		truth, _ := lowHigh(t, cold(p, o).number())
+		truth, _ := lowHigh(t, enclosed(cold(p, o)))
 		wide := func(vs []*Value) (out []*Value) {
 			for _, v := range vs {
 				out = append(out, Nearly(v.Rat(), rats(t, c.precision)[0]))
 			}
 			return out
 		}
-		lo, hi := lowHigh(t, cold(wide(p), wide(o)).number())
+		lo, hi := lowHigh(t, enclosed(cold(wide(p), wide(o))))
 		require.Less(t, lo, truth)
 		require.Greater(t, hi, truth)
 		eps, _ := rats(t, c.precision)[0].Float64()

@@ -16,7 +16,7 @@ func (c *run) ratios() ([]*Result, error) {
 	if err := private.finish(ended); err != nil {
 		return nil, err
 	}
-	if tight.partial = tight.partial || ended != nil; tight.seen || !tight.partial && dp.Checked > 0 {
+	if tight.seen || !tight.partial && dp.Checked > 0 {
 		dp.TightEps, dp.TightExpEps = tight.log()
 	}
 	if dp.Verdict == Proved && !c.opts.Readings && c.opts.Slack == nil {
@@ -126,51 +126,40 @@ func (c *run) atMostClaimed(tight number.Number) number.Number {
 
 // eachRatio goes through the pairs of neighbors until an error ends it.
 func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) error {
-	for q, other := range c.dom.Neighbors {
+	begin := func(q Vector) error {
 		private.pair(2 * len(q))
 		bounded.pair(len(q))
-		a, b, ok, err := c.distributions(private, q, other)
-		if err == nil && (!ok || a.misses() || b.misses()) { // what is missing may belong to outputs that have no number
-			tight.partial = true
-		}
-		switch {
-		case err != nil:
-			return err
-		case !ok:
-		case a.Event != "" || b.Event != "":
-			err = c.supports(private, tight, widest, a, b, q, other)
-		default:
-			if err = c.neighbors(private, tight, a, b, q, other); err == nil && !c.opts.NoRange {
-				c.spread(bounded, widest, a, b, q, other)
-			}
-		}
-		if err != nil {
-			return err
-		}
+		return nil
 	}
-	return nil
+	whole, err := c.eachPair(private, begin, func(d direction) error {
+		if d.a.Event != "" || d.b.Event != "" {
+			return c.supports(private, tight, widest, d)
+		}
+		err := c.neighbors(private, tight, d)
+		if err == nil && !c.opts.NoRange {
+			c.spread(bounded, widest, d)
+		}
+		return err
+	})
+	tight.partial = !whole
+	return err
 }
 
 // neighbors compares the candidates' probabilities in both directions, or in that of the pair.
-func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vector) error {
-	for r := range a.P {
-		for i, d := range [2]struct {
-			p, o  *Value
-			q, to Vector
-		}{{a.P[r], b.P[r], q, other}, {b.P[r], a.P[r], other, q}} {
-			if i == 1 && c.dom.Directed {
-				break
-			}
+func (c *run) neighbors(t *tracker, tight *greatest, pair direction) error {
+	for r := range pair.a.P {
+		for _, d := range c.directions(pair) {
 			if err := t.step(); err != nil {
 				return err
 			}
-			if d.p.zero(t.precision()) {
+			p, o := d.a.P[r], d.b.P[r]
+			if p.zero(t.precision()) {
 				continue
 			}
-			w := func() *Witness { return c.pair(d.q, d.to, r, d.p, d.o) }
-			s, ok := d.p.exceeds(c.allowed(d.p, d.o), d.o, t.precision())
-			if ok && s > 0 && d.o.zeroed {
-				ok = c.beyondRounding(d.p)
+			w := func() *Witness { return c.pair(d.q, d.to, r, p, o) }
+			s, ok := p.exceeds(c.allowed(p, o), o, t.precision())
+			if ok && s > 0 && o.zeroed {
+				ok = c.beyondRounding(p)
 			}
 			switch {
 			case !ok:
@@ -178,7 +167,7 @@ func (c *run) neighbors(t *tracker, tight *greatest, a, b *Answer, q, other Vect
 			case s > 0:
 				t.fail(size(r, d.q, d.to), w)
 			}
-			tight.show(c.over(d.p, d.o, d.o.zero(t.precision()), t.precision()), t.precision(), w)
+			tight.show(c.over(p, o, o.zero(t.precision()), t.precision()), t.precision(), w)
 		}
 	}
 	return nil
@@ -208,28 +197,24 @@ func (c *run) beyondRounding(p *Value) bool {
 	return ok && s > 0
 }
 
-// supports handles a pair of which one gives an event and the other, maybe, does not.
-func (c *run) supports(t *tracker, tight, widest *greatest, a, b *Answer, q, other Vector) error {
-	if t.silent(a, b) {
-		tight.partial = true
-		return nil
-	}
+// supports handles a pair of which one gives an event and the other does not.
+func (c *run) supports(t *tracker, tight, widest *greatest, d direction) error {
 	if err := t.step(); err != nil {
 		return err
 	}
-	w := func() *Witness { return c.onlyOne(a, q, other) }
-	t.fail(size(len(q), q, other), w)
+	w := func() *Witness { return c.onlyOne(d) }
+	t.fail(size(len(d.q), d.q, d.to), w)
 	tight.show(quotient(nil, nil, true), 0, w)
 	widest.show(quotient(nil, nil, true), 0, w)
 	return nil
 }
 
 // spread shows a pair's range, max_r ratio / min_r ratio, to widest.
-func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector) {
+func (c *run) spread(t *tracker, widest *greatest, d direction) {
 	most, least := &greatest{}, &greatest{}
 	top, bottom := 0, 0
-	for r := range a.P {
-		p, o := a.P[r], b.P[r]
+	for r := range d.a.P {
+		p, o := d.a.P[r], d.b.P[r]
 		pZero, oZero := p.zero(t.precision()), o.zero(t.precision())
 		if pZero && oZero {
 			continue
@@ -244,7 +229,7 @@ func (c *run) spread(t *tracker, widest *greatest, a, b *Answer, q, other Vector
 	w := func() *Witness {
 		most.witness()
 		least.witness()
-		out := c.pair(q, other, top, a.P[top], b.P[top])
+		out := c.pair(d.q, d.to, top, d.a.P[top], d.b.P[top])
 		out.NeighborCandidate = &bottom
 		return out
 	}

@@ -204,17 +204,17 @@ func (c *run) eventPair(q, other Vector) *Witness {
 	return w
 }
 
-// onlyOne is a pair of which one gives an event and the other does not; a is q's answer. Of a directed domain it keeps the pair's order.
-func (c *run) onlyOne(a *Answer, q, other Vector) *Witness {
+// onlyOne is a pair of which one gives an event and the other does not. Of a directed domain it keeps the pair's order.
+func (c *run) onlyOne(d direction) *Witness {
 	switch {
-	case a.Event != "":
-		return c.eventPair(q, other)
+	case d.a.Event != "":
+		return c.eventPair(d.q, d.to)
 	case c.dom.Directed:
-		w := c.eventPair(q, other)
+		w := c.eventPair(d.q, d.to)
 		w.Event = "an answer"
 		return w
 	}
-	return c.eventPair(other, q)
+	return c.eventPair(d.to, d.q)
 }
 
 // shift compares vectors that differ by a constant.

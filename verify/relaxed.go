@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -47,18 +48,27 @@ var tiny = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 5
 func (c *run) relax() (*Relaxed, error) {
 	g := &greatest{}
 	least, _ := tiny.Float64()
-	for q, other := range c.dom.Neighbors {
-		a, b, ok, err := c.distributions(&tracker{run: c, res: &Result{}}, q, other)
-		if err != nil || !ok || a.Event != "" || b.Event != "" || c.ctx.Err() != nil {
-			return nil, err
+	quiet := &tracker{run: c, res: &Result{}}
+	ask := func(Vector) error { return c.ctx.Err() }
+	whole, err := c.eachPair(quiet, ask, func(pair direction) error {
+		if pair.a.Event != "" || pair.b.Event != "" {
+			return errEnough
 		}
-		for r := range a.P {
-			for _, d := range [][2]*Value{{a.P[r], b.P[r]}, {b.P[r], a.P[r]}} {
-				if _, hi := d[0].bounds(); hi > least {
-					g.show(c.over(d[0], d[1], d[1].zero(128), 128), 128, nil)
+		for r := range pair.a.P {
+			for _, d := range []direction{pair, pair.reversed()} {
+				p, o := d.a.P[r], d.b.P[r]
+				if _, hi := p.bounds(); hi > least {
+					g.show(c.over(p, o, o.zero(128), 128), 128, nil)
 				}
 			}
 		}
+		return nil
+	})
+	if errors.Is(err, errEnough) || c.ctx.Err() != nil {
+		return nil, nil
+	}
+	if err != nil || !whole {
+		return nil, err
 	}
 	x, _ := g.log()
 	hi, bounded := x.Upper()

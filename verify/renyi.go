@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"math/big"
 	"slices"
 
@@ -15,76 +16,82 @@ type Order struct {
 
 const renyiBits = 128
 
-// divergence is D_α over all pairs of neighbors, enclosed; infinite where supports differ.
-type divergence struct {
-	alpha    *big.Rat
-	x        number.Interval
-	infinite bool
-	partial  bool // there are neighbors that could not be compared, or readings without an upper end
-}
-
-func (d divergence) number() number.Number {
-	if d.infinite {
-		return number.Infinity()
-	}
-	x := number.Enclosed(d.x)
-	if lo, ok := x.Lower(); ok && d.partial {
-		return number.Bounds(lo, nil)
-	}
-	return x
+// divergences is the search for the greatest Rényi divergences of given orders, and for ρ.
+type divergences struct {
+	*run
+	t        *tracker
+	orders   []*big.Rat
+	most     []number.Interval // of each order, over what was looked at
+	rho      *supremum         // nil: not wanted
+	infinite bool              // supports differ
+	open     bool              // there are readings without an upper end
 }
 
 // renyi encloses the Rényi divergences at the given orders, and the tight zero-concentrated ρ.
 func (c *run) renyi() ([]*Result, error) {
 	rdp, zcdp := &Result{Name: RDP}, &Result{Name: ZCDP}
-	t := &tracker{run: c, res: rdp}
-	infinite, attained, err := c.divergences(t, rdp, zcdp)
-	if err := t.finish(err); err != nil {
+	d := &divergences{run: c, t: &tracker{run: c, res: rdp}}
+	if slices.Contains(c.opts.Properties, RDP) {
+		d.orders = c.orders()
+		d.most = slices.Repeat([]number.Interval{number.FromInt(0, renyiBits)}, len(d.orders))
+	}
+	whole, err := d.enclose()
+	if err := d.t.finish(err); err != nil {
 		return nil, err
 	}
-	if infinite {
-		rdp.Verdict, rdp.Witness = Violated, t.witness()
+	if d.infinite {
+		rdp.Verdict, rdp.Witness = Violated, d.t.witness()
+	}
+	for i, alpha := range d.orders {
+		rdp.Orders = append(rdp.Orders, Order{alpha, upTo(d.most[i], d.most[i], d.infinite, whole && !d.open)})
 	}
 	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked, zcdp.Stopped = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked, rdp.Stopped
-	if c.opts.Rho != nil && slices.Contains(c.opts.Properties, ZCDP) {
-		zcdp.Target = number.Exact(c.opts.Rho)
-		lo, finite := zcdp.Rho.Lower()
-		switch {
-		case zcdp.Verdict == Undecided && finite && attained != nil && lo.Cmp(c.opts.Rho) > 0:
-			zcdp.Verdict, zcdp.Reason, zcdp.Witness = Violated, "", attained()
-		case zcdp.Verdict == Proved:
-			if err := c.aim(zcdp, attained); err != nil {
-				return nil, err
-			}
+	if d.rho != nil {
+		if err := d.concentrated(zcdp, whole && !d.open); err != nil {
+			return nil, err
 		}
-	}
-	if zcdp.Checked == 0 && zcdp.Attained == nil { // nothing was compared
-		zcdp.Rho = number.Number{}
 	}
 	return []*Result{rdp, zcdp}, nil
 }
 
-// divergences encloses what is wanted of the divergences at given orders and of ρ. It reports whether any is infinite, and where ρ is attained.
-func (c *run) divergences(t *tracker, rdp, zcdp *Result) (infinite bool, attained func() *Witness, err error) {
-	if slices.Contains(c.opts.Properties, RDP) {
-		for _, alpha := range c.orders() {
-			d, err := c.divergence(t, alpha)
-			if err != nil {
-				return infinite, nil, err
-			}
-			infinite = infinite || d.infinite
-			rdp.Orders = append(rdp.Orders, Order{alpha, d.number()})
-		}
+// upTo returns what lies between two intervals; +∞ where supports differ, and no upper end where not all is known.
+func upTo(least, most number.Interval, infinite, known bool) number.Number {
+	switch {
+	case infinite:
+		return number.Infinity()
+	case !known:
+		return number.Between(number.Enclosed(least), number.Infinity())
 	}
-	if !slices.Contains(c.opts.Properties, ZCDP) {
-		return infinite, nil, nil
+	return number.Enclosed(number.Hull(least, most))
+}
+
+// concentrated sets what is found of ρ, and the verdict on a target.
+func (d *divergences) concentrated(zcdp *Result, known bool) error {
+	u, target := d.rho, d.opts.Rho
+	known = known && !u.open && !u.wider && u.most.IsFinite()
+	if zcdp.Checked > 0 || u.witness != nil { // otherwise nothing was compared
+		zcdp.Rho = upTo(u.least, u.most, d.infinite, known)
 	}
-	rho, err := c.concentrated(t)
-	zcdp.Rho = rho.number()
-	if !rho.infinite && rho.witness != nil {
-		zcdp.Orders, zcdp.Attained = []Order{rho.order()}, rho.witness()
+	if !d.infinite && u.witness != nil {
+		alpha := new(big.Rat).SetFloat64(u.at)
+		alpha.Add(alpha, big.NewRat(1, 1))
+		a := number.FromRat(alpha, renyiBits)
+		zcdp.Orders, zcdp.Attained = []Order{{alpha, upTo(u.least.Mul(a), u.most.Mul(a), false, known)}}, u.witness()
 	}
-	return infinite || rho.infinite, rho.witness, err
+	if target == nil {
+		return nil
+	}
+	if zcdp.Target = number.Exact(target); !zcdp.Rho.IsValid() {
+		return nil
+	}
+	lo, finite := zcdp.Rho.Lower()
+	switch {
+	case zcdp.Verdict == Undecided && finite && u.witness != nil && lo.Cmp(target) > 0:
+		zcdp.Verdict, zcdp.Reason, zcdp.Witness = Violated, "", u.witness()
+	case zcdp.Verdict == Proved:
+		return d.aim(zcdp, u.witness)
+	}
+	return nil
 }
 
 // aim decides whether the enclosed ρ is at most the target. Where it does not tell, the range may: bounded range η implies η²/8-zCDP
@@ -131,20 +138,6 @@ func (c *run) aim(zcdp *Result, attained func() *Witness) error {
 	return nil
 }
 
-// direction is a pair of vectors, with their answers, in the order in which it is looked at.
-type direction struct {
-	a, b  *Answer
-	q, to Vector
-}
-
-// directions are the orders in which a pair of neighbors is looked at: both, unless the domain says which one counts.
-func (c *run) directions(a, b *Answer, q, other Vector) []direction {
-	if c.dom.Directed {
-		return []direction{{a, b, q, other}}
-	}
-	return []direction{{a, b, q, other}, {b, a, other, q}}
-}
-
 func (c *run) orders() []*big.Rat {
 	if c.opts.Orders != nil {
 		return c.opts.Orders
@@ -156,110 +149,165 @@ func (c *run) orders() []*big.Rat {
 	return orders
 }
 
-// divergence returns max D_α over the neighbors, for α >= 1; order 1 is the Kullback–Leibler divergence.
-func (c *run) divergence(t *tracker, alpha *big.Rat) (divergence, error) {
-	d := divergence{alpha: alpha, x: number.FromInt(0, renyiBits)}
-	for q, other := range c.dom.Neighbors {
-		if err := t.step(); err != nil {
-			return d, err
-		}
-		a, b, ok, err := c.distributions(t, q, other)
-		if err != nil {
-			return d, err
-		}
-		if !ok {
-			d.partial = true
-			continue
-		}
-		d.partial = d.partial || a.misses() || b.misses()
-		if a.Event != "" || b.Event != "" {
-			d.partial = t.silent(a, b) || d.partial
-			d.infinite = c.eventDiffers(t, a, b, q, other) || d.infinite
-			continue
-		}
-		for _, w := range c.directions(a, b, q, other) {
-			d.include(c, t, w)
+// enclose goes through the pairs of neighbors.
+func (d *divergences) enclose() (whole bool, err error) {
+	if slices.Contains(d.opts.Properties, ZCDP) {
+		if err := d.propose(); err != nil || d.opts.rho == leastRho {
+			return false, err
 		}
 	}
-	return d, nil
+	begin := func(Vector) error {
+		for range d.orders {
+			if err := d.t.step(); err != nil {
+				return err
+			}
+		}
+		if d.rho == nil {
+			return nil
+		}
+		if d.rho.over() {
+			return errEnough
+		}
+		return d.t.step()
+	}
+	whole, err = d.eachPair(d.t, begin, func(pair direction) error {
+		if pair.a.Event != "" || pair.b.Event != "" {
+			d.infinite = true
+			d.t.fail(size(len(pair.q), pair.q, pair.to), func() *Witness { return d.onlyOne(pair) })
+			return nil
+		}
+		forth, back := d.contrasts(pair)
+		d.include(forth, pair)
+		if !d.dom.Directed {
+			d.include(back, pair.reversed())
+		} else if d.rho != nil && len(back.alone) > 0 {
+			d.rho.wider = true
+			d.t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
+		}
+		if d.rho != nil && len(forth.alone)+len(back.alone) == 0 && !d.open && !d.rho.open { // otherwise that decides the verdict
+			witness := func() *Witness { return d.mostLikely(pair) }
+			d.rho.raise(forth, witness)
+			if !d.dom.Directed {
+				d.rho.raise(back, witness)
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	if d.open || d.rho != nil && d.rho.open {
+		d.t.undecide(openReading)
+	}
+	return whole, err
 }
 
 // include takes a pair into account, in one direction.
-func (d *divergence) include(c *run, t *tracker, w direction) {
-	x, at := c.between(t, w.a.P, w.b.P, d.alpha)
-	if at >= 0 {
+func (d *divergences) include(x *contrast, w direction) {
+	for _, r := range x.alone {
+		if s, ok := w.a.P[r].sign(d.t.precision()); !ok || s < 0 {
+			d.open = true // 0 in some readings
+			continue
+		}
 		d.infinite = true
-		t.fail(size(at, w.q, w.to), func() *Witness { return c.pair(w.q, w.to, at, w.a.P[at], w.b.P[at]) })
+		d.t.fail(size(r, w.q, w.to), func() *Witness { return d.pair(w.q, w.to, r, w.a.P[r], w.b.P[r]) })
+	}
+	if len(x.alone) > 0 {
 		return
 	}
-	if x.Hi().IsInf() {
-		t.undecide(openReading)
-		d.partial = true
-		if x.Lo().IsInf() {
-			return
+	for i, alpha := range d.orders {
+		y := x.order(alpha)
+		if y.Hi().IsInf() {
+			d.t.undecide(openReading)
 		}
-		x = number.Point(x.Lo())
+		d.most[i] = d.most[i].Max(y)
 	}
-	d.x = d.x.Max(x)
 }
 
-// eventDiffers reports whether one of the answers is an event and the other one is not, and records it.
-func (c *run) eventDiffers(t *tracker, a, b *Answer, q, other Vector) bool {
-	if (a.Event == "") == (b.Event == "") {
-		return false
-	}
-	t.fail(size(len(q), q, other), func() *Witness { return c.onlyOne(a, q, other) })
-	return true
+// contrast is an ordered pair of distributions: probabilities of the outcomes that both have, ratios and their logarithms. Outcomes that share both are
+// one entry.
+type contrast struct {
+	p, ratio, l []number.Interval
+	least, most number.Interval // of l
+	alone       []int           // the outcomes that the second distribution never has, but the first may
 }
 
-// between returns
+// contrasts returns the contrast of a pair, and that of the pair in the other order.
+func (d *divergences) contrasts(w direction) (forth, back *contrast) {
+	forth, back = &contrast{}, &contrast{}
+	type pair struct{ p, o *Value }
+	place := map[pair]int{}
+	for r, p := range w.a.P {
+		o := w.b.P[r]
+		pZero, oZero := p.zero(d.t.precision()), o.zero(d.t.precision())
+		switch {
+		case pZero && oZero:
+			continue
+		case oZero:
+			forth.alone = append(forth.alone, r)
+			continue
+		case pZero:
+			back.alone = append(back.alone, r)
+			continue
+		}
+		own, other := p.Enclose(renyiBits), o.Enclose(renyiBits)
+		if i, ok := place[pair{p, o}]; ok {
+			forth.p[i], back.p[i] = forth.p[i].Add(own), back.p[i].Add(other)
+			continue
+		}
+		place[pair{p, o}] = len(forth.p)
+		if p == o {
+			same := number.FromInt(1, renyiBits)
+			forth.add(own, same, number.FromInt(0, renyiBits))
+			back.add(other, same, number.FromInt(0, renyiBits))
+			continue
+		}
+		ratio := own.Quo(other)
+		l := number.Log(ratio)
+		forth.add(own, ratio, l)
+		back.add(other, other.Quo(own), l.Neg())
+	}
+	return forth, back
+}
+
+func (x *contrast) add(p, ratio, l number.Interval) {
+	if len(x.l) == 0 {
+		x.least, x.most = l, l
+	}
+	x.p, x.ratio, x.l = append(x.p, p), append(x.ratio, ratio), append(x.l, l)
+	x.least, x.most = x.least.Min(l), x.most.Max(l)
+}
+
+// order encloses
 //
 //	D_α(p ‖ o) = 1/(α-1) · ln Σ_r p_r (p_r/o_r)^{α-1},  D_1 = Σ_r p_r ln(p_r/o_r)
 //
-// (Rényi 1961), or the candidate for which it is infinite; -1 if there is none.
-func (c *run) between(t *tracker, p, o []*Value, alpha *big.Rat) (x number.Interval, at int) {
-	excess := new(big.Rat).Sub(alpha, big.NewRat(1, 1))
+// (Rényi 1961).
+func (x *contrast) order(alpha *big.Rat) number.Interval {
+	s := new(big.Rat).Sub(alpha, big.NewRat(1, 1))
+	if s.Sign() == 0 {
+		return x.divergence()
+	}
+	v := number.FromRat(s, renyiBits)
+	if !s.IsInt() || s.Num().BitLen() > 20 {
+		return x.cumulant(v).Quo(v)
+	}
 	sum := number.FromInt(0, renyiBits)
-	for r := range p {
-		if p[r].zero(t.precision()) {
-			continue
-		}
-		if o[r].zero(t.precision()) {
-			if s, ok := p[r].sign(t.precision()); ok && s > 0 {
-				return sum, r
-			}
-			return number.Whole(renyiBits), -1 // 0 in some readings
-		}
-		own := p[r].Enclose(renyiBits)
-		quotient := own.Quo(o[r].Enclose(renyiBits))
-		var term number.Interval
-		switch {
-		case p[r] == o[r]:
-			term = number.FromInt(int64(excess.Sign()), renyiBits)
-		case excess.Sign() == 0:
-			term = number.Log(quotient)
-		case excess.IsInt() && excess.Num().BitLen() < 20:
-			term = quotient.Pow(int(excess.Num().Int64()))
-		default:
-			term = number.Exp(number.FromRat(excess, renyiBits).Mul(number.Log(quotient)))
-		}
-		sum = sum.Add(own.Mul(term))
+	for i, p := range x.p {
+		sum = sum.Add(p.Mul(x.ratio[i].Pow(int(s.Num().Int64()))))
 	}
-	if excess.Sign() == 0 {
-		return sum, -1
-	}
-	return number.Log(sum).Quo(number.FromRat(excess, renyiBits)), -1
+	return number.Log(sum).Quo(v)
 }
 
 // mostLikely describes two neighbors at the candidate whose probabilities' ratio is the largest, as far as float64 numbers tell.
-func (c *run) mostLikely(q, other Vector, a, b *Answer) *Witness {
+func (c *run) mostLikely(d direction) *Witness {
 	at, most := 0, 0.0
-	for r := range a.P {
-		_, p := a.P[r].bounds()
-		_, o := b.P[r].bounds()
+	for r := range d.a.P {
+		_, p := d.a.P[r].bounds()
+		_, o := d.b.P[r].bounds()
 		if ratio := max(p/o, o/p); ratio > most {
 			at, most = r, ratio
 		}
 	}
-	return c.pair(q, other, at, a.P[at], b.P[at])
+	return c.pair(d.q, d.to, at, d.a.P[at], d.b.P[at])
 }

@@ -1,0 +1,47 @@
+package verify
+
+import "errors"
+
+// direction is a pair of neighbors, with their answers, in the order in which it is looked at.
+type direction struct {
+	a, b  *Answer
+	q, to Vector
+}
+
+func (d direction) reversed() direction { return direction{d.b, d.a, d.to, d.q} }
+
+// directions are the orders in which a pair is looked at: both, unless the domain says which one counts.
+func (c *run) directions(d direction) []direction {
+	if c.dom.Directed {
+		return []direction{d}
+	}
+	return []direction{d, d.reversed()}
+}
+
+// errEnough ends a loop over pairs whose result is known.
+var errEnough = errors.New("enough")
+
+// eachPair asks about the neighbors and visits those whose answers say something of each other: two distributions, or one of them and an
+// event. begin is called before a pair is asked about. whole reports whether nothing was left out: a pair that could not be compared, or a part of an
+// answer that may belong to outputs which have no number.
+func (c *run) eachPair(t *tracker, begin func(q Vector) error, visit func(direction) error) (whole bool, err error) {
+	whole = true
+	for q, other := range c.dom.Neighbors {
+		if err := begin(q); err != nil {
+			return false, err
+		}
+		a, b, ok, err := c.distributions(t, q, other)
+		if err != nil {
+			return false, err
+		}
+		if !ok || t.silent(a, b) {
+			whole = false
+			continue
+		}
+		whole = whole && !a.misses() && !b.misses()
+		if err := visit(direction{a, b, q, other}); err != nil {
+			return false, err
+		}
+	}
+	return whole, nil
+}
