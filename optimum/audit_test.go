@@ -65,7 +65,7 @@ func TestRatesReadings(t *testing.T) {
 		require.NoError(t, err)
 		r := Request{Problem: p, Epsilon: eps}
 		if i%2 == 0 {
-			r.Rate = &Table{Outputs: p.Outputs, P: solve(t, r).Table()}
+			r.Rate = &Table{Outputs: p.Outputs, P: values(solve(t, r).Table())}
 		} else {
 			r.Rate = &Table{Outputs: p.Outputs}
 			for range p.Inputs {
@@ -77,7 +77,7 @@ func TestRatesReadings(t *testing.T) {
 				for o := range row {
 					row[o].Quo(row[o], sum)
 				}
-				r.Rate.P = append(r.Rate.P, row)
+				r.Rate.P = append(r.Rate.P, values([][]*big.Rat{row})...)
 			}
 		}
 		want := solve(t, r).Rated
@@ -87,7 +87,7 @@ func TestRatesReadings(t *testing.T) {
 		for x, row := range r.Rate.P {
 			pmf := map[string]float64{}
 			for o, q := range row {
-				pmf[p.Outputs[o]], _ = q.Float64()
+				pmf[p.Outputs[o]], _ = q.Rat().Float64()
 			}
 			line, _ := json.Marshal(map[string]any{"input": p.Inputs[x], "pmf": pmf})
 			text.WriteString(string(line) + "\n")
@@ -141,7 +141,7 @@ func TestFindings(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		require.Nil(t, table.High)
+		require.True(t, table.exact)
 		assert.Equal(t, verify.Proved, solve(t, Request{Problem: p, Epsilon: exp(t, "2"), Rate: table}).Rated.DP)
 	}
 	a := solve(t, Request{Problem: p, Epsilon: exp(t, "2"), Rate: &Table{Finding: "it said no"}})
@@ -167,7 +167,7 @@ func TestSample(t *testing.T) {
 	require.NoError(t, m.WriteCSV(&text))
 	back, err := ReadTable("t.csv", &text, &Problem{Inputs: m.inputs, Outputs: m.outputs})
 	require.NoError(t, err)
-	assert.Equal(t, m.Table()[0][1].RatString(), back.P[0][1].RatString())
+	assert.Equal(t, m.Table()[0][1].RatString(), back.P[0][1].Rat().RatString())
 }
 
 // TestReadersAreInverse: what WriteJSON writes is what ReadJSON reads.

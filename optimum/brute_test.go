@@ -227,10 +227,10 @@ func rounds(t testing.TB, a *Result) {
 		return // such as where what is forbidden and δ = 1/10 leave a probability no choice but 1/10
 	}
 	require.NoError(t, err, "ε = %v, δ = %v, %s %v", a.request.Epsilon, a.request.Delta, &text, a.Table())
-	r.Rate = &Table{Outputs: p.Outputs, P: m.Table()}
+	r.Rate = &Table{Outputs: p.Outputs, P: values(m.Table())}
 	require.NoError(t, r.Rate.check(p))
 	rated := &Rating{}
-	rated.private(&r)
+	require.NoError(t, rated.private(t.Context(), &r))
 	if len(p.Pairs) > 0 {
 		require.Equal(t, verify.Proved, rated.DP)
 	}

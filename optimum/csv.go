@@ -2,12 +2,14 @@ package optimum
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -220,21 +222,17 @@ func ReadTable(name string, text io.Reader, p *Problem) (*Table, error) {
 	}
 	t := &Table{Outputs: outputs}
 	for x, input := range p.Inputs {
-		row, sum := make([]*big.Rat, len(outputs)), new(big.Rat)
-		for o := range row {
-			if row[o] = values[[2]int{x, o}]; row[o] == nil {
-				row[o] = new(big.Rat)
-			}
-			sum.Add(sum, row[o])
+		sum := new(big.Rat)
+		for o := range outputs {
+			sum.Add(sum, cmp.Or(values[[2]int{x, o}], new(big.Rat)))
 		}
 		if off := new(big.Rat).Sub(sum, one); off.Abs(off).Cmp(nearOne) > 0 {
 			return nil, faultf("%s: the probabilities at the input %q sum to %s, not to 1", name, input, shortText(sum))
 		}
-		if sum.Cmp(one) != 0 {
-			t.Scaled = true
-			for o := range row {
-				row[o] = new(big.Rat).Quo(row[o], sum)
-			}
+		t.Scaled = t.Scaled || sum.Cmp(one) != 0
+		row := make([]*verify.Value, len(outputs))
+		for o := range row {
+			row[o] = verify.Rational(new(big.Rat).Quo(cmp.Or(values[[2]int{x, o}], new(big.Rat)), sum))
 		}
 		t.P = append(t.P, row)
 	}
@@ -270,8 +268,8 @@ func nameOf(input json.RawMessage) (name string, err error) {
 // TableOf returns the mechanism whose probabilities a program stated, or a file of rows {"input":…,"pmf":{…}}, one for each input of the problem. Numbers that
 // are not exact stand for what is within their precision.
 func TableOf(name string, rows []audit.Row, p *Problem) (*Table, error) {
-	t := &Table{P: make([][]*big.Rat, len(p.Inputs)), High: make([][]*big.Rat, len(p.Inputs))}
-	at, exact := places(p.Inputs), true
+	t := &Table{P: make([][]*verify.Value, len(p.Inputs))}
+	at := places(p.Inputs)
 	for i, r := range rows {
 		if r.Input == nil {
 			return nil, faultf("%s: row %d: it is about scores, give an input", name, i+1)
@@ -288,22 +286,15 @@ func TableOf(name string, rows []audit.Row, p *Problem) (*Table, error) {
 			return nil, faultf("%s: row %d: the input %q is there twice", name, i+1, input)
 		}
 		t.Outputs = r.Labels
-		t.P[x], t.High[x] = make([]*big.Rat, len(r.Labels)), make([]*big.Rat, len(r.Labels))
-		for o := range r.Labels {
-			t.P[x][o], t.High[x][o] = new(big.Rat), new(big.Rat)
-			if o < len(r.PMF) {
-				t.P[x][o], t.High[x][o] = r.PMF[o].Readings()
-				exact = exact && t.P[x][o].Cmp(t.High[x][o]) == 0
-			}
+		t.P[x] = slices.Clone(r.PMF)
+		for len(t.P[x]) < len(r.Labels) { // which later rows named
+			t.P[x] = append(t.P[x], verify.Rational(new(big.Rat)))
 		}
 	}
 	for x, row := range t.P {
 		if row == nil {
 			return nil, faultf("%s: no row for the input %q", name, p.Inputs[x])
 		}
-	}
-	if exact {
-		t.High = nil
 	}
 	if err := t.check(p); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

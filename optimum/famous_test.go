@@ -111,8 +111,20 @@ func response(k int, e, delta *big.Rat) [][]*big.Rat {
 }
 
 // rated compares a table with the optimum.
+// values returns rationals as a Table has them.
+func values(table [][]*big.Rat) (out [][]*verify.Value) {
+	for _, row := range table {
+		var own []*verify.Value
+		for _, x := range row {
+			own = append(own, verify.Rational(x))
+		}
+		out = append(out, own)
+	}
+	return out
+}
+
 func rated(t testing.TB, r Request, table [][]*big.Rat) *Rating {
-	r.Rate = &Table{Outputs: r.Problem.Outputs, P: table}
+	r.Rate = &Table{Outputs: r.Problem.Outputs, P: values(table)}
 	a, err := Solve(context.Background(), r)
 	require.NoError(t, err)
 	return a.Rated

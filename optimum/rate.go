@@ -13,22 +13,17 @@ import (
 // it has a loss after a remap alone.
 type Table struct {
 	Outputs []string
-	P       [][]*big.Rat
-	High    [][]*big.Rat // where probabilities are known only to lie between two ends: the upper ones, of which P are the lower ones; nil: P are exact
+	P       [][]*verify.Value
 	// Scaled says that rows summed to 1 only nearly, as decimals do, and were divided by their sums.
 	Scaled bool
 	// Finding says what a program did in place of stating its probabilities. Then there are none.
 	Finding string
+
+	low, high [][]*big.Rat // which probabilities lie between
+	exact     bool         // each is known
 }
 
-// high returns the upper ends of the probabilities.
-func (t *Table) high() [][]*big.Rat {
-	if t.High == nil {
-		return t.P
-	}
-	return t.High
-}
-
+// check reports what is wrong with a table, and reads its probabilities.
 func (t *Table) check(p *Problem) error {
 	if t.Finding != "" {
 		return nil
@@ -36,6 +31,7 @@ func (t *Table) check(p *Problem) error {
 	if len(t.P) != len(p.Inputs) {
 		return faultf("table: %d rows for %d inputs", len(t.P), len(p.Inputs))
 	}
+	t.low, t.high, t.exact = make([][]*big.Rat, len(t.P)), make([][]*big.Rat, len(t.P)), true
 	at := places(p.Outputs)
 	for x, row := range t.P {
 		if len(row) != len(t.Outputs) {
@@ -43,14 +39,17 @@ func (t *Table) check(p *Problem) error {
 		}
 		sum, most := new(big.Rat), new(big.Rat)
 		for o, q := range row {
-			if q.Sign() < 0 {
+			low, high := q.Readings()
+			if low.Sign() < 0 {
 				return faultf("table: the probability of %q at %q is negative", t.Outputs[o], p.Inputs[x])
 			}
-			if i, known := at[t.Outputs[o]]; known && q.Sign() > 0 && p.forbidden(x, i) {
-				return faultf("table: the output %q is forbidden at %q and has the probability %s", t.Outputs[o], p.Inputs[x], q.RatString())
+			if i, known := at[t.Outputs[o]]; known && low.Sign() > 0 && p.forbidden(x, i) {
+				return faultf("table: the output %q is forbidden at %q and has the probability %s", t.Outputs[o], p.Inputs[x], low.RatString())
 			}
-			sum.Add(sum, q)
-			most.Add(most, t.high()[x][o])
+			sum.Add(sum, low)
+			most.Add(most, high)
+			t.low[x], t.high[x] = append(t.low[x], low), append(t.high[x], high)
+			t.exact = t.exact && low.Cmp(high) == 0
 		}
 		if sum.Cmp(one) > 0 || most.Cmp(one) < 0 {
 			return faultf("table: the probabilities at %q sum to %s, not to 1", p.Inputs[x], number.Bounds(sum, most))
@@ -110,32 +109,34 @@ func (r *Request) rate(ctx context.Context, optimum number.Number) (*Rating, err
 	if t.Finding != "" {
 		return out, nil
 	}
-	out.private(r)
+	if err := out.private(ctx, r); err != nil {
+		return nil, err
+	}
 	out.OutputNames = t.Outputs
 	for x := range t.P {
-		out.Table = append(out.Table, bounds(t.P[x], t.high()[x]))
+		out.Table = append(out.Table, bounds(t.low[x], t.high[x]))
 	}
 	ratio := func(value number.Number) number.Number {
 		if s, ok := optimum.Sign(); ok && s == 0 {
 			return number.Number{}
 		}
 		n := value.Over(optimum)
-		if low, ok := n.Lower(); ok && t.High == nil && out.DP == verify.Proved && low.Cmp(one) < 0 {
+		if low, ok := n.Lower(); ok && t.exact && out.DP == verify.Proved && low.Cmp(one) < 0 {
 			high, _ := n.Upper() // a private mechanism is no better than the optimum
 			n = number.Bounds(one, high)
 		}
 		return n
 	}
-	if own := p.own(t.Outputs, t.P); own != nil {
-		most := p.own(t.Outputs, t.high())
+	if own := p.own(t.Outputs, t.low); own != nil {
+		most := p.own(t.Outputs, t.high)
 		out.Losses = bounds(p.Losses(own), p.Losses(most))
 		out.Value = number.Bounds(p.value(own), p.value(most))
 		out.Ratio = ratio(out.Value)
 	}
-	best, err := p.remap(ctx, t.Outputs, t.P, r.solver)
+	best, err := p.remap(ctx, t.Outputs, t.low, r.solver)
 	most := best // losses are >= 0: that of larger probabilities is no smaller, whatever the remap
-	if err == nil && t.High != nil {
-		most, err = p.remap(ctx, t.Outputs, t.High, r.solver)
+	if err == nil && !t.exact {
+		most, err = p.remap(ctx, t.Outputs, t.high, r.solver)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -179,13 +180,12 @@ func (p *Problem) own(outputs []string, table [][]*big.Rat) [][]*big.Rat {
 }
 
 // tightness is what ordered pairs of inputs at one distance ask of e^{dε}: at least factor, or more than any where that is nil, by the event set of the pair arc. Where
-// probabilities are not exact, factor is what all their readings ask, and none asks for more than most; enough is the same with δ a little larger (see private).
+// probabilities are not exact, factor is what all their readings ask, and none asks for more than most.
 type tightness struct {
 	arc
 	factor *big.Rat
 	set    []int
 	most   *big.Rat
-	enough *big.Rat
 }
 
 // larger returns the larger one of two factors, of which nil is larger than any number.
@@ -230,21 +230,14 @@ func tight(a, b []*big.Rat, delta *big.Rat) (*big.Rat, []int) {
 	return big.NewRat(1, 1), order
 }
 
-// What rounded numbers may exceed a claim by where it is proved, as in audits: a part of ε, or of δ where there is one.
-var (
-	epsSlack   = big.NewRat(1_000_001, 1_000_000)
-	deltaSlack = big.NewRat(1_001, 1_000)
+var vanishing = new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, 1074)) // the upper end of a number 0
 
-	vanishing = new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, 1074)) // the upper end of a number 0
-)
-
-// tightest returns what the pairs at each distance ask for; nil where there are none.
-func (r *Request) tightest(arcs []arc, distances int) []*tightness {
-	low, high := r.Rate.P, r.Rate.high()
-	proving := high // in which a 0 is 0: that it may have vanished by rounding only keeps it from refuting anything
-	if r.Rate.High != nil {
+// tightest returns what the pairs at each distance ask for.
+func (t *Table) tightest(arcs []arc, distances int, delta *big.Rat) []*tightness {
+	proving := t.high // in which a 0 is 0: that it may have vanished by rounding only keeps it from refuting anything
+	if !t.exact {
 		proving = nil
-		for _, row := range high {
+		for _, row := range t.high {
 			row = slices.Clone(row)
 			for o, q := range row {
 				if q.Cmp(vanishing) == 0 {
@@ -254,40 +247,43 @@ func (r *Request) tightest(arcs []arc, distances int) []*tightness {
 			proving = append(proving, row)
 		}
 	}
-	loose := new(big.Rat).Mul(r.Delta, deltaSlack)
 	all := make([]*tightness, distances)
 	for _, a := range arcs {
 		at := &tightness{arc: a}
-		at.factor, at.set = tight(high[a.above], low[a.below], r.Delta)
-		if at.most, at.enough = at.factor, at.factor; r.Rate.High != nil {
-			at.most, _ = tight(low[a.above], proving[a.below], r.Delta)
-			at.enough, _ = tight(low[a.above], proving[a.below], loose)
+		at.factor, at.set = tight(t.high[a.above], t.low[a.below], delta)
+		if at.most = at.factor; !t.exact {
+			at.most, _ = tight(t.low[a.above], proving[a.below], delta)
 		}
 		if old := all[a.distance]; old != nil {
-			most, enough := larger(old.most, at.most), larger(old.enough, at.enough)
+			most := larger(old.most, at.most)
 			if old.factor == nil || at.factor != nil && at.factor.Cmp(old.factor) <= 0 {
 				at = old
 			}
-			at.most, at.enough = most, enough
+			at.most = most
 		}
 		all[a.distance] = at
 	}
 	return all
 }
 
-// private sets the tight ε and the verdict. Where probabilities are not exact, a claim is violated if all their readings violate it, and proved if none does by more than
-// rounding may do.
-func (out *Rating) private(r *Request) {
+// private sets the tight ε and the verdict, which is verify's.
+func (out *Rating) private(ctx context.Context, r *Request) error {
 	arcs, distances := r.Problem.arcs()
 	out.DP, out.TightEps, out.TightExpEps = verify.Proved, number.Int(0), big.NewRat(1, 1)
 	if len(distances) == 0 {
 		out.DP, out.undecided = verify.Undecided, "there are no pairs of neighbors"
 	}
 	top, bounded := number.FromInt(0, tightPrec), true
-	for i, at := range r.tightest(arcs, len(distances)) {
+	for i, at := range r.Rate.tightest(arcs, len(distances), r.Delta) {
 		d := distances[i]
-		if out.verdict(r, at, d) {
-			out.Witness = r.witness(at, d)
+		v, err := r.verdict(ctx, arcs, i, d)
+		switch {
+		case err != nil:
+			return err
+		case v == verify.Violated && out.DP != v:
+			out.DP, out.undecided, out.Witness = v, "", r.witness(at, d)
+		case v == verify.Undecided && out.DP == verify.Proved:
+			out.DP, out.undecided = v, "the probabilities are not known well enough: fractions in strings, or a smaller relative precision where it is true, decide it"
 		}
 		switch {
 		case out.TightEps.IsInf():
@@ -319,54 +315,39 @@ func (out *Rating) private(r *Request) {
 		top = top.Max(x)
 		out.TightEps = number.Enclosed(top)
 	}
-	if r.Rate.High != nil {
+	if !r.Rate.exact {
 		out.TightExpEps = nil
 	}
 	if low, ok := out.TightEps.Lower(); ok && !bounded {
 		out.TightEps = number.Bounds(low, nil)
 	}
+	return nil
 }
 
 // tightPrec is the precision of tight ε, in bits.
 const tightPrec = 128
 
-// verdict takes the verdict on what pairs at a distance ask for, and reports a violation that is the first.
-func (out *Rating) verdict(r *Request, at *tightness, distance *big.Rat) (violated bool) {
-	v := verify.Violated
-	if at.factor != nil {
-		v = within(r.Epsilon, distance, at.factor)
+// verdict decides whether the table is (dε,δ)-DP on the pairs at a distance d.
+func (r *Request) verdict(ctx context.Context, arcs []arc, distance int, d *big.Rat) (verify.Verdict, error) {
+	options := verify.Options{Properties: []verify.Property{verify.DP}, Readings: !r.Rate.exact, NoRange: true}
+	if r.Delta.Sign() > 0 {
+		options.Properties, options.Delta = []verify.Property{verify.ApproximateDP}, r.Delta
 	}
-	if v != verify.Violated && r.Rate.High != nil {
-		most := distance
-		if r.Delta.Sign() == 0 {
-			most = new(big.Rat).Mul(distance, epsSlack)
-		}
-		if v = verify.Undecided; at.enough != nil && within(r.Epsilon, most, at.enough) == verify.Proved {
-			v = verify.Proved
-		}
+	table := verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return &verify.Answer{P: r.Rate.P[q[0]]}, nil })
+	report, err := verify.Check(ctx, table, table, verify.ExpTimes(r.Epsilon, d), &verify.Domain{
+		Space: &verify.Space{Unit: one}, Directed: true,
+		Neighbors: func(yield func(a, b verify.Vector) bool) {
+			for _, a := range arcs {
+				if a.distance == distance && !yield(verify.Vector{int64(a.below)}, verify.Vector{int64(a.above)}) {
+					return
+				}
+			}
+		},
+	}, options)
+	if err != nil {
+		return verify.Undecided, err
 	}
-	switch {
-	case v == verify.Violated:
-		violated = out.DP != verify.Violated
-		out.DP, out.undecided = v, ""
-	case v == verify.Undecided && out.DP == verify.Proved:
-		out.DP, out.undecided = v, "the probabilities are not known well enough: fractions in strings, or a smaller relative precision where it is true, decide it"
-	}
-	return violated
-}
-
-// within decides whether x <= e^{dε}. Where that is irrational the two are different, so that some precision tells.
-func within(eps number.Epsilon, d, x *big.Rat) verify.Verdict {
-	inverse := new(big.Rat).Inv(x)
-	for prec := uint(128); prec <= 1<<13; prec *= 4 {
-		switch low, high := enclose(eps, d, prec); {
-		case high.Cmp(inverse) <= 0:
-			return verify.Proved
-		case low.Cmp(inverse) > 0:
-			return verify.Violated
-		}
-	}
-	return verify.Undecided
+	return report.Verdict(), nil
 }
 
 func (r *Request) witness(at *tightness, distance *big.Rat) *Witness {
@@ -374,8 +355,8 @@ func (r *Request) witness(at *tightness, distance *big.Rat) *Witness {
 	sum := func(input int) number.Number {
 		low, high := new(big.Rat), new(big.Rat)
 		for _, o := range at.set {
-			low.Add(low, r.Rate.P[input][o])
-			high.Add(high, r.Rate.high()[input][o])
+			low.Add(low, r.Rate.low[input][o])
+			high.Add(high, r.Rate.high[input][o])
 		}
 		return number.Bounds(low, high)
 	}
