@@ -67,120 +67,68 @@ func (m *Mechanism) String() string {
 // Lists reports whether the mechanism returns an order, too.
 func (m *Mechanism) Lists() bool { return m.kind == "peel" || m.kind == "one-shot" }
 
-// arithmetic is numbers of one type with what mechanisms say in them.
-type arithmetic[T any] struct {
-	f    arith.Field[T]
-	root func(v, parts int) (T, error)                // e^{-εv/parts}
-	ask  func(scores []int, width int64) ([]T, error) // the base mechanism's probabilities, where 2Δ is width steps
-	near func(x T) float64
+// chances are what mechanisms calculate with: exact numbers where e^ε has the roots that are asked for, otherwise enclosures.
+type chances struct {
+	base     mechanisms.Mechanism
+	eps      number.Epsilon
+	enclosed bool // for tests: no number is exact
 }
 
-// exactly is arithmetic on rationals. It fails with mechanisms.ErrNotRational where there are none: e^ε must have the roots that are asked for.
-func exactly(m *Mechanism, eps number.Epsilon) arithmetic[*big.Rat] {
-	known := map[int64]*number.Epsilon{}
-	part := func(parts int64) (*number.Epsilon, error) {
-		e, found := known[parts]
-		if !found {
-			if x := root(eps.Exp(), int(parts)); x != nil {
-				y, err := number.FromExp(x)
-				if err != nil {
-					return nil, err
-				}
-				e = &y
-			}
-			known[parts] = e
-		}
-		if e == nil {
-			return nil, mechanisms.ErrNotRational
-		}
-		return e, nil
-	}
-	return arithmetic[*big.Rat]{
-		arith.Rat{},
-		func(v, parts int) (*big.Rat, error) {
-			e, err := part(int64(parts))
-			if err != nil {
-				return nil, err
-			}
-			x, ok := e.ExpNegRat(big.NewRat(int64(v), 1))
-			if !ok {
-				return nil, mechanisms.ErrNotRational
-			}
-			return x, nil
-		},
-		func(scores []int, width int64) ([]*big.Rat, error) {
-			e, err := part(width)
-			if err != nil {
-				return nil, err
-			}
-			return mechanisms.ExactDistribution(m.base, mechanisms.OnLattice(scores, *e))
-		},
-		func(x *big.Rat) float64 { near, _ := x.Float64(); return near },
-	}
-}
+// precision of enclosures, in bits.
+const precision = 192
 
-// root returns the nth root of x > 0 where it is rational, else nil; nil for nil.
-func root(x *big.Rat, n int) *big.Rat {
+// part returns ε/parts where e^{ε/parts} is rational.
+func (c *chances) part(parts int64) (e number.Epsilon, rational bool) {
+	if c.eps.Exp() == nil || c.enclosed {
+		return e, false
+	}
+	x := arith.Root(c.eps.Exp(), parts)
 	if x == nil {
-		return nil
+		return e, false
 	}
-	integer := func(a *big.Int) *big.Int {
-		power := big.NewInt(int64(n))
-		low, high := big.NewInt(0), new(big.Int).Lsh(big.NewInt(1), uint(a.BitLen()/n+1)) // low^n <= a < high^n
-		for {
-			middle := new(big.Int).Add(low, high)
-			middle.Rsh(middle, 1)
-			if middle.Cmp(low) == 0 {
-				break
-			}
-			if new(big.Int).Exp(middle, power, nil).Cmp(a) <= 0 {
-				low = middle
-			} else {
-				high = middle
-			}
-		}
-		if new(big.Int).Exp(low, power, nil).Cmp(a) != 0 {
-			return nil
-		}
-		return low
-	}
-	num, den := integer(x.Num()), integer(x.Denom())
-	if num == nil || den == nil {
-		return nil
-	}
-	return new(big.Rat).SetFrac(num, den)
+	e, err := number.FromExp(x)
+	return e, err == nil
 }
 
-// enclosed is arithmetic on intervals.
-func enclosed(m *Mechanism, eps number.Epsilon, prec uint) arithmetic[number.Interval] {
-	f := arith.Interval{Prec: prec}
-	return arithmetic[number.Interval]{
-		f,
-		func(v, parts int) (number.Interval, error) {
-			x := eps.ExpNeg(big.NewRat(int64(max(v, -v)), int64(parts)), prec)
-			if v < 0 {
-				x = f.Quo(f.One(), x)
-			}
-			return x, nil
-		},
-		func(scores []int, width int64) ([]number.Interval, error) {
-			in := mechanisms.OnLattice(scores, eps)
-			in.Sensitivities = []*big.Rat{big.NewRat(width, 2)}
-			return mechanisms.EnclosedDistribution(m.base, in, prec)
-		},
-		func(x number.Interval) float64 { low, high := x.Float64(); return (low + high) / 2 },
+// power returns e^{-εv/parts}.
+func (c *chances) power(v, parts int) number.Number {
+	if e, ok := c.part(int64(parts)); ok {
+		if x, ok := e.ExpNegRat(big.NewRat(int64(v), 1)); ok {
+			return number.Exact(x)
+		}
 	}
+	return number.Enclosed(c.eps.ExpNeg(big.NewRat(int64(v), int64(parts)), precision))
+}
+
+// ask returns the base mechanism's probabilities, where 2Δ is width steps.
+func (c *chances) ask(scores []int, width int64) (p []number.Number, err error) {
+	if e, ok := c.part(width); ok {
+		exact, err := mechanisms.ExactDistribution(c.base, mechanisms.OnLattice(scores, e))
+		for _, x := range exact {
+			p = append(p, number.Exact(x))
+		}
+		if !errors.Is(err, mechanisms.ErrNotRational) {
+			return p, err
+		}
+	}
+	in := mechanisms.OnLattice(scores, c.eps)
+	in.Sensitivities = []*big.Rat{big.NewRat(width, 2)}
+	boxes, err := mechanisms.EnclosedDistribution(c.base, in, precision)
+	for _, x := range boxes {
+		p = append(p, number.Enclosed(x))
+	}
+	return p, err
 }
 
 // distribution returns the probability of one outcome of each cell. Of a mechanism that returns lists, sets get the sum over their orders.
-func distribution[T any](m *Mechanism, s *space, a arithmetic[T]) ([]T, error) {
+func distribution(m *Mechanism, s *space, c *chances) ([]number.Number, error) {
 	if m.kind == "completed" && s.top < s.n {
-		return complete(m, s, a)
+		return complete(m, s, c), nil
 	}
-	out := make([]T, len(s.depths))
+	out := make([]number.Number, len(s.depths))
 	for i, counts := range s.vars.Lattice.All() {
-		one := &single[T]{m, s.top, a, lattice.Depths(counts), map[string]T{}}
-		var jointly map[string]T
+		one := &single{m, s.top, c, lattice.Depths(counts), map[string]number.Number{}}
+		var jointly map[string]number.Number
 		if !m.Lists() {
 			var err error
 			if jointly, err = one.sets(); err != nil {
@@ -189,10 +137,10 @@ func distribution[T any](m *Mechanism, s *space, a arithmetic[T]) ([]T, error) {
 		}
 		for j := s.first[i]; j < s.first[i+1]; j++ {
 			chosen := s.depths[j]
-			x, err := a.f.Zero(), error(nil)
+			x, err := number.Int(0), error(nil)
 			switch {
 			case !s.ordered && s.top == s.n: // there is one set
-				x = a.f.One()
+				x = number.Int(1)
 			case jointly != nil:
 				x = jointly[key(chosen)]
 			case s.ordered:
@@ -201,7 +149,7 @@ func distribution[T any](m *Mechanism, s *space, a arithmetic[T]) ([]T, error) {
 				err = orders(slices.Clone(chosen), 0, func(list []int) error {
 					y, err := one.list(list)
 					if err == nil {
-						x = a.f.Add(x, y)
+						x = x.Add(y)
 					}
 					return err
 				})
@@ -232,50 +180,40 @@ func orders(list []int, i int, visit func([]int) error) error {
 }
 
 // single is a mechanism at one score vector.
-type single[T any] struct {
+type single struct {
 	m      *Mechanism
 	top    int
-	a      arithmetic[T]
+	c      *chances
 	depths []int
-	known  map[string]T // probabilities of lists
+	known  map[string]number.Number // probabilities of lists
 }
 
 // list returns the probability that given candidates with these depths are chosen in this order.
-func (s *single[T]) list(chosen []int) (T, error) {
+func (s *single) list(chosen []int) (number.Number, error) {
 	if x, ok := s.known[key(chosen)]; ok {
 		return x, nil
 	}
-	x, err := s.a.f.One(), error(nil)
-	rest := slices.Clone(s.depths)
+	x, rest := number.Int(1), slices.Clone(s.depths)
 	for _, v := range chosen {
 		at := slices.Index(rest, v)
 		if s.m.kind == "peel" {
-			p, err := s.a.ask(rest, int64(s.top))
+			p, err := s.c.ask(rest, int64(s.top))
 			if err != nil {
 				return x, err
 			}
-			x = s.a.f.Mul(x, p[at])
+			x = x.Mul(p[at])
 		}
 		rest = slices.Delete(rest, at, at+1)
 	}
 	if s.m.kind == "one-shot" {
-		power := func(v int) T {
-			y, e := s.a.root(v, s.top)
-			if e != nil {
-				err, y = e, s.a.f.One()
-			}
-			return y
-		}
-		x = oneShot(s.a.f, power, chosen, rest)
+		x = oneShot(func(v int) number.Number { return s.c.power(v, s.top) }, chosen, rest)
 	}
-	if err == nil {
-		s.known[key(chosen)] = x
-	}
-	return x, err
+	s.known[key(chosen)] = x
+	return x, nil
 }
 
 // members returns all sets, by place in depths.
-func (s *single[T]) members() (members [][]int) {
+func (s *single) members() (members [][]int) {
 	var choose func(from int, chosen []int)
 	choose = func(from int, chosen []int) {
 		if len(chosen) == s.top {
@@ -291,17 +229,19 @@ func (s *single[T]) members() (members [][]int) {
 }
 
 // sets returns the probabilities of sets by their depths.
-func (s *single[T]) sets() (map[string]T, error) {
+func (s *single) sets() (map[string]number.Number, error) {
 	members := s.members()
-	ask := s.pairwise
+	var p []number.Number
+	var err error
 	if s.m.kind == "joint" {
-		ask = s.joint
+		p, err = s.joint(members)
+	} else {
+		p = s.pairwise(members)
 	}
-	p, err := ask(members)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]T{}
+	out := map[string]number.Number{}
 	for i, set := range members {
 		out[s.cell(set)] = p[i]
 	}
@@ -309,7 +249,7 @@ func (s *single[T]) sets() (map[string]T, error) {
 }
 
 // cell is the key of a set's depths.
-func (s *single[T]) cell(set []int) string {
+func (s *single) cell(set []int) string {
 	depths := make([]int, len(set))
 	for j, r := range set {
 		depths[j] = s.depths[r]
@@ -318,7 +258,7 @@ func (s *single[T]) cell(set []int) string {
 }
 
 // sum returns the sum of a set's depths.
-func (s *single[T]) sum(set []int) (sum int) {
+func (s *single) sum(set []int) (sum int) {
 	for _, r := range set {
 		sum += s.depths[r]
 	}
@@ -326,33 +266,32 @@ func (s *single[T]) sum(set []int) (sum int) {
 }
 
 // joint asks the base mechanism about the sums of sets.
-func (s *single[T]) joint(sets [][]int) ([]T, error) {
+func (s *single) joint(sets [][]int) ([]number.Number, error) {
 	var sums []int
 	for _, set := range sets {
 		sums = append(sums, s.sum(set))
 	}
-	return s.a.ask(sums, int64(max(1, min(s.top, len(s.depths)-s.top))))
+	return s.c.ask(sums, int64(max(1, min(s.top, len(s.depths)-s.top))))
 }
 
 // pairwise is pairwise noisy max among sets (docs/results/topk.md): every set draws exponential noise of rate ε, in steps of 2Δ, and beats another one if the
 // difference of their sums, divided by the number of candidates that they differ in, and that of their noise have a positive sum. Drawn again until
 // one set beats all others.
-func (s *single[T]) pairwise(sets [][]int) ([]T, error) {
-	wins, _, total, err := s.wins(sets)
+func (s *single) pairwise(sets [][]int) []number.Number {
+	wins, _, total := s.wins(sets)
 	for i := range wins {
-		wins[i] = s.a.f.Quo(wins[i], total)
+		wins[i] = wins[i].Quo(total)
 	}
-	return wins, err
+	return wins
 }
 
 // wins returns the probability that each set beats all others at once, that it does so with a noise of a step or more, and that some set beats all others.
-func (s *single[T]) wins(sets [][]int) (wins, loud []T, total T, err error) {
-	f := s.a.f
-	total = f.Zero()
+func (s *single) wins(sets [][]int) (wins, loud []number.Number, total number.Number) {
+	total = number.Int(0)
 	for _, set := range sets {
 		// With u uniform on [0, z^{depth}] the other one is beaten with probability 1 - u z^{m}; m is its lead.
 		type lead struct{ sum, differ int }
-		density, deepest := []T{f.One()}, lead{0, 1}
+		density, deepest := polynomial{number.Int(1)}, lead{0, 1}
 		for _, other := range sets {
 			differ := 0
 			for _, r := range set {
@@ -367,29 +306,16 @@ func (s *single[T]) wins(sets [][]int) (wins, loud []T, total T, err error) {
 			if l.sum*deepest.differ > deepest.sum*l.differ {
 				deepest = l
 			}
-			p, err := s.a.root(-l.sum, l.differ)
-			if err != nil {
-				return nil, nil, total, err
-			}
-			density = times(f, density, p)
+			density = density.times(s.c.power(-l.sum, l.differ))
 		}
-		end, err := s.a.root(deepest.sum, deepest.differ)
-		if err != nil {
-			return nil, nil, total, err
-		}
+		end := s.c.power(deepest.sum, deepest.differ)
 		step := end
 		if deepest.sum < deepest.differ {
-			if step, err = s.a.root(1, 1); err != nil {
-				return nil, nil, total, err
-			}
+			step = s.c.power(1, 1)
 		}
-		whole := integral(f, density)
-		x := value(f, whole, end)
-		wins, loud = append(wins, x), append(loud, value(f, whole, step))
-		total = f.Add(total, x)
+		whole := density.integral()
+		x := whole.at(end)
+		wins, loud, total = append(wins, x), append(loud, whole.at(step)), total.Add(x)
 	}
-	return wins, loud, total, nil
+	return wins, loud, total
 }
-
-// rational reports whether an error says that there are no exact numbers.
-func rational(err error) bool { return !errors.Is(err, mechanisms.ErrNotRational) }

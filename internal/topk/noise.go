@@ -3,7 +3,7 @@ package topk
 import (
 	"slices"
 
-	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // oneShot returns the probability that given candidates have the greatest noisy scores, in this order, where every score gets exponential noise with
@@ -15,76 +15,80 @@ import (
 //	∫ z^{v_1} dt_1 … z^{v_T} dt_T Π_{others} (1 - t_T z^{v_s})    over t_1 < … < t_T, t_i <= z^{-v_i}, t_T <= z^{-v_s},
 //
 // a nested integral of polynomials in pieces that change at the powers z^{-v}.
-func oneShot[T any](f arith.Field[T], power func(v int) T, chosen, others []int) T {
+func oneShot(power func(v int) number.Number, chosen, others []int) number.Number {
 	most := slices.Max(chosen)
-	until := chosen[len(chosen)-1] // the last t ends at z^{-until}
+	last := chosen[len(chosen)-1]
+	until := last // the last t ends at z^{-until}
 	for _, v := range others {
 		until = min(until, v)
 	}
-	ends := make([]T, most+2) // piece v is [ends[v], ends[v+1]] = [z^{-(v-1)}, z^{-v}], the first one [0, 1]
-	ends[0] = f.Zero()
+	ends := make([]number.Number, most+2) // piece v is [ends[v], ends[v+1]] = [z^{-(v-1)}, z^{-v}], the first one [0, 1]
+	ends[0] = number.Int(0)
 	for v := range most + 1 {
 		ends[v+1] = power(-v)
 	}
 	// inner[v] is, on piece v, the measure of t_1 < … < t_i <= t as a polynomial of t.
-	inner := make([][]T, most+1)
+	inner := make([]polynomial, most+1)
 	for v := range inner {
-		inner[v] = []T{f.One()}
+		inner[v] = polynomial{number.Int(1)}
 	}
 	for _, depth := range chosen[:len(chosen)-1] {
-		sum := f.Zero() // up to the piece at hand
+		sum := number.Int(0) // up to the piece at hand
 		for v := range inner {
 			if v > depth {
-				inner[v] = []T{sum}
+				inner[v] = polynomial{sum}
 				continue
 			}
-			rising := integral(f, scaled(f, inner[v], power(depth)))
-			rising[0] = f.Sub(sum, value(f, rising, ends[v]))
-			inner[v], sum = rising, value(f, rising, ends[v+1])
+			rising := inner[v].scaled(power(depth)).integral()
+			rising[0] = sum.Sub(rising.at(ends[v]))
+			inner[v], sum = rising, rising.at(ends[v+1])
 		}
 	}
-	total := f.Zero()
+	total := number.Int(0)
 	for v := 0; v <= until; v++ {
-		density := scaled(f, inner[v], power(chosen[len(chosen)-1]))
+		density := inner[v].scaled(power(last))
 		for _, o := range others {
-			density = times(f, density, power(o))
+			density = density.times(power(o))
 		}
-		whole := integral(f, density)
-		total = f.Add(total, f.Sub(value(f, whole, ends[v+1]), value(f, whole, ends[v])))
+		whole := density.integral()
+		total = total.Add(whole.at(ends[v+1]).Sub(whole.at(ends[v])))
 	}
 	return total
 }
 
-func scaled[T any](f arith.Field[T], p []T, by T) []T {
-	out := make([]T, len(p))
+// polynomial has the coefficients of t^0, t^1, ….
+type polynomial []number.Number
+
+func (p polynomial) scaled(by number.Number) polynomial {
+	out := make(polynomial, len(p))
 	for i, c := range p {
-		out[i] = f.Mul(c, by)
+		out[i] = c.Mul(by)
 	}
 	return out
 }
 
 // times returns p(t) (1 - a t).
-func times[T any](f arith.Field[T], p []T, a T) []T {
-	out := append(slices.Clone(p), f.Zero())
+func (p polynomial) times(a number.Number) polynomial {
+	out := append(slices.Clone(p), number.Int(0))
 	for i, c := range p {
-		out[i+1] = f.Sub(out[i+1], f.Mul(a, c))
+		out[i+1] = out[i+1].Sub(a.Mul(c))
 	}
 	return out
 }
 
 // integral returns the antiderivative with value 0 at 0.
-func integral[T any](f arith.Field[T], p []T) []T {
-	out := []T{f.Zero()}
+func (p polynomial) integral() polynomial {
+	out := polynomial{number.Int(0)}
 	for i, c := range p {
-		out = append(out, f.Quo(c, f.FromInt(int64(i+1))))
+		out = append(out, c.Quo(number.Int(int64(i+1))))
 	}
 	return out
 }
 
-func value[T any](f arith.Field[T], p []T, t T) T {
-	sum := f.Zero()
-	for i := len(p) - 1; i >= 0; i-- {
-		sum = f.Add(f.Mul(sum, t), p[i])
+func (p polynomial) at(t number.Number) number.Number {
+	sum := number.Int(0)
+	for _, c := range slices.Backward(p) {
+		sum = sum.Mul(t).Add(c)
 	}
 	return sum
 }

@@ -142,15 +142,9 @@ func (j *job) bounds(s *table.Solution) number.Number {
 	return number.Bounds(s.Lower, s.Upper)
 }
 
-// precision of enclosures, in bits.
-const precision = 192
-
 func (j *job) rate(m *Mechanism, optimum number.Number) (rated Rated, err error) {
 	rated.Name = m.String()
-	loss, sets, lists, err := measure(m, j, exactly(m, j.Epsilon), number.Exact)
-	if err != nil && !rational(err) {
-		loss, sets, lists, err = measure(m, j, enclosed(m, j.Epsilon, precision), number.Enclosed)
-	}
+	loss, sets, lists, err := j.measure(m)
 	if err != nil {
 		return rated, err
 	}
@@ -229,39 +223,39 @@ func logarithm(x number.Number) (eps number.Number, exact *string, err error) {
 }
 
 // measure returns a mechanism's mean regret and the greatest ratios of probabilities between neighbors.
-func measure[T any](m *Mechanism, j *job, a arithmetic[T], bounds func(T) number.Number) (loss, sets, lists number.Number, err error) {
-	p, err := distribution(m, j.sets, a)
+func (j *job) measure(m *Mechanism) (loss, sets, lists number.Number, err error) {
+	c := &chances{base: m.base, eps: j.Epsilon}
+	p, err := distribution(m, j.sets, c)
 	if err != nil {
 		return loss, sets, lists, err
 	}
-	sum, total := a.f.Zero(), new(big.Int)
+	sum, total := number.Int(0), new(big.Int)
 	for i, counts := range j.sets.vars.Lattice.All() {
 		depths, n := lattice.Depths(counts), lattice.Multiplicity(counts)
 		total.Add(total, n)
 		for c := j.sets.first[i]; c < j.sets.first[i+1]; c++ {
-			weight := new(big.Rat).SetInt(n)
-			weight.Mul(weight, big.NewRat(j.sets.count[c]*regret(depths, j.sets.depths[c]), 1))
-			sum = a.f.Add(sum, a.f.Mul(p[c], a.f.FromRat(weight)))
+			weight := new(big.Rat).SetInt64(j.sets.count[c] * regret(depths, j.sets.depths[c]))
+			sum = sum.Add(p[c].Mul(number.Exact(weight.Mul(weight, new(big.Rat).SetInt(n)))))
 		}
 	}
-	loss = bounds(a.f.Quo(sum, a.f.FromRat(new(big.Rat).SetInt(total))))
-	if sets, err = greatest(a, p, j.setRows, bounds); err != nil || !m.Lists() {
+	loss = sum.Quo(number.Exact(new(big.Rat).SetInt(total)))
+	if sets, err = greatest(p, j.setRows); err != nil || !m.Lists() {
 		return loss, sets, lists, err
 	}
-	if p, err = distribution(m, j.lists, a); err == nil {
-		lists, err = greatest(a, p, j.listRows, bounds)
+	if p, err = distribution(m, j.lists, c); err == nil {
+		lists, err = greatest(p, j.listRows)
 	}
 	return loss, sets, lists, err
 }
 
 // greatest returns the greatest ratio of probabilities that rows relate.
-func greatest[T any](a arithmetic[T], p []T, rows []table.Row, bounds func(T) number.Number) (number.Number, error) {
+func greatest(p []number.Number, rows []table.Row) (number.Number, error) {
 	most := number.Int(1)
 	for _, r := range rows {
-		if s, ok := bounds(p[r.Above]).Sign(); !ok || s <= 0 {
+		if s, ok := p[r.Above].Sign(); !ok || s <= 0 {
 			return most, fmt.Errorf("%w: an outcome with probability 0, or too small to tell", ErrProbability)
 		}
-		most = most.Max(bounds(a.f.Quo(p[r.Below], p[r.Above])))
+		most = most.Max(p[r.Below].Quo(p[r.Above]))
 	}
 	return most, nil
 }

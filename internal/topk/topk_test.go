@@ -82,7 +82,7 @@ func TestOneChosenAndOneRejected(t *testing.T) {
 
 // By hand: depths 0, 0, 1, a factor of 1/2 a step. The candidate of depth v has t uniform on [0, 2^v], and the two with the smallest t are chosen.
 func TestExponentialNoiseByHand(t *testing.T) {
-	half := func(v int) *big.Rat { return arith.Pow(arith.Rat{}, big.NewRat(1, 2), v) }
+	half := func(v int) number.Number { return number.Exact(arith.Pow(arith.Rat{}, big.NewRat(1, 2), v)) }
 	for _, c := range []struct {
 		chosen, others []int
 		want           string
@@ -96,7 +96,9 @@ func TestExponentialNoiseByHand(t *testing.T) {
 		{[]int{0, 0, 1}, nil, "1/3"}, {[]int{0, 1, 0}, nil, "1/12"}, {[]int{1, 0, 0}, nil, "1/12"},
 		{[]int{1, 0}, nil, "1/4"}, {[]int{2, 0}, nil, "1/8"}, {[]int{0, 2}, nil, "7/8"},
 	} {
-		assert.Equal(t, c.want, oneShot(arith.Rat{}, half, c.chosen, c.others).RatString(), "%v of %v", c.chosen, c.others)
+		x, ok := oneShot(half, c.chosen, c.others).Rat()
+		require.True(t, ok)
+		assert.Equal(t, c.want, x.RatString(), "%v of %v", c.chosen, c.others)
 	}
 }
 
@@ -116,15 +118,18 @@ func TestDistributionsSumToOne(t *testing.T) {
 				}
 				s, err := newSpace(c[0], c[1], c[2], ordered)
 				require.NoError(t, err)
-				p, err := distribution(m, s, exactly(m, eps))
+				p, err := distribution(m, s, &chances{base: m.base, eps: eps})
 				require.NoError(t, err)
-				boxes, err := distribution(m, s, enclosed(m, eps, 128))
+				boxes, err := distribution(m, s, &chances{base: m.base, eps: eps, enclosed: true})
 				require.NoError(t, err)
 				for i := range s.vars.Lattice.Len() {
 					sum := new(big.Rat)
 					for j := s.first[i]; j < s.first[i+1]; j++ {
-						sum.Add(sum, new(big.Rat).Mul(p[j], big.NewRat(s.count[j], 1)))
-						assert.True(t, boxes[j].Contains(p[j]), name)
+						x, ok := p[j].Rat()
+						require.True(t, ok, name)
+						sum.Add(sum, new(big.Rat).Mul(x, big.NewRat(s.count[j], 1)))
+						low, high := boxes[j].Ends()
+						assert.True(t, low.Cmp(x) <= 0 && x.Cmp(high) <= 0 && boxes[j].Within(big.NewRat(1, 1<<60)), name)
 					}
 					assert.Equal(t, "1", sum.RatString(), name)
 				}
@@ -327,14 +332,16 @@ func TestPeelingByHand(t *testing.T) {
 	m, err := ParseMechanism("one-shot:gumbel")
 	require.NoError(t, err)
 	assert.Equal(t, "peel:em", m.String())
-	one := &single[*big.Rat]{m, 2, exactly(m, exp(t, "4")), []int{0, 1, 2}, map[string]*big.Rat{}}
+	one := &single{m, 2, &chances{base: m.base, eps: exp(t, "4")}, []int{0, 1, 2}, map[string]number.Number{}}
 	for _, c := range []struct {
 		list []int
 		want string
 	}{{[]int{0, 1}, "8/21"}, {[]int{1, 0}, "8/35"}, {[]int{2, 1}, "1/21"}} {
 		x, err := one.list(c.list)
 		require.NoError(t, err)
-		assert.Equal(t, c.want, x.RatString(), fmt.Sprint(c.list))
+		exact, ok := x.Rat()
+		require.True(t, ok)
+		assert.Equal(t, c.want, exact.RatString(), fmt.Sprint(c.list))
 	}
 }
 
@@ -346,7 +353,7 @@ func TestPairwiseByItsDefinition(t *testing.T) {
 		const rate = 0.7
 		eps, err := number.ParseEpsilon("0.7")
 		require.NoError(t, err)
-		s := &single[number.Interval]{m, 2, enclosed(m, eps, 128), depths, nil}
+		s := &single{m, 2, &chances{eps: eps}, depths, nil}
 		got, err := s.sets()
 		require.NoError(t, err)
 		sets := everyOutcome(len(depths), 2, false)
@@ -377,8 +384,7 @@ func TestPairwiseByItsDefinition(t *testing.T) {
 			wins[key(chosen)] = sum
 		}
 		for set, f := range wins {
-			x, _ := got[set].Lo().Float64()
-			assert.InDelta(t, f/total, x, 1e-5, "%v %v", depths, []byte(set))
+			assert.InDelta(t, f/total, got[set].Float64(), 1e-5, "%v %v", depths, []byte(set))
 		}
 	}
 }
@@ -429,10 +435,10 @@ func TestCirclesOfTwoOfFour(t *testing.T) {
 		require.NoError(t, err)
 		for _, counts := range lat.All() {
 			depths := lattice.Depths(counts)
-			s := &single[*big.Rat]{m, 2, exactly(m, eps), depths, nil}
-			_, _, some, err := s.wins(everyOutcome(4, 2, false))
-			require.NoError(t, err)
-			nobody, _ := new(big.Rat).Sub(big.NewRat(1, 1), some).Float64()
+			s := &single{m, 2, &chances{eps: eps}, depths, nil}
+			_, _, some := s.wins(everyOutcome(4, 2, false))
+			require.True(t, some.IsExact())
+			nobody := number.Int(1).Sub(some).Float64()
 			var at []float64
 			for _, with := range []int{1, 2, 3} {
 				lead := 2*depths[0] + 2*depths[with] - depths[0] - depths[1] - depths[2] - depths[3]
@@ -494,8 +500,7 @@ func TestOverTheBudget(t *testing.T) {
 
 // Probabilities too small to be told from 0 say nothing of privacy.
 func TestTooSmallToTell(t *testing.T) {
-	a := arithmetic[*big.Rat]{f: arith.Rat{}}
-	_, err := greatest(a, []*big.Rat{new(big.Rat), big.NewRat(1, 2)}, []table.Row{{Above: 0, Below: 1}}, number.Exact)
+	_, err := greatest([]number.Number{number.Int(0), number.Exact(big.NewRat(1, 2))}, []table.Row{{Above: 0, Below: 1}})
 	assert.ErrorIs(t, err, ErrProbability)
 	_, err = Solve(context.Background(), Request{N: 2, K: 1, Top: 1, Solver: linear.Embedded{}, Gap: big.NewRat(1, 10)})
 	assert.ErrorIs(t, err, number.ErrEpsilon)
