@@ -9,7 +9,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build research claims install dist dist-twice test test-slow bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site schemas proofs
+.PHONY: run build research install dist dist-twice test test-slow bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site schemas proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: build
@@ -22,10 +22,6 @@ build:
 # Research, a module of its own: the papers' claims, figures, scenarios and bandit.
 research:
 	$(GO) build -C research $(TAGS) -ldflags "-s -w" -o ../bin/research .
-
-# What the sources state and what a computation says of each statement, as one document.
-claims: research
-	mkdir -p dist && bin/research claims -o dist/claims.md >/dev/null
 
 # The program, its manual pages and its shell completions below PREFIX; DESTDIR is put before it, for packages.
 PREFIX ?= /usr/local

@@ -16,14 +16,13 @@ import (
 )
 
 type coinsFlags struct {
-	command.Job
-	epsilon                        job.Epsilon
-	histogram, scores, sensitivity string
-	median, monotonic              bool
+	scoreFlags
+	histogram, scores string
+	median            bool
 }
 
 func newCoins(s command.Streams) *cobra.Command {
-	f := coinsFlags{Job: command.Job{Streams: s}}
+	f := coinsFlags{scoreFlags: scoreFlags{Job: command.Job{Streams: s}}}
 	c := &cobra.Command{
 		Use:   "coins (--histogram FILE | --scores Q,…) (--eps E | --exp-eps A/B)",
 		Short: "How many coins permute-and-flip flips in the mean",
@@ -36,11 +35,8 @@ known in advance. --histogram reads counts as optratio evaluate does, and takes 
 	fs := c.Flags()
 	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line, the last of two columns")
 	fs.StringVar(&f.scores, "scores", "", "scores, comma-separated")
-	command.AddEpsilon(c, &f.epsilon)
-	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
 	fs.BoolVar(&f.median, "median", false, "select the median of the histogram, not its mode")
-	fs.BoolVar(&f.monotonic, "monotonic-scores", false, "neighbors move all scores one way, by at most Δ")
-	f.Job.Add(c)
+	f.add(c)
 	return c
 }
 
@@ -83,16 +79,9 @@ func (f *coinsFlags) list(ctx context.Context) (scores []*big.Rat, err error) {
 }
 
 func (f *coinsFlags) run(ctx context.Context) error {
-	eps, err := f.epsilon.Parse()
+	eps, sensitivity, err := f.parse()
 	if err != nil {
 		return err
-	}
-	sensitivity, err := job.ParsePositive("sensitivity", f.sensitivity)
-	if err != nil {
-		return err
-	}
-	if f.monotonic { // the mechanism runs with Δ for 2Δ
-		sensitivity = new(big.Rat).Quo(sensitivity, big.NewRat(2, 1))
 	}
 	scores, err := f.list(ctx)
 	if err != nil {

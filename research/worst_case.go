@@ -17,15 +17,13 @@ import (
 )
 
 type worstFlags struct {
-	command.Job
-	epsilon                        job.Epsilon
-	n                              int
-	mechanism, sensitivity, target string
-	monotonic                      bool
+	scoreFlags
+	n                 int
+	mechanism, target string
 }
 
 func newWorstCase(s command.Streams) *cobra.Command {
-	f := worstFlags{Job: command.Job{Streams: s}}
+	f := worstFlags{scoreFlags: scoreFlags{Job: command.Job{Streams: s}}}
 	c := &cobra.Command{
 		Use:   "worst-case -n N (--eps E | --exp-eps A/B)",
 		Short: "Expected errors of pf and em on the worst scores for each",
@@ -38,12 +36,9 @@ the target. Errors are in the units of the scores.`,
 	}
 	fs := c.Flags()
 	command.CountVar(fs, &f.n, "n", "n", 0, "number of candidates")
-	command.AddEpsilon(c, &f.epsilon)
 	fs.StringVar(&f.mechanism, "mechanism", "pf,em", "mechanisms to rate: pf and em")
-	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
 	fs.StringVar(&f.target, "target-error", "", "also find the ε at which each mechanism has this worst error")
-	fs.BoolVar(&f.monotonic, "monotonic-scores", false, "neighbors move all scores one way, by at most Δ")
-	f.Job.Add(c)
+	f.add(c)
 	return c
 }
 
@@ -68,11 +63,7 @@ type worsts struct {
 func (worstDoc) Schema() string { return "optratio.worst-case/1" }
 
 func (f *worstFlags) run(ctx context.Context) error {
-	eps, err := f.epsilon.Parse()
-	if err != nil {
-		return err
-	}
-	sensitivity, err := job.ParsePositive("sensitivity", f.sensitivity)
+	eps, sensitivity, err := f.parse()
 	if err != nil {
 		return err
 	}
@@ -89,7 +80,7 @@ func (f *worstFlags) run(ctx context.Context) error {
 	if f.n < 1 {
 		return command.Usagef("-n is missing or 0: give the number of candidates, at least 1")
 	}
-	w, err := worst.New(f.n, sensitivity, f.monotonic)
+	w, err := worst.New(f.n, sensitivity)
 	if err != nil {
 		return err
 	}

@@ -189,7 +189,7 @@ type peak struct {
 
 // peaks returns the peaks of the exponential mechanism and of permute-and-flip for n >= 2 candidates. With Δ = 1/2 and ε = 1 errors are in units of 2Δ/ε.
 func peaks(n int) (exp, flip peak) {
-	worst := must(worst.New(n, rat(1, 2), false))
+	worst := must(worst.New(n, rat(1, 2)))
 	of := func(m mechanisms.Mechanism) peak {
 		most, gap, err := worst.Worst(m, epsilonOf("1"))
 		ensure(err)

@@ -94,7 +94,7 @@ func drawWorstCase(ctx context.Context, a *Args) *Figure {
 		if len(em.X) > 0 && n <= em.X[len(em.X)-1] {
 			continue
 		}
-		worst := must(worst.New(int(n), big.NewRat(1, 1), false))
+		worst := must(worst.New(int(n), big.NewRat(1, 1)))
 		for _, s := range []*Series{em, pf} {
 			ensure(context.Cause(ctx))
 			most, _, err := worst.Worst(must(mechanisms.Lookup(s.Name)), eps)

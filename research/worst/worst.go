@@ -16,13 +16,10 @@ type Case struct {
 	sensitivity *big.Rat // with which the mechanisms run
 }
 
-// New returns the question for n >= 1 candidates. With monotonic, neighbors move all scores one way, by at most the sensitivity.
-func New(n int, sensitivity *big.Rat, monotonic bool) (*Case, error) {
+// New returns the question for n >= 1 candidates, and mechanisms that run with a sensitivity: half that of the scores where neighbors move all of them one way.
+func New(n int, sensitivity *big.Rat) (*Case, error) {
 	if n < 1 || sensitivity.Sign() <= 0 {
 		return nil, number.InputError(fmt.Sprintf("%d candidates and sensitivity %s, want at least 1 and > 0", n, sensitivity.RatString()))
-	}
-	if monotonic {
-		sensitivity = new(big.Rat).Quo(sensitivity, big.NewRat(2, 1))
 	}
 	return &Case{n, sensitivity}, nil
 }

@@ -20,7 +20,7 @@ import (
 type found struct{ Error, Gap number.Number }
 
 func worst(t *testing.T, m mechanisms.Mechanism, n int) found {
-	w, err := New(n, half, false)
+	w, err := New(n, half)
 	require.NoError(t, err)
 	most, gap, err := w.Worst(m, epsilon(t, "1")) // 2Δ/ε = 1
 	require.NoError(t, err)
@@ -111,8 +111,8 @@ func TestWorstRatio(t *testing.T) {
 	// Errors scale with 2Δ/ε, and halve with monotonic scores.
 	pf := mechanisms.PermuteAndFlip()
 	one := worst(t, pf, 3).Error.Float64()
-	for monotonic, factor := range map[bool]float64{false: 12, true: 6} {
-		w, err := New(3, big.NewRat(3, 1), monotonic)
+	for sensitivity, factor := range map[int64]float64{6: 12, 3: 6} {
+		w, err := New(3, big.NewRat(sensitivity, 2))
 		require.NoError(t, err)
 		most, err := expected(w, pf, epsilon(t, "0.5"))
 		require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestWorstRefuses(t *testing.T) {
 	pf, one := mechanisms.PermuteAndFlip(), big.NewRat(1, 1)
 	krr, err := mechanisms.Lookup("krr")
 	require.NoError(t, err)
-	w, err := New(3, one, false)
+	w, err := New(3, one)
 	require.NoError(t, err)
 	_, err = expected(w, krr, epsilon(t, "1"))
 	assert.ErrorIs(t, err, ErrNoWorst)
@@ -139,11 +139,11 @@ func TestWorstRefuses(t *testing.T) {
 	assert.ErrorAs(t, err, new(number.InputError))
 	_, err = expected(w, pf, number.Epsilon{})
 	assert.ErrorIs(t, err, number.ErrEpsilon)
-	_, err = New(0, one, false)
+	_, err = New(0, one)
 	assert.ErrorAs(t, err, new(number.InputError))
-	_, err = New(2, new(big.Rat), false)
+	_, err = New(2, new(big.Rat))
 	assert.ErrorAs(t, err, new(number.InputError))
-	alone, err := New(1, one, false)
+	alone, err := New(1, one)
 	require.NoError(t, err)
 	most, err := expected(alone, pf, epsilon(t, "0"))
 	require.NoError(t, err)
