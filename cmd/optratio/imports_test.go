@@ -50,7 +50,6 @@ var mayImport = map[string][]string{
 	"internal/evidence":      {arithmetic},
 	"verify/certificate":     {arithmetic, "internal/evidence"},
 	"internal/certtext":      {arithmetic},
-	"internal/vipr":          {arithmetic, "verify/certificate"},
 	"proptest":               {arithmetic, "lattice", "mechanisms", "verify"},
 	"internal/subject":       {arithmetic, "mechanisms", "verify", "verify/audit"},
 	"internal/recommend":     {arithmetic, "internal/patience", "mechanisms"},

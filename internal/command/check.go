@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/job"
-	"optratio/internal/vipr"
 	"optratio/lp"
 	"optratio/number"
 	"optratio/verify/certificate"
@@ -53,14 +51,8 @@ func (decide Checker) run(ctx context.Context, j *Job, path, out string) error {
 			return err
 		}
 	}
-	most, _ := j.Bytes()  // which start has read
-	var read bytes.Buffer // for the second file
-	q := job.Check{File: path, Remedy: "; --time-limit and --max-memory raise the limits", Decide: func(in io.Reader, o certificate.Options) (*certificate.Report, error) {
-		if second != nil {
-			in = io.TeeReader(in, &read)
-		}
-		return decide(in, o)
-	}}
+	most, _ := j.Bytes() // which start has read
+	q := job.Check{File: path, Remedy: "; --time-limit and --max-memory raise the limits", Decide: decide}
 	found, err := q.Answer(ctx, &job.Host{Open: Open, MaxMemory: most, Begin: job.Quietly})
 	if err != nil {
 		return err
@@ -68,7 +60,7 @@ func (decide Checker) run(ctx context.Context, j *Job, path, out string) error {
 	doc := found.Documents[0].(*document.Check)
 	if doc.Valid {
 		err = second.Commit(ctx, func(w io.Writer) error {
-			err := vipr.Export(w, &read, job.CheckLimits(ctx, most))
+			err := doc.WriteVIPR(w)
 			if errors.Is(err, certificate.ErrLimit) {
 				return Exit(Undecided, err)
 			}

@@ -53,8 +53,9 @@ func (c *certificate) power(x *big.Int, n int) *big.Int {
 	return new(big.Int).Exp(x, big.NewInt(int64(n)), nil)
 }
 
-// lower returns the lower bound that the multipliers give: λ_a = max(0, C_a + z λ_next - count_a y(m)) along each chain from its deep end, λ = 0 at its first cell.
-func (c *certificate) lower(z *big.Rat, exact bool, prec uint) *big.Rat {
+// multiply works out the lower bound's side: λ_a = max(0, C_a + z λ_next - count_a y(m)) along each chain from its deep end, λ = 0 at its first cell. It tells see, if there is
+// one, the multipliers of all rows.
+func (c *certificate) multiply(z *big.Rat, exact bool, prec uint, see func(nu *big.Rat, distance int, row privacyRow)) *dual {
 	l := c.lattice
 	unit := new(big.Int).Lsh(big.NewInt(1), prec)
 	if exact {
@@ -66,6 +67,12 @@ func (c *certificate) lower(z *big.Rat, exact bool, prec uint) *big.Rat {
 		unit.Mul(unit, c.power(z.Denom(), 2*c.k+1))
 	}
 	d := l.newDual([]*big.Rat{z, big.NewRat(1, 1)}, unit)
+	add := func(nu *big.Int, distance int, row privacyRow) {
+		d.add(nu, distance, part{row, 1})
+		if see != nil {
+			see(new(big.Rat).SetFrac(nu, unit), distance, row)
+		}
+	}
 	cell := func(m []int, v int) int { return l.lat.Variable(l.lat.Rank(m), m, v) }
 	for _, q := range c.cuts {
 		distance := 1
@@ -73,7 +80,7 @@ func (c *certificate) lower(z *big.Rat, exact bool, prec uint) *big.Rat {
 			distance = 0
 		}
 		nu := scaled(q.Mu, unit)
-		d.add(nu.Mul(nu, l.lat.Weight(q.M, q.V)), distance, part{privacyRow{cell(q.M, q.V), cell(q.L, q.W)}, 1})
+		add(nu.Mul(nu, l.lat.Weight(q.M, q.V)), distance, privacyRow{cell(q.M, q.V), cell(q.L, q.W)})
 	}
 	input := make([]int, len(l.loss))
 	y := make([]*big.Int, len(c.dual)) // N(m) y(m), in the dual's units
@@ -88,11 +95,11 @@ func (c *certificate) lower(z *big.Rat, exact bool, prec uint) *big.Rat {
 		for a := end; c.deepest[end] && c.before[a] >= 0; a = c.before[a] {
 			nu := l.times(a, y[input[a]])
 			if nu = new(big.Int).Sub(d.left[a], nu); nu.Sign() > 0 {
-				d.add(nu.Div(nu, d.zUnit), 0, part{privacyRow{a, c.before[a]}, 1})
+				add(nu.Div(nu, d.zUnit), 0, privacyRow{a, c.before[a]})
 			}
 		}
 	}
-	return d.bound()
+	return d
 }
 
 // point returns the table that injections give, over den, in multiples of unit but at depth 0: x_a = z x_b + s/w for the b before it, and the rest of (E) at depth 0. Without

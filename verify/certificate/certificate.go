@@ -3,7 +3,6 @@ package certificate
 import (
 	"context"
 	"io"
-	"math/big"
 	"time"
 
 	"optratio/internal/evidence"
@@ -35,6 +34,9 @@ type Report struct {
 	Proves  string        `json:"proves,omitempty"` // what the proof says of the optimum where that is only a bound
 	Claims  []Claim       `json:"claims,omitempty"`
 	Reason  string        `json:"reason,omitempty"` // why not valid, one line
+
+	section evidence.Section
+	limits  evidence.Options
 }
 
 // Problem is what a certificate is about.
@@ -59,15 +61,6 @@ type Claim struct {
 	On      string        `json:"on"` // "optimum", "error pf", "error em", "ratio pf" or "ratio em"
 	Value   number.Number `json:"value"`
 	Follows bool          `json:"follows"`
-}
-
-// Cut is the row x[M][V] >= ρ x[L][W] with its multiplier, ρ being z for a privacy row and 1 for a row of
-// the level monotone.
-type Cut struct {
-	Privacy bool
-	M, L    []int
-	V, W    int
-	Mu      *big.Rat
 }
 
 // Errors that Check wraps.
@@ -96,11 +89,12 @@ var sections = map[string]func() evidence.Section{
 // the input cannot be read or is no certificate of this format at all, ErrLimit if
 // a claim is not decided with the memory, the steps and the precision that o allows, and ErrUndecided if it cannot be; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
-	r, _, err := evidence.Check(in, evidence.Options(o), sections)
+	limits := evidence.WithDefaults(evidence.Options(o))
+	r, s, err := evidence.Check(in, limits, sections)
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Valid: r.Valid, Problem: (*Problem)(r.Problem), Optimum: r.Optimum, Proves: r.Proves, Reason: r.Reason}
+	rep := &Report{Valid: r.Valid, Problem: (*Problem)(r.Problem), Optimum: r.Optimum, Proves: r.Proves, Reason: r.Reason, section: s, limits: limits}
 	for _, q := range r.Claims {
 		rep.Claims = append(rep.Claims, Claim(q))
 	}

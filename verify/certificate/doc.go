@@ -13,7 +13,7 @@
 // share, and number/interval the arithmetic below all of it; the files below are of the first and of this package. These files have to be read for any claim, and those of a line below for the claims of that section, each in this order; the number is
 // how many lines that makes together, about:
 //
-//	any claim                       certificate check read setting number effort verdict              1000
+//	any claim                       certificate check read setting number effort verdict              950
 //	section stopping                stopping                                                          1200
 //	section witness                 witness input                                                     1450
 //	section table                   finite explicit                                                   1500
@@ -25,7 +25,7 @@
 //	section program, proof lumped   program results closed walk lumped                                1850
 //	…with lines product             program results closed walk lumped lattice product                2300
 //
-// What is left is proof.go, which hands a valid certificate to writers of other formats.
+// What is left is vipr.go, which writes a valid proof in another format.
 //
 // # Arithmetic
 //

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"optratio/internal/vipr"
 	"optratio/verify/certificate"
 )
 
@@ -39,7 +38,7 @@ end 14
 }
 
 // The same proof in the VIPR format.
-func ExampleProof_vipr() {
+func ExampleReport_WriteVIPR() {
 	const file = `optratio-certificate 3
 problem program
 n 2
@@ -53,39 +52,42 @@ claim optimum 2/9 2/9
 end 10
 `
 	var out strings.Builder
-	err := vipr.Export(&out, strings.NewReader(file), certificate.Options{})
+	rep, err := certificate.Check(strings.NewReader(file), certificate.Options{})
+	if err == nil {
+		err = rep.WriteVIPR(&out)
+	}
 	fmt.Print(out.String(), err)
 
 	// Output:
 	// % the optimal-mechanism program for n 2, k 1, exp-epsilon 3/2, objective paper, constraints paper
-	// % u_M_V is N(M) M_V times the probability of one candidate at depth V
+	// % x_M_V is the probability of one candidate at depth V
 	// VER 1.0
 	// VAR 3
-	// u_2_0_d0
-	// u_1_1_d0
-	// u_1_1_d1
+	// x_2_0_d0
+	// x_1_1_d0
+	// x_1_1_d1
 	// INT 0
 	// OBJ min
 	// 1
-	//  2 1
+	//  2 2
 	// CON 7 3
 	// B0 G 0 1 0 1
 	// B1 G 0 1 1 1
 	// B2 G 0 1 2 1
-	// E0 E 1 1 0 1
-	// E1 E 2 2 1 1 2 1
+	// E0 E 1 1 0 2
+	// E1 E 1 2 1 1 2 1
 	// P0 G 0 2 0 1 1 -2/3
 	// P2 G 0 2 2 1 0 -2/3
 	// RTP range 2/3 2/3
 	// SOL 1
 	// point 3
-	//  0 1
-	//  1 4/3
-	//  2 2/3
+	//  0 1/2
+	//  1 2/3
+	//  2 1/3
 	// DER 1
 	// bound G 2/3 OBJ { lin 2
 	//  3 2/3
-	//  6 1
+	//  6 2
 	//  } -1
 	// <nil>
 }

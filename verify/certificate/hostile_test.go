@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"optratio/internal/vipr"
 	"optratio/verify/certificate"
 )
 
@@ -281,7 +280,7 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("more than one line: %+v, %v", rep, err)
 		}
 		var out strings.Builder
-		if err := vipr.Export(&out, strings.NewReader(text), o); err == nil {
+		if err := exportVIPR(&out, text, o); err == nil {
 			if !rep.Valid {
 				t.Error("exported an invalid certificate")
 			}
@@ -346,7 +345,7 @@ func TestStoppedAtAnyPoint(t *testing.T) {
 		},
 		"export": func(o certificate.Options) error {
 			var out strings.Builder
-			err := vipr.Export(&out, strings.NewReader(text), o)
+			err := exportVIPR(&out, text, o)
 			if err == nil {
 				if _, err := verifyVIPR(out.String()); err != nil {
 					t.Errorf("exported without an error: %v", err)
@@ -407,7 +406,7 @@ func TestOlderFormats(t *testing.T) {
 				return err
 			},
 			func(text string) error {
-				return vipr.Export(io.Discard, strings.NewReader(text), certificate.Options{})
+				return exportVIPR(io.Discard, text, certificate.Options{})
 			},
 		} {
 			err := read(first + "\nn 3\n")

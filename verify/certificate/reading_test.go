@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatToRead: the table of the package comment names every file but doc.go and proof.go, and has its numbers of lines to within 50.
+// TestWhatToRead: the table of the package comment names every file but doc.go and vipr.go, and has its numbers of lines to within 50.
 func TestWhatToRead(t *testing.T) {
 	const shared = "../../internal/evidence"
 	text, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	rows := regexp.MustCompile(`(?m)^//\t(\S.*?)  +([a-z ]+?)  +(\d+)$`).FindAllStringSubmatch(string(text), -1)
 	require.Len(t, rows, 11)
-	named := map[string]bool{"doc": true, "proof": true}
+	named := map[string]bool{"doc": true, "vipr": true}
 	base := 0
 	for i, row := range rows {
 		lines := base

@@ -239,7 +239,7 @@ func (ck *checker) bounds(prec uint) (res results) {
 	low, high := ck.Power(one, prec)
 	exact := low.Cmp(high) == 0
 	res.rounded = !exact
-	res.lower = number.Exact(ck.lower(low, exact, prec))
+	res.lower = number.Exact(ck.multiply(low, exact, prec, nil).bound())
 	if x := ck.upper(high, exact, prec); x != nil {
 		res.upper = number.Exact(x).Min(flip)
 	}
