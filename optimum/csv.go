@@ -246,9 +246,7 @@ func ReadTable(name string, text io.Reader, p *Problem) (*Table, error) {
 func (p *Problem) Asked() []json.RawMessage {
 	out := make([]json.RawMessage, len(p.Inputs))
 	for x, name := range p.Inputs {
-		var b bytes.Buffer
-		writeValue(&b, name)
-		out[x] = b.Bytes()
+		out[x] = json.RawMessage(jsonText(name))
 	}
 	return out
 }

@@ -6,93 +6,68 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"slices"
-	"sort"
+	"strings"
 
 	"optratio/internal/decimal"
 	"optratio/internal/strictjson"
 )
 
-// node is a JSON value with the line on which it begins.
-type node struct {
-	line   int
-	kind   byte // { [ s n b 0: object, array, string, number, boolean, null
-	text   string
-	list   []*node
-	fields map[string]*node
-	order  []string
+// reading is the text of a problem that is being read. What is wrong is kept in err, the first thing alone, and reading goes on as if it were not there.
+type reading struct {
+	name string
+	text []byte
+	err  error
 }
 
-// jsonReader makes nodes of a text.
-type jsonReader struct {
-	name    string
-	text    []byte
-	d       *json.Decoder
-	newline []int // where lines end
-}
-
-// Errors have the place: file, line and field.
-func (r *jsonReader) errorf(line int, format string, args ...any) error {
-	return faultf("%s:%d: %s", r.name, line, fmt.Sprintf(format, args...))
-}
-
-// line returns the line of the last byte that was taken.
-func (r *jsonReader) line() int { return r.lineAt(int(r.d.InputOffset()) - 1) }
-
-func (r *jsonReader) lineAt(offset int) int { return sort.SearchInts(r.newline, offset) + 1 }
-
-// maxDepth bounds how deep values are nested.
-const maxDepth = 16
-
-func (r *jsonReader) value(depth int) (*node, error) {
-	t, err := r.d.Token()
-	if err != nil {
-		return nil, r.errorf(r.line(), "no JSON: %v", err)
+// fail says what is wrong with the value that a path of keys and places leads to: with file, line and field.
+func (r *reading) fail(path []any, format string, args ...any) {
+	field := ""
+	for _, step := range path {
+		if place, ok := step.(int); ok {
+			field += fmt.Sprintf("[%d]", place)
+		} else {
+			field += fmt.Sprint(step)
+		}
 	}
-	n := &node{line: r.line()}
-	if depth > maxDepth {
-		return nil, r.errorf(n.line, "values are nested too deep")
+	if field != "" {
+		field += ": "
 	}
-	switch v := t.(type) {
-	case json.Delim:
-		n.kind, n.fields = byte(v), map[string]*node{}
-		for r.d.More() {
-			if err := r.entry(n, depth); err != nil {
-				return nil, err
+	r.failAt(path, field+fmt.Sprintf(format, args...))
+}
+
+// failAt is fail for a text that names the field, or no field.
+func (r *reading) failAt(path []any, text string) {
+	if r.err == nil {
+		r.err = r.lineFault(r.offset(path), text)
+	}
+}
+
+// lineFault returns an error about the line that an offset is on.
+func (r *reading) lineFault(offset int, text string) error {
+	return faultf("%s:%d: %s", r.name, 1+bytes.Count(r.text[:offset], []byte{'\n'}), text)
+}
+
+// offset returns where the value begins that a path leads to, after its first token.
+func (r *reading) offset(path []any) int {
+	d := json.NewDecoder(bytes.NewReader(r.text))
+	var skipped json.RawMessage
+	for _, step := range path {
+		_, _ = d.Token() // of an object or array: the text has been read before
+		if place, ok := step.(int); ok {
+			for range place {
+				_ = d.Decode(&skipped)
 			}
+			continue
 		}
-		_, err = r.d.Token() // the end
-		return n, err
-	case string:
-		n.kind, n.text = 's', v
-	case json.Number:
-		n.kind, n.text = 'n', v.String()
-	case bool:
-		n.kind, n.text = 'b', fmt.Sprint(v)
-	default:
-		n.kind = '0'
-	}
-	return n, nil
-}
-
-// entry reads a field of an object, or an element of an array.
-func (r *jsonReader) entry(n *node, depth int) (err error) {
-	name := ""
-	if n.kind == '{' {
-		t, err := r.d.Token()
-		if err != nil {
-			return r.errorf(r.line(), "no JSON: %v", err)
+		for key, _ := d.Token(); key != step; key, _ = d.Token() {
+			_ = d.Decode(&skipped)
 		}
-		name = t.(string)
 	}
-	child, err := r.value(depth + 1)
-	if n.kind == '{' {
-		n.fields[name], n.order = child, append(n.order, name)
-	} else {
-		n.list = append(n.list, child)
-	}
-	return err
+	_, _ = d.Token()
+	return int(d.InputOffset())
 }
 
 // ReadJSON reads a problem:
@@ -107,285 +82,240 @@ func ReadJSON(name string, text io.Reader) (*Problem, error) {
 	if err != nil {
 		return nil, faultf("%s: cannot be read: %v", name, err)
 	}
-	r := &jsonReader{name: name, text: all, d: json.NewDecoder(bytes.NewReader(all))}
-	r.d.UseNumber()
-	for i, b := range all {
-		if b == '\n' {
-			r.newline = append(r.newline, i)
-		}
-	}
+	r := &reading{name: name, text: all}
 	var wrong *strictjson.Error
 	if errors.As(strictjson.Check(all), &wrong) {
-		return nil, r.errorf(r.lineAt(min(wrong.Offset, len(all)-1)), "%v", wrong)
+		return nil, r.lineFault(min(wrong.Offset, max(0, len(all)-1)), wrong.Error())
 	}
-	root, err := r.value(0)
-	if err != nil {
+	d := json.NewDecoder(bytes.NewReader(all))
+	d.UseNumber()
+	var root any
+	if err := d.Decode(&root); err != nil {
 		return nil, err
 	}
-	if root.kind != '{' {
-		return nil, r.errorf(root.line, "no object {…}; give one with inputs, pairs and loss")
+	fields, ok := root.(map[string]any)
+	if !ok {
+		r.fail(nil, "no object {…}; give one with inputs, pairs and loss")
+		return nil, r.err
 	}
-	return r.problem(root)
+	p := r.problem(fields)
+	return p, r.err
 }
 
 // fieldNames are those of a problem, in the order in which they are written.
 var fieldNames = []string{"inputs", "outputs", "directed", "pairs", "loss", "prior", "forbidden"}
 
-func (r *jsonReader) problem(root *node) (*Problem, error) {
-	for _, field := range root.order {
+func (r *reading) problem(fields map[string]any) *Problem {
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains(fieldNames, field) {
-			return nil, r.errorf(root.fields[field].line, "%q: no such field; give %v", field, fieldNames)
+			r.failAt([]any{field}, fmt.Sprintf("%q: no such field; give %v", field, fieldNames))
 		}
 	}
 	for _, field := range []string{"inputs", "loss"} {
-		if root.fields[field] == nil {
-			return nil, r.errorf(root.line, "%s: it is missing", field)
+		if _, ok := fields[field]; !ok {
+			r.fail(nil, "%s: it is missing", field)
 		}
 	}
-	p := &Problem{}
-	var err error
-	if p.Inputs, err = r.names("inputs", root.fields["inputs"]); err != nil {
-		return nil, err
+	if r.err != nil {
+		return nil
 	}
-	if p.Outputs = p.Inputs; root.fields["outputs"] != nil {
-		if p.Outputs, err = r.names("outputs", root.fields["outputs"]); err != nil {
-			return nil, err
-		}
+	p := &Problem{Inputs: r.names(fields["inputs"], "inputs")}
+	p.Outputs = p.Inputs
+	if outputs, ok := fields["outputs"]; ok {
+		p.Outputs = r.names(outputs, "outputs")
 	}
 	if err := checkSize(len(p.Inputs), len(p.Outputs)); err != nil {
-		return nil, r.errorf(root.line, "%v", err)
+		r.fail(nil, "%v", err)
 	}
-	if n := root.fields["directed"]; n != nil {
-		if n.kind != 'b' {
-			return nil, r.errorf(n.line, "directed: give true or false")
-		}
-		p.OneWay = n.text == "true"
+	if r.err != nil {
+		return nil
 	}
 	inputs, outputs := places(p.Inputs), places(p.Outputs)
-	if err := r.pairs(p, root.fields["pairs"], inputs); err != nil {
-		return nil, err
+	read := func(field string, into func(v any)) {
+		if v, ok := fields[field]; ok {
+			into(v)
+		}
 	}
-	if err := r.loss(p, root.fields["loss"]); err != nil {
-		return nil, err
-	}
-	if err := r.prior(p, root.fields["prior"]); err != nil {
-		return nil, err
-	}
-	return p, r.forbidden(p, root.fields["forbidden"], inputs, outputs)
+	read("directed", func(v any) {
+		var ok bool
+		if p.OneWay, ok = v.(bool); !ok {
+			r.fail([]any{"directed"}, "give true or false")
+		}
+	})
+	read("pairs", func(v any) { p.Pairs = r.pairs(v, p, inputs) })
+	read("loss", func(v any) { p.Loss = r.loss(v, p) })
+	read("prior", func(v any) { p.Prior = r.prior(v, p) })
+	read("forbidden", func(v any) {
+		for i, parts := range r.lists(v, "forbidden") {
+			if len(parts) != 2 {
+				r.fail([]any{"forbidden", i}, "%d items; give an input and an output", len(parts))
+				continue
+			}
+			p.forbid(r.find(parts[0], inputs, "input", "forbidden", i, 0), r.find(parts[1], outputs, "output", "forbidden", i, 1))
+		}
+	})
+	return p
 }
 
-// array returns the items of an array; of a missing one none.
-func (r *jsonReader) array(field string, n *node) ([]*node, error) {
-	if n == nil {
-		return nil, nil
+// list returns the items of an array.
+func (r *reading) list(v any, path ...any) []any {
+	list, ok := v.([]any)
+	if !ok {
+		r.fail(path, "no array […]")
 	}
-	if n.kind != '[' {
-		return nil, r.errorf(n.line, "%s: no array […]", field)
+	return list
+}
+
+// lists returns the items of the arrays of an array.
+func (r *reading) lists(v any, field string) (lists [][]any) {
+	for i, item := range r.list(v, field) {
+		lists = append(lists, r.list(item, field, i))
 	}
-	return n.list, nil
+	return lists
 }
 
 // nameOf returns a name: a string, or a number.
-func (r *jsonReader) nameOf(field string, n *node) (string, error) {
-	switch n.kind {
-	case 's':
-		return n.text, nil
-	case 'n':
-		if name, err := numberName(n.text); err == nil {
-			return name, nil
+func (r *reading) nameOf(v any, path ...any) string {
+	if name, ok := v.(string); ok {
+		return name
+	}
+	if number, ok := v.(json.Number); ok {
+		if name, err := numberName(number.String()); err == nil {
+			return name
 		}
 	}
-	return "", r.errorf(n.line, "%s: no name; give a string", field)
+	r.fail(path, "no name; give a string")
+	return ""
 }
 
 // numberName returns the name that a JSON number is: its decimal, so that 1 and 1.0 are one name.
 func numberName(text string) (string, error) { return strictjson.Key([]byte(text)) }
 
-func (r *jsonReader) names(field string, n *node) ([]string, error) {
-	list, err := r.array(field, n)
-	if err != nil {
-		return nil, err
-	}
+func (r *reading) names(v any, field string) (out []string) {
 	seen := map[string]bool{}
-	var out []string
-	for i, item := range list {
-		name, err := r.nameOf(fmt.Sprintf("%s[%d]", field, i), item)
-		if err != nil {
-			return nil, err
-		}
+	for i, item := range r.list(v, field) {
+		name := r.nameOf(item, field, i)
 		if seen[name] {
-			return nil, r.errorf(item.line, "%s[%d]: %q is there twice", field, i, name)
+			r.fail([]any{field, i}, "%q is there twice", name)
 		}
 		seen[name] = true
 		out = append(out, name)
 	}
-	return out, nil
+	return out
 }
 
 // find returns the place of a name.
-func (r *jsonReader) find(field, kind string, n *node, at map[string]int) (int, error) {
-	name, err := r.nameOf(field, n)
-	if err != nil {
-		return 0, err
-	}
+func (r *reading) find(v any, at map[string]int, kind string, path ...any) int {
+	name := r.nameOf(v, path...)
 	i, known := at[name]
 	if !known {
-		return 0, r.errorf(n.line, "%s: no %s is called %q", field, kind, name)
+		r.fail(path, "no %s is called %q", kind, name)
 	}
-	return i, nil
+	return i
 }
 
 // number reads a number >= 0.
-func (r *jsonReader) number(field string, n *node) (*big.Rat, error) {
-	if n.kind != 's' && n.kind != 'n' {
-		return nil, r.errorf(n.line, "%s: no number", field)
+func (r *reading) number(v any, path ...any) *big.Rat {
+	text, ok := v.(string)
+	if number, also := v.(json.Number); also {
+		text, ok = number.String(), true
 	}
-	x, err := decimal.ParseNumber(n.text)
-	if err != nil {
-		return nil, r.errorf(n.line, "%s: %v", field, err)
+	if !ok {
+		r.fail(path, "no number")
+		return new(big.Rat)
 	}
-	if x.Sign() < 0 {
-		return nil, r.errorf(n.line, "%s: %s is negative", field, n.text)
+	x, err := decimal.ParseNumber(text)
+	switch {
+	case err != nil:
+		r.fail(path, "%v", err)
+	case x.Sign() < 0:
+		r.fail(path, "%s is negative", text)
 	}
-	return x, nil
+	return x
 }
 
-func (r *jsonReader) pairs(p *Problem, n *node, inputs map[string]int) error {
-	list, err := r.array("pairs", n)
-	if err != nil {
-		return err
-	}
-	for i, item := range list {
-		field := fmt.Sprintf("pairs[%d]", i)
-		parts, err := r.array(field, item)
-		if err != nil {
-			return err
-		}
+func (r *reading) pairs(v any, p *Problem, inputs map[string]int) (pairs []Pair) {
+	for i, parts := range r.lists(v, "pairs") {
 		if len(parts) < 2 || len(parts) > 3 {
-			return r.errorf(item.line, `%s: %d items; give two inputs, and a distance or none, such as ["a","b","3/2"]`, field, len(parts))
+			r.fail([]any{"pairs", i}, `%d items; give two inputs, and a distance or none, such as ["a","b","3/2"]`, len(parts))
+			continue
 		}
-		var q Pair
-		if q.From, err = r.find(field+"[0]", "input", parts[0], inputs); err != nil {
-			return err
-		}
-		if q.To, err = r.find(field+"[1]", "input", parts[1], inputs); err != nil {
-			return err
-		}
+		q := Pair{From: r.find(parts[0], inputs, "input", "pairs", i, 0), To: r.find(parts[1], inputs, "input", "pairs", i, 1)}
 		if q.From == q.To {
-			return r.errorf(item.line, "%s: %q is paired with itself", field, p.Inputs[q.From])
+			r.fail([]any{"pairs", i}, "%q is paired with itself", p.Inputs[q.From])
 		}
 		if len(parts) == 3 {
-			if q.Distance, err = r.number(field+"[2]", parts[2]); err != nil {
-				return err
-			}
+			q.Distance = r.number(parts[2], "pairs", i, 2)
 		}
-		p.Pairs = append(p.Pairs, q)
+		pairs = append(pairs, q)
 	}
-	return nil
+	return pairs
 }
 
-func (r *jsonReader) loss(p *Problem, n *node) (err error) {
-	if n.kind == 's' {
-		if p.Loss, err = NamedLoss(n.text, p.Inputs, p.Outputs); err != nil {
-			return r.errorf(n.line, "%v", err)
+func (r *reading) loss(v any, p *Problem) (loss [][]*big.Rat) {
+	if name, ok := v.(string); ok {
+		loss, err := NamedLoss(name, p.Inputs, p.Outputs)
+		if err != nil {
+			r.failAt([]any{"loss"}, err.Error())
 		}
-		return nil
+		return loss
 	}
-	rows, err := r.array("loss", n)
-	if err != nil {
-		return err
-	}
+	rows := r.list(v, "loss")
 	if len(rows) != len(p.Inputs) {
-		return r.errorf(n.line, "loss: %d rows for %d inputs", len(rows), len(p.Inputs))
+		r.fail([]any{"loss"}, "%d rows for %d inputs", len(rows), len(p.Inputs))
 	}
 	for x, row := range rows {
-		field := fmt.Sprintf("loss[%d]", x)
-		items, err := r.array(field, row)
-		if err != nil {
-			return err
-		}
+		items := r.list(row, "loss", x)
 		if len(items) != len(p.Outputs) {
-			return r.errorf(row.line, "%s: %d values for %d outputs", field, len(items), len(p.Outputs))
+			r.fail([]any{"loss", x}, "%d values for %d outputs", len(items), len(p.Outputs))
 		}
 		values := make([]*big.Rat, len(items))
 		for o, item := range items {
-			if values[o], err = r.number(fmt.Sprintf("%s[%d]", field, o), item); err != nil {
-				return err
-			}
+			values[o] = r.number(item, "loss", x, o)
 		}
-		p.Loss = append(p.Loss, values)
+		loss = append(loss, values)
 	}
-	return nil
+	return loss
 }
 
-func (r *jsonReader) prior(p *Problem, n *node) error {
+func (r *reading) prior(v any, p *Problem) []*big.Rat {
+	list, ok := v.([]any)
 	switch {
-	case n == nil || n.kind == 's' && n.text == "worst":
+	case ok:
+	case v == "uniform":
+		return p.Uniform()
+	case v != "worst":
+		r.fail([]any{"prior"}, `give a number for each input, "uniform" or "worst"`)
 		return nil
-	case n.kind == 's' && n.text == "uniform":
-		p.Prior = p.Uniform()
+	default:
 		return nil
-	case n.kind != '[':
-		return r.errorf(n.line, `prior: give a number for each input, "uniform" or "worst"`)
 	}
-	p.Prior = []*big.Rat{}
-	for x, item := range n.list {
-		w, err := r.number(fmt.Sprintf("prior[%d]", x), item)
-		if err != nil {
-			return err
-		}
-		p.Prior = append(p.Prior, w)
+	prior := make([]*big.Rat, len(list))
+	for x, item := range list {
+		prior[x] = r.number(item, "prior", x)
 	}
-	if err := p.checkPrior("prior", p.Prior); err != nil {
-		return r.errorf(n.line, "%v", err)
+	if err := p.checkPrior("prior", prior); err != nil {
+		r.failAt([]any{"prior"}, err.Error())
 	}
-	return nil
-}
-
-func (r *jsonReader) forbidden(p *Problem, n *node, inputs, outputs map[string]int) error {
-	list, err := r.array("forbidden", n)
-	if err != nil {
-		return err
-	}
-	for i, item := range list {
-		field := fmt.Sprintf("forbidden[%d]", i)
-		parts, err := r.array(field, item)
-		if err != nil {
-			return err
-		}
-		if len(parts) != 2 {
-			return r.errorf(item.line, "%s: %d items; give an input and an output", field, len(parts))
-		}
-		x, err := r.find(field+"[0]", "input", parts[0], inputs)
-		if err != nil {
-			return err
-		}
-		o, err := r.find(field+"[1]", "output", parts[1], outputs)
-		if err != nil {
-			return err
-		}
-		p.forbid(x, o)
-	}
-	return nil
+	return prior
 }
 
 // WriteJSON writes a problem as ReadJSON reads it.
 func (p *Problem) WriteJSON(w io.Writer) error {
-	var pairs [][]string
-	for _, q := range p.Pairs {
-		pair := []string{p.Inputs[q.From], p.Inputs[q.To]}
-		if q.Distance != nil && q.Distance.Cmp(one) != 0 {
-			pair = append(pair, q.Distance.RatString())
-		}
-		pairs = append(pairs, pair)
-	}
 	texts := func(xs []*big.Rat) (out []string) {
 		for _, x := range xs {
 			out = append(out, x.RatString())
 		}
 		return out
 	}
-	var loss, forbidden [][]string
+	var pairs, loss, forbidden [][]string
+	for _, q := range p.Pairs {
+		pair := []string{p.Inputs[q.From], p.Inputs[q.To]}
+		if d := q.Multiple(); d.Cmp(one) != 0 {
+			pair = append(pair, d.RatString())
+		}
+		pairs = append(pairs, pair)
+	}
 	for x, row := range p.Loss {
 		loss = append(loss, texts(row))
 		for o := range row {
@@ -398,49 +328,38 @@ func (p *Problem) WriteJSON(w io.Writer) error {
 	if p.Prior != nil {
 		prior = texts(p.Prior)
 	}
-	var b bytes.Buffer
-	line := func(name string, value any) {
-		b.WriteString("  ")
-		writeValue(&b, name)
-		b.WriteString(": ")
-		rows, isTable := value.([][]string)
-		if !isTable {
-			writeValue(&b, value)
-			b.WriteString(",\n")
-			return
-		}
-		b.WriteString("[\n")
-		for i, row := range rows {
-			b.WriteString("    ")
-			writeValue(&b, row)
-			if i+1 < len(rows) {
-				b.WriteByte(',')
+	var lines []string
+	add := func(name string, value any) {
+		text := jsonText(value)
+		if rows, ok := value.([][]string); ok { // one a line
+			var texts []string
+			for _, row := range rows {
+				texts = append(texts, "\n    "+jsonText(row))
 			}
-			b.WriteByte('\n')
+			text = "[" + strings.Join(texts, ",") + "\n  ]"
 		}
-		b.WriteString("  ],\n")
+		lines = append(lines, fmt.Sprintf("  %q: %s", name, text))
 	}
-	b.WriteString("{\n")
-	line("inputs", p.Inputs)
-	line("outputs", p.Outputs)
+	add("inputs", p.Inputs)
+	add("outputs", p.Outputs)
 	if p.OneWay {
-		line("directed", true)
+		add("directed", true)
 	}
-	line("pairs", pairs)
-	line("loss", loss)
+	add("pairs", pairs)
+	add("loss", loss)
 	if forbidden != nil {
-		line("forbidden", forbidden)
+		add("forbidden", forbidden)
 	}
-	line("prior", prior)
-	b.Truncate(b.Len() - 2)
-	b.WriteString("\n}\n")
-	_, err := w.Write(b.Bytes())
+	add("prior", prior)
+	_, err := io.WriteString(w, "{\n"+strings.Join(lines, ",\n")+"\n}\n")
 	return err
 }
 
-func writeValue(b *bytes.Buffer, value any) {
-	e := json.NewEncoder(b)
+// jsonText returns strings, or arrays of them, as JSON.
+func jsonText(value any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(value) // strings and arrays of them
-	b.Truncate(b.Len() - 1)
+	_ = e.Encode(value)
+	return strings.TrimSuffix(b.String(), "\n")
 }
