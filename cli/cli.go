@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/lp"
 	"optratio/verify/audit"
 	"optratio/verify/certificate"
 )
@@ -45,6 +46,7 @@ const itself = "The program itself"
 
 // newRoot returns the command tree. Without a command word the root computes a ratio.
 func newRoot(s command.Streams) *cobra.Command {
+	lp.Register()
 	root := newRatio(s)
 	root.Use = "optratio"
 	root.Short = "Decide exactly how good a differentially private selection mechanism is"

@@ -110,6 +110,15 @@ func mixture[T any](p *program, f ordered[T], z T, u, flip []T) (theta *big.Rat,
 	return theta, ok
 }
 
+// mixed returns (1-θ) u + θ v.
+func mixed[T any](f ordered[T], theta *big.Rat, u, v []T) []T {
+	share, out := f.FromRat(theta), make([]T, len(u))
+	for j := range u {
+		out[j] = f.Add(f.Mul(f.Sub(f.One(), share), u[j]), f.Mul(share, v[j]))
+	}
+	return out
+}
+
 // upperBound evaluates a feasible point near the proposal's: the point of its injections, mixed with
 // permute-and-flip just enough. It reports false where there is none. Without injections it is permute-and-flip, which satisfies every row.
 func upperBound[T any](p *program, f ordered[T], z T, prop *proposal, flip []T) (T, bool) {

@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"sync"
 
-	"optratio/internal/decimal"
 	"optratio/internal/linear"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
 )
-
-func init() { mechanisms.Register(Extended(0, 1)) }
 
 // extendedDepth is the depth of the table where none is given.
 const extendedDepth = 4
@@ -27,18 +23,18 @@ const extendedDepth = 4
 //
 // n is limited by the size of the program; beyond it the mechanism fails with mechanisms.ErrInstance.
 func Extended(k, step int) mechanisms.Mechanism {
-	return newExtended(&extendedTables{known: map[string]*extendedTable{}}, k, step, context.Background())
+	return newExtended(new(remembered[*extendedTable]), k, step, context.Background())
 }
 
 // extension is the mechanism that Extended returns.
 type extension struct {
 	mechanisms.Mechanism // made of pmf
-	tables               *extendedTables
+	tables               *remembered[*extendedTable]
 	k, step              int
 	ctx                  context.Context
 }
 
-func newExtended(tables *extendedTables, k, step int, ctx context.Context) *extension {
+func newExtended(tables *remembered[*extendedTable], k, step int, ctx context.Context) *extension {
 	e := &extension{tables: tables, k: k, step: step, ctx: ctx}
 	e.Mechanism = mechanisms.FromRational(mechanisms.Info{
 		Name:           "lp-extended",
@@ -69,12 +65,6 @@ func (e *extension) WithContext(ctx context.Context) mechanisms.Mechanism {
 // Draws implements mechanisms.Sampler.
 func (e *extension) Draws(in *mechanisms.Instance, src mechanisms.Source) (func() int, error) {
 	return e.Mechanism.(mechanisms.Sampler).Draws(in, src)
-}
-
-// extendedTables are the tables solved so far, by what they were solved for.
-type extendedTables struct {
-	mu    sync.Mutex
-	known map[string]*extendedTable
 }
 
 // extendedTable holds the probabilities of a candidate of each depth, by the vector's counts.
@@ -146,30 +136,29 @@ func (e *extension) table(n int, eps number.Epsilon) (*extendedTable, error) {
 	if k == 0 {
 		k = extendedDepth
 	}
-	if v := lattice.Variables(n, k*e.step); v.Cmp(big.NewInt(maxOptimalVariables)) > 0 {
-		return nil, fmt.Errorf("%w: lp-extended at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
-			mechanisms.ErrInstance, n, k, decimal.Count(v), maxOptimalVariables)
+	q := &Request{N: n, K: k, Step: e.step, Epsilon: eps, Level: DP, solver: linear.Embedded{}}
+	if err := q.prompt("lp-extended"); err != nil {
+		return nil, err
 	}
-	e.tables.mu.Lock()
-	defer e.tables.mu.Unlock()
-	key := fmt.Sprint(n, k, e.step, eps)
-	if t, ok := e.tables.known[key]; ok {
-		return t, nil
-	}
-	p, err := newTable(&Request{N: n, K: k, Step: e.step, Epsilon: eps, Level: DP, solver: linear.Embedded{}})
+	return e.tables.get(fmt.Sprint(n, k, e.step, eps), func() (*extendedTable, error) { return extendedOf(e.ctx, q) })
+}
+
+// extendedOf solves the program of a table.
+func extendedOf(ctx context.Context, q *Request) (*extendedTable, error) {
+	p, err := newTable(q)
 	if err != nil {
 		return nil, fmt.Errorf("%w: lp-extended: %w", mechanisms.ErrInstance, err)
 	}
-	s, err := p.solve(e.ctx, optimalGap)
+	s, err := p.solve(ctx, optimalGap)
 	switch {
 	case err != nil:
 		return nil, err
-	case s.Undecided != "" && e.ctx.Err() != nil:
-		return nil, context.Cause(e.ctx)
+	case s.Undecided != "" && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	case s.Undecided != "":
 		return nil, fmt.Errorf("%w: lp-extended: %s", mechanisms.ErrInstance, s.Undecided)
 	}
-	t := &extendedTable{depths: k * e.step, pmf: map[string][]*big.Rat{}}
+	t := &extendedTable{depths: q.depths(), pmf: map[string][]*big.Rat{}}
 	for i, m := range p.lat.All() {
 		at := make([]*big.Rat, t.depths+1)
 		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
@@ -177,6 +166,5 @@ func (e *extension) table(n int, eps number.Epsilon) (*extendedTable, error) {
 		}
 		t.pmf[fmt.Sprint(m)] = at
 	}
-	e.tables.known[key] = t
 	return t, nil
 }

@@ -85,7 +85,7 @@ func (q *Request) objective(ctx context.Context, m mechanisms.Mechanism, prec ui
 		return q.ofWeights(ctx, w, lat, prec)
 	}
 	if q.published() {
-		m = onLattice(m, q.K, q.Prior.box(), q.Level)
+		m = onLattice(m, q.K, q.Prior, q.Level)
 	}
 	x, err := q.ofInstances(ctx, mechanisms.Within(ctx, m), lat, prec)
 	if err != nil && ctx.Err() == nil {

@@ -14,18 +14,23 @@ import (
 	"optratio/number"
 )
 
-func init() { mechanisms.Register(&optimal{optima: optima}) }
+// Register makes lp-optimal and lp-extended known to package mechanisms.
+func Register() {
+	registered.Do(func() {
+		mechanisms.Register(&optimal{optima: new(remembered[*optimum])})
+		mechanisms.Register(Extended(0, 1))
+	})
+}
 
-// optima are the programs solved so far, for all mechanisms of the kind.
-var optima = &solutions{solved: map[string]*optimum{}}
+var registered sync.Once
 
 // optimal is the mechanism that an optimal solution of the program describes, on the lattice Q(n,k) alone: n is the number of scores
 // at hand, k is given, or 0 for the deepest score at hand. Optimal solutions are not unique; this one is the basis that the embedded
 // solver ends with, started from permute-and-flip's. It need not be private: the program states less than that (see Level).
 type optimal struct {
-	optima *solutions
+	optima *remembered[*optimum] // for all mechanisms of the kind
 	k      int
-	box    bool // whether the prior is the box's
+	prior  Prior // a flat one
 	level  Level
 	ctx    context.Context // nil for one without end
 }
@@ -34,12 +39,12 @@ type optimal struct {
 // level, others that are made for a lattice (mechanisms.ForLattice) are made for these, and all others stay as they are.
 // With k = 0, the depth stays open.
 func OnLattice(m mechanisms.Mechanism, k int, level Level) mechanisms.Mechanism {
-	return onLattice(m, k, false, level)
+	return onLattice(m, k, Prior{}, level)
 }
 
-func onLattice(m mechanisms.Mechanism, k int, box bool, level Level) mechanisms.Mechanism {
+func onLattice(m mechanisms.Mechanism, k int, prior Prior, level Level) mechanisms.Mechanism {
 	if m, ok := m.(*optimal); ok {
-		return &optimal{optima: m.optima, k: k, box: box, level: level, ctx: m.ctx}
+		return &optimal{optima: m.optima, k: k, prior: prior, level: level, ctx: m.ctx}
 	}
 	if k > 0 {
 		m, _ = mechanisms.ForLattice(m, k)
@@ -52,7 +57,7 @@ func (o *optimal) ForLattice(k int) mechanisms.Mechanism {
 	if o.k > 0 {
 		return o
 	}
-	return &optimal{optima: o.optima, k: k, box: o.box, level: o.level, ctx: o.ctx}
+	return onLattice(o, k, o.prior, o.level)
 }
 
 // WithContext is for mechanisms.Within.
@@ -62,18 +67,36 @@ func (o *optimal) WithContext(ctx context.Context) mechanisms.Mechanism {
 	return &limited
 }
 
-// solutions are solved programs by what they were solved for.
-type solutions struct {
-	mu     sync.Mutex
-	solved map[string]*optimum
+// remembered holds what was found so far, by what it was found for.
+type remembered[T any] struct {
+	mu    sync.Mutex
+	known map[string]T
 }
 
-// optimum is a solved program and its solution's masses at the precisions asked for so far.
+// get returns what is known, or finds it. An error is not remembered.
+func (r *remembered[T]) get(key string, find func() (T, error)) (T, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	x, ok := r.known[key]
+	if ok {
+		return x, nil
+	}
+	x, err := find()
+	if err == nil {
+		if r.known == nil {
+			r.known = map[string]T{}
+		}
+		r.known[key] = x
+	}
+	return x, err
+}
+
+// optimum is a solved program, with its solution's masses by precision.
 type optimum struct {
 	program  *program
 	solution *solution
-	exact    []*big.Rat
-	boxes    map[uint][]number.Interval
+	exact    remembered[[]*big.Rat]
+	boxes    remembered[[]number.Interval]
 }
 
 func (o *optimal) Info() mechanisms.Info {
@@ -92,6 +115,15 @@ func (o *optimal) Info() mechanisms.Info {
 
 // maxOptimalVariables bounds the programs that are solved on the way to a pmf.
 const maxOptimalVariables = 10_000
+
+// prompt refuses programs that are too large for that.
+func (q *Request) prompt(name string) error {
+	if !q.larger(maxOptimalVariables) {
+		return nil
+	}
+	return fmt.Errorf("%w: %s at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
+		mechanisms.ErrInstance, name, q.N, q.K, decimal.Count(lattice.Variables(q.N, q.depths())), maxOptimalVariables)
+}
 
 // place returns the lattice point of an instance: its depths, which must be integers, and the program.
 func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err error) {
@@ -118,42 +150,36 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err 
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	s, err = o.optima.solve(ctx, &Request{N: len(depths), K: k, Epsilon: in.Epsilon, Level: o.level, Prior: Prior{kind: map[bool]string{true: "box"}[o.box]}})
+	q := &Request{N: len(depths), K: k, Epsilon: in.Epsilon, Level: o.level, Prior: o.prior}
+	if err := q.prompt("lp-optimal"); err != nil {
+		return nil, nil, err
+	}
+	s, err = o.optima.get(fmt.Sprint(q.N, q.K, q.Prior, q.Level, q.Epsilon), func() (*optimum, error) { return optimumOf(ctx, q) })
 	return depths, s, err
 }
 
 // optimalGap bounds what lp-optimal's error is above the optimum, relatively, where e^ε is irrational.
 var optimalGap = big.NewRat(1, 1e12)
 
-// solve returns the solved program of a published question, from memory where it is there. The error is the context's where it ends.
-func (o *solutions) solve(ctx context.Context, q *Request) (*optimum, error) {
-	if q.larger(maxOptimalVariables) {
-		return nil, fmt.Errorf("%w: lp-optimal at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
-			mechanisms.ErrInstance, q.N, q.K, decimal.Count(lattice.Variables(q.N, q.K)), maxOptimalVariables)
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	key := fmt.Sprint(q.N, q.K, q.Prior, q.Level, q.Epsilon)
-	if s, ok := o.solved[key]; ok {
-		return s, nil
-	}
+// optimumOf solves the program of a published question. The error is the context's where it ends.
+func optimumOf(ctx context.Context, q *Request) (*optimum, error) {
 	p, err := enumerate(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	s := &optimum{program: p, solution: &solution{proposal: &proposal{}}, boxes: map[uint][]number.Interval{}}
-	if q.N > 1 {
-		if s.solution, err = p.solve(ctx, effort{solver: linear.Embedded{}, gap: optimalGap}); err != nil {
-			return nil, err
-		}
-		switch {
-		case s.solution.undecided != "" && ctx.Err() != nil:
-			return nil, ctx.Err()
-		case s.solution.undecided != "":
-			return nil, fmt.Errorf("%w: lp-optimal: %s", linear.ErrUnsettled, s.solution.undecided)
-		}
+	s := &optimum{program: p, solution: &solution{proposal: &proposal{}}}
+	if q.N == 1 {
+		return s, nil
 	}
-	o.solved[key] = s
+	if s.solution, err = p.solve(ctx, effort{solver: linear.Embedded{}, gap: optimalGap}); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.solution.undecided != "" && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case s.solution.undecided != "":
+		return nil, fmt.Errorf("%w: lp-optimal: %s", linear.ErrUnsettled, s.solution.undecided)
+	}
 	return s, nil
 }
 
@@ -166,12 +192,10 @@ func (o *optimal) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.optima.mu.Lock()
-	if s.exact == nil {
-		s.exact = point(s.program, exactNumbers{}, z, s.solution.proposal.Injection)
-	}
-	o.optima.mu.Unlock()
-	return pmfAt(s.program, exactNumbers{}, s.exact, depths), nil
+	u, err := s.exact.get("", func() ([]*big.Rat, error) {
+		return point(s.program, exactNumbers{}, z, s.solution.proposal.Injection), nil
+	})
+	return pmfAt(s.program, exactNumbers{}, u, depths), err
 }
 
 // Enclose encloses the probabilities of one point that satisfies the program's rows and whose objective is within 1e-12 of the
@@ -182,39 +206,25 @@ func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval
 		return nil, err
 	}
 	f := enclosedNumbers{arith.Interval{Prec: prec}}
-	o.optima.mu.Lock()
-	u, ok := s.boxes[prec]
-	if !ok {
-		z := in.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
-		u = point(s.program, f, z, s.solution.proposal.Injection)
-		if _, rational := in.Epsilon.Z(); !rational {
-			u = s.mixed(u, f, prec)
-		}
-		s.boxes[prec] = u
-	}
-	o.optima.mu.Unlock()
-	return pmfAt(s.program, f, u, depths), nil
+	u, err := s.boxes.get(fmt.Sprint(prec), func() ([]number.Interval, error) { return s.masses(f), nil })
+	return pmfAt(s.program, f, u, depths), err
 }
 
-// mixed mixes the point with permute-and-flip by the weight that the solution's own precision found necessary.
-func (s *optimum) mixed(u []number.Interval, f enclosedNumbers, prec uint) []number.Interval {
-	p := s.program
-	if s.solution.prec == 0 {
-		return u // one candidate
+// masses encloses the point, where z is irrational mixed with permute-and-flip by the weight that the solution's own precision found necessary.
+func (s *optimum) masses(f enclosedNumbers) []number.Interval {
+	p, injection := s.program, s.solution.proposal.Injection
+	at := func(f enclosedNumbers, injection []*big.Rat) []number.Interval {
+		return point(p, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), f.Prec), injection)
 	}
-	own := enclosedNumbers{arith.Interval{Prec: s.solution.prec}}
-	z := p.Epsilon.ExpNeg(big.NewRat(1, 1), own.Prec)
-	theta, ok := mixture(p, own, z, point(p, own, z, s.solution.proposal.Injection), point(p, own, z, nil))
-	if !ok || theta.Sign() == 0 {
+	u := at(f, injection)
+	if _, rational := p.Epsilon.Z(); rational || s.solution.prec == 0 { // or one candidate
 		return u
 	}
-	flip := point(p, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), nil)
-	mix := f.FromRat(theta)
-	out := make([]number.Interval, len(u))
-	for j := range u {
-		out[j] = f.Add(f.Mul(f.Sub(f.One(), mix), u[j]), f.Mul(mix, flip[j]))
+	own := enclosedNumbers{arith.Interval{Prec: s.solution.prec}}
+	if theta, ok := mixture(p, own, p.Epsilon.ExpNeg(big.NewRat(1, 1), own.Prec), at(own, injection), at(own, nil)); ok && theta.Sign() > 0 {
+		return mixed(f, theta, u, at(f, nil))
 	}
-	return out
+	return u
 }
 
 func (o *optimal) Float(in *mechanisms.Instance) ([]float64, error) {

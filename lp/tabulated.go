@@ -38,16 +38,15 @@ const tablePrecision = 64
 // tabulate reads a proposal as a table, mixed with permute-and-flip as upperBound does, and multipliers of all rows, as walk finds them.
 func tabulate[T any](p *program, t *tableProgram, f ordered[T], z T, low, high *big.Rat, prop *proposal, rational func(T) *big.Rat) (*tableProof, error) {
 	u, flip := point(p, f, z, prop.Injection), point(p, f, z, nil)
-	share := f.Zero()
-	if theta, ok := mixture(p, f, z, u, flip); ok {
-		share = f.FromRat(theta)
-	} else {
+	if theta, ok := mixture(p, f, z, u, flip); !ok {
 		u = flip
+	} else if theta.Sign() > 0 {
+		u = mixed(f, theta, u, flip)
 	}
 	mass := make([]*big.Rat, len(u))
 	for j := range u {
 		of := f.FromRat(new(big.Rat).SetInt(p.mass[p.vars.Orbit[j]]))
-		mass[j] = rational(f.Quo(f.Add(u[j], f.Mul(share, f.Sub(flip[j], u[j]))), of))
+		mass[j] = rational(f.Quo(u[j], of))
 	}
 	var rows []table.Row
 	var multiplier []*big.Rat

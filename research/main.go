@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/lp"
 	"optratio/research/check"
 )
 
@@ -13,6 +14,7 @@ func main() { command.Main(newRoot) }
 
 // newRoot returns the command tree.
 func newRoot(s command.Streams) *cobra.Command {
+	lp.Register()
 	root := &cobra.Command{Use: "research", Short: "Recompute what the papers behind optratio state, draw and simulate, and what holds at every ε"}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newClaims(s), newFigure(s), newScenario(s), newBandit(s), newMap(s), newStoppingLimit(s), newWorstCase(s), newCoins(s), command.NewCheck(s, check.Check))

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"optratio/internal/front"
+	"optratio/lp"
 	"optratio/mechanisms"
 )
 
@@ -26,6 +27,7 @@ var (
 )
 
 func main() {
+	lp.Register()
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: go run ./site FOLDER")
 		os.Exit(usage)

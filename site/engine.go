@@ -17,12 +17,14 @@ import (
 	"time"
 
 	"optratio/internal/front"
+	"optratio/lp"
 	"optratio/mechanisms"
 )
 
 // With an argument, which pages do not give, main does jobs, a front.Job in JSON a line of standard input, and writes a line of JSON for
 // each. Otherwise it answers worker.js for as long as the worker lives.
 func main() {
+	lp.Register()
 	debug.SetMemoryLimit(maxMemory)
 	if len(os.Args) > 1 {
 		standard(os.Stdin)
