@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 
 	"optratio/internal/linear"
@@ -333,17 +332,20 @@ func (m *master) lawMultipliers(ctx context.Context) (multipliers, error) {
 			return lambda, nil
 		}
 	}
-	return m.settledMultipliers(ctx)
+	return m.relaxedMultipliers(ctx)
 }
 
-// chainMultipliers returns the multipliers of the relaxation where the rows are q_k <= e^ε q_{k+1} and q_{k+1} <= e^ε q_k alone; nil where
-// rounding spoils them, as it does where laws are least at the first rank and fall off from another one. For a value v, multipliers that make the adjusted payoffs of all ranks but the first one v are
+// chainMultipliers returns the multipliers of the relaxation where the rows are q_{k+1} <= e^ε q_k and q_k <= e^ε q_{k+1} alone; nil where
+// rounding spoils them, as it does where laws are least at the first rank and fall off from another one.
 //
-//	f_n = c_n - v,   f_k = c_k - v + max(e^ε f_{k+1}, e^-ε f_{k+1}):
+// The recurrence: let v be a value, and give what rank k+1 has too much, f_{k+1}, to rank k. A multiplier λ of the first row takes λ from the payoff of
+// rank k+1 and adds e^ε λ to that of rank k; one of the second row adds e^ε λ to rank k+1 and takes λ from rank k. So all ranks but the first
+// come to v with f_{k+1} for the first row where that is positive, and -e^-ε f_{k+1} for the second one otherwise, and then
 //
-// f_{k+1} for the second row if it is positive, -e^-ε f_{k+1} for the first one otherwise. The first rank's is v + f_1, and f_1 is
-// convex and falls with v, so that Newton's method from the left finds its root, which is the optimum. Laws fall off by powers of e^ε, but nothing
-// cancels on the way.
+//	f_n = c_n - v,   f_k = c_k - v + max(e^ε f_{k+1}, e^-ε f_{k+1}).
+//
+// The first rank's payoff is v + f_1. As f_1 is convex and falls with v, Newton's method from the left finds its root, which is the
+// optimum. Laws fall off by powers of e^ε, but nothing cancels on the way.
 func (m *master) chainMultipliers() multipliers {
 	n := m.p.N()
 	v, f := slices.Min(m.payoff), make([]float64, n)
@@ -397,14 +399,13 @@ func (m *master) felt(lambda multipliers) []row {
 	return slices.DeleteFunc(lambda.rows(), func(r row) bool { return min(law[r.i], law[r.j]) < least })
 }
 
-// settledMultipliers solves the relaxation as a linear program, at far more than the precision of floating point, from laws
-// that fall off by powers of e^ε to where a solver's tolerances see nothing.
-func (m *master) settledMultipliers(ctx context.Context) (multipliers, error) {
+// relaxedMultipliers solves the relaxation as a linear program.
+func (m *master) relaxedMultipliers(ctx context.Context) (multipliers, error) {
 	n := m.p.N()
 	var rows []row
 	have := map[row]bool{}
 	grow := func(x []float64) (added int) {
-		for _, r := range m.violated(x, 0) {
+		for _, r := range m.violated(x, entryFloor) {
 			if !have[r] {
 				have[r] = true
 				rows = append(rows, r)
@@ -413,56 +414,33 @@ func (m *master) settledMultipliers(ctx context.Context) (multipliers, error) {
 		}
 		return added
 	}
-	one, zero, e := big.NewRat(1, 1), new(big.Rat), new(big.Rat).SetFloat64(m.e)
-	delta, below := new(big.Rat).SetFloat64(m.delta), new(big.Rat).Neg(e)
-	program := func() *linear.Rational {
-		lp := &linear.Rational{}
-		lp.AddRow(one, one)
-		entries := make([][]int32, n)
-		values := make([][]*big.Rat, n)
+	program := func() *linear.Model {
+		lp := &linear.Model{}
+		lp.AddRow(1, 1)
+		entries, values := make([][]int32, n), make([][]float64, n)
 		for k := range n {
-			entries[k], values[k] = []int32{0}, []*big.Rat{one}
+			entries[k], values[k] = []int32{0}, []float64{1}
 		}
 		for _, r := range rows {
-			at := int32(lp.AddRow(nil, delta))
-			entries[r.i], values[r.i] = append(entries[r.i], at), append(values[r.i], one)
-			entries[r.j], values[r.j] = append(entries[r.j], at), append(values[r.j], below)
+			at := int32(lp.AddRow(math.Inf(-1), m.delta))
+			entries[r.i], values[r.i] = append(entries[r.i], at), append(values[r.i], 1)
+			entries[r.j], values[r.j] = append(entries[r.j], at), append(values[r.j], -m.e)
 		}
-		for k, c := range m.p.Payoff {
-			lp.AddCol(new(big.Rat).Neg(c), zero, nil, entries[k], values[k])
+		for k, c := range m.payoff {
+			lp.AddCol(-c, 0, math.Inf(1), entries[k], values[k])
 		}
 		return lp
 	}
 	g := &linear.Growing{Solver: m.solver, Rounds: 4 * n}
-	if _, err := g.Float(ctx, linear.Auto, func() *linear.Model { return program().Model() }, grow); err != nil || ctx.Err() != nil {
+	res, err := g.Float(ctx, linear.Auto, program, grow)
+	if err != nil || ctx.Err() != nil {
 		return nil, cmp.Or(err, context.Cause(ctx))
 	}
-	if g.Basis == nil {
-		return multipliers{}, nil
-	}
-	a, err := g.Settle(ctx, 0, program, func(a *linear.Approximation) int { return grow(unscaled(a.X, a.Shift)) })
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errors.Is(err, linear.ErrUnsettled), errors.Is(err, linear.ErrSingular):
-		return multipliers{}, nil
-	case err != nil:
-		return nil, err
-	}
 	lambda := multipliers{}
-	for i, y := range unscaled(a.Y, a.Shift)[1:] {
+	for i, y := range res.Duals[1:] { // as many as the program had rows
 		if y < 0 {
 			lambda[rows[i]] = -y
 		}
 	}
 	return lambda, nil
-}
-
-// unscaled returns x/2^shift.
-func unscaled(x []*big.Int, shift uint) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i], _ = new(big.Float).SetMantExp(new(big.Float).SetInt(v), -int(shift)).Float64()
-	}
-	return out
 }
