@@ -2,7 +2,7 @@ package evidence
 
 import (
 	"context"
-	"fmt"
+	"math"
 	"math/big"
 )
 
@@ -90,58 +90,32 @@ func Sized(o Options, steps float64) {
 
 // Fits stops where enumerating the lattice exceeds the memory or the steps allowed.
 func Fits(o Options, n, k int) {
-	variables, table := VariableCount(n, k), (n+1)*(k+1)
-	need := float64(float64(variables)*BytesPerVariable) + float64(float64(table)*16)
-	if need > float64(o.MaxMemory) {
-		Limit("n = %d, k = %d has %s variables, and takes about %.3g bytes; the limit is %d", n, k, atLeast(variables), need, o.MaxMemory)
-	}
-	if steps := float64(float64(variables)*stepsPerVariable) + float64(float64(OrbitCount(n, k))*float64(k)*StepsPerDepth); steps > float64(o.MaxSteps) {
-		Limit("n = %d, k = %d has %s variables, and takes about %.3g steps; the limit is %d", n, k, atLeast(variables), steps, o.MaxSteps)
+	variables := VariableCount(n, k)
+	need := float64(variables*BytesPerVariable) + float64(float64(n+1)*float64(k+1)*16)
+	steps := float64(variables*stepsPerVariable) + float64(OrbitCount(n, k)*float64(k)*StepsPerDepth)
+	if need > float64(o.MaxMemory) || steps > float64(o.MaxSteps) {
+		Limit("n = %d, k = %d has about %.3g variables, and takes about %.3g bytes and %.3g steps; the limits are %d and %d", n, k, variables, need, steps, o.MaxMemory, o.MaxSteps)
 	}
 }
 
-func atLeast(count int) string {
-	if count >= MaxCount {
-		return "more than 10^18"
-	}
-	return fmt.Sprint(count)
+// OrbitCount returns C(n+k-1, k), the number of count vectors.
+func OrbitCount(n, k int) float64 { return Binomial(n+k-1, k) }
+
+// VariableCount returns the number of variables: those at depth 0 are as many as the count vectors, and those at any other depth C(n+k-2, k), the vectors left
+// without a candidate there.
+func VariableCount(n, k int) float64 {
+	return OrbitCount(n, k) + float64(float64(k)*Binomial(n+k-2, k))
 }
 
-// MaxCount bounds what count and friends return: they saturate there.
-const MaxCount = 1 << 60
-
-// OrbitCount returns C(n+k-1, k), the number of count vectors, or maxCount if that is less.
-func OrbitCount(n, k int) int { return Binomial(n+k-1, k) }
-
-// VariableCount returns the number of variables or maxCount: those at depth 0 are as many as the
-// count vectors, and those at any other depth C(n+k-2, k), the vectors left without a
-// candidate there.
-func VariableCount(n, k int) int {
-	orbits := OrbitCount(n, k)
-	if n < 2 || k == 0 {
-		return orbits
-	}
-	each := Binomial(n+k-2, k)
-	if each > MaxCount/k {
-		return MaxCount
-	}
-	return min(MaxCount, orbits+k*each) // both terms are at most maxCount
-}
-
-// Binomial returns C(a, b), or maxCount if that is less.
-func Binomial(a, b int) int {
+// Binomial returns C(a, b) but for rounding; of what is above 10^18 only that it is more.
+func Binomial(a, b int) float64 {
 	b = min(b, a-b)
 	if b < 0 {
 		return 0
 	}
-	r := big.NewInt(1)
-	limit := big.NewInt(MaxCount)
-	for i := 1; i <= b; i++ {
-		r.Mul(r, big.NewInt(int64(a-b+i)))
-		r.Quo(r, big.NewInt(int64(i)))
-		if r.Cmp(limit) >= 0 {
-			return MaxCount
-		}
+	r := 1.0
+	for i := 1; i <= b && r < 1e18; i++ {
+		r = float64(r*float64(a-b+i)) / float64(i)
 	}
-	return int(r.Int64())
+	return math.Round(r)
 }

@@ -3,6 +3,7 @@ package evidence
 import (
 	"fmt"
 	"iter"
+	"math"
 	"math/big"
 	"slices"
 	"testing"
@@ -61,11 +62,11 @@ func TestEnumeration(t *testing.T) {
 				}
 				i++
 			}
-			if i != len(want) || i != OrbitCount(n, k) {
-				t.Errorf("(%d, %d): %d count vectors, want %d, orbitCount %d", n, k, i, len(want), OrbitCount(n, k))
+			if i != len(want) || float64(i) != OrbitCount(n, k) {
+				t.Errorf("(%d, %d): %d count vectors, want %d, orbitCount %v", n, k, i, len(want), OrbitCount(n, k))
 			}
-			if got := l.Number(); got != variables || got != VariableCount(n, k) {
-				t.Errorf("(%d, %d): %d variables, want %d, variableCount %d", n, k, got, variables, VariableCount(n, k))
+			if got := l.Number(); got != variables || float64(got) != VariableCount(n, k) {
+				t.Errorf("(%d, %d): %d variables, want %d, variableCount %v", n, k, got, variables, VariableCount(n, k))
 			}
 		}
 	}
@@ -112,21 +113,6 @@ func TestChains(t *testing.T) {
 			if slices.Contains(seen, false) {
 				t.Errorf("(%d, %d): a variable on no chain", n, k)
 			}
-		}
-	}
-}
-
-func TestCountsSaturate(t *testing.T) {
-	for _, c := range []struct{ n, k, orbits, variables int }{
-		{1, 0, 1, 1},
-		{1, 1 << 20, 1, 1},
-		{2, 1 << 20, 1<<20 + 1, 1<<21 + 1},
-		{1 << 30, 1, 1 << 30, 1<<31 - 1},
-		{8, 8, 6435, 6435 + 8*3003},
-		{1 << 30, 1 << 20, MaxCount, MaxCount},
-	} {
-		if o, v := OrbitCount(c.n, c.k), VariableCount(c.n, c.k); o != c.orbits || v != c.variables {
-			t.Errorf("(%d, %d): %d and %d, want %d and %d", c.n, c.k, o, v, c.orbits, c.variables)
 		}
 	}
 }
@@ -238,27 +224,24 @@ func related(of Level, m, l []int, v, w int) bool {
 	return found
 }
 
-// TestCountsAreExactBelowTheirLimit compares the counts with C(n+k-1, k) + k C(n+k-2, k) in integers of any length.
-func TestCountsAreExactBelowTheirLimit(t *testing.T) {
-	limit, saturated := big.NewInt(MaxCount), 0
-	within := func(x *big.Int) int {
-		if x.Cmp(limit) > 0 {
-			saturated++
-			return MaxCount
-		}
-		return int(x.Int64())
+// TestCounts compares the counts with C(n+k-1, k) + k C(n+k-2, k) in integers of any length.
+func TestCounts(t *testing.T) {
+	const limit = 1e18
+	same := func(got float64, want *big.Int) bool {
+		x, _ := new(big.Float).SetInt(want).Float64()
+		return got >= limit && x >= limit || math.Abs(got-x) <= 1e-12*x
 	}
-	for _, n := range []int{2, 3, 4, 5, 7, 10, 16, 25, 31, 32, 33, 34, 60, 1000, 1 << 20, 1<<30 - 1, 1 << 30} {
+	for _, n := range []int{1, 2, 3, 4, 5, 7, 10, 16, 25, 31, 32, 33, 34, 60, 1000, 1 << 20, 1<<30 - 1, 1 << 30} {
 		for k := 1; k <= 70; k++ {
 			orbits := new(big.Int).Binomial(int64(n+k-1), int64(k))
 			variables := new(big.Int).Binomial(int64(n+k-2), int64(k))
 			variables.Add(variables.Mul(variables, big.NewInt(int64(k))), orbits)
-			if o, v := OrbitCount(n, k), VariableCount(n, k); o != within(orbits) || v != within(variables) {
-				t.Errorf("(%d, %d): %d and %d, want %v and %v", n, k, o, v, orbits, variables)
+			if o, v := OrbitCount(n, k), VariableCount(n, k); !same(o, orbits) || !same(v, variables) {
+				t.Errorf("(%d, %d): %v and %v, want %v and %v", n, k, o, v, orbits, variables)
 			}
 		}
 	}
-	if saturated < 100 {
-		t.Errorf("only %d counts beyond the limit", saturated)
+	if got := OrbitCount(1<<30, 1<<20); got < limit {
+		t.Errorf("%v of the largest lattice", got)
 	}
 }

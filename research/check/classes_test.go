@@ -35,7 +35,7 @@ func TestClassesHoldTheirVectors(t *testing.T) {
 				}
 				assert.Equal(t, c.mass, count, "n = %d, k = %d, top = %d", n, k, top)
 				if top == k+1 {
-					assert.Len(t, c.mass, evidence.OrbitCount(n, k))
+					assert.Len(t, c.mass, int(evidence.OrbitCount(n, k)))
 				}
 				// Every chain of the lattice, found by the lattice's own enumerator, is one of the classes' chains.
 				known := map[string]bool{}

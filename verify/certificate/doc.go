@@ -15,15 +15,15 @@
 //
 //	any claim                       certificate check read setting number effort verdict              950
 //	section stopping                stopping                                                          1200
-//	section witness                 witness input                                                     1450
+//	section witness                 witness input                                                     1400
 //	section table                   finite explicit                                                   1500
-//	section heterogeneous           finite heterogeneous                                              1550
+//	section heterogeneous           finite heterogeneous                                              1500
 //	section lattice                 lattice level finite orbits                                       2000
-//	section program, by theorem     program results closed recurrence                                 1500
-//	…with claims on em              program results closed exponential recurrence lattice finite orbits  2400
-//	section program, proof lp       program results closed lattice level finite orbits bound          2700
-//	section program, proof lumped   program results closed walk lumped                                1850
-//	…with lines product             program results closed walk lumped lattice product                2300
+//	section program, by theorem     program results closed recurrence                                 1450
+//	…with claims on em              program results closed exponential recurrence lattice finite orbits  2350
+//	section program, proof lp       program results closed lattice level finite orbits bound          2650
+//	section program, proof lumped   program results closed walk lumped                                1800
+//	…with lines product             program results closed walk lumped lattice product                2250
 //
 // What is left is vipr.go, which writes a valid proof in another format.
 //

@@ -89,21 +89,34 @@ func (h *heterogeneous) cellsOf(i int) {
 	}
 }
 
-// neighbors visits the ordered pairs. Two vectors are neighbors if some shift suits all candidates, or where no shifts are allowed if 0 does.
+// neighbors visits the ordered pairs. Two vectors are neighbors if some shift t suits all candidates, |c·step - t| <= Δ for the change c of its level, or where no shifts
+// are allowed if 0 does.
 func (h *heterogeneous) neighbors(visit func(pair)) {
-	lower, upper, zero := h.shiftsOf()
-	rows := make([]part, len(h.sensitivities))
+	n := len(h.sensitivities)
+	whole, _ := h.cost.Common(append(h.sensitivities[:n:n], h.step))
+	h.cost.Hold(4*n*(h.steps+1), whole[n].BitLen()+32)
+	lower, upper := make([][]*big.Int, n), make([][]*big.Int, n) // the least and the greatest shift, by candidate and by c + steps
+	for r, d := range whole[:n] {
+		for c := -h.steps; c <= h.steps; c++ {
+			h.cost.Multiply(whole[n].BitLen(), 128)
+			x := new(big.Int).Mul(whole[n], big.NewInt(int64(c)))
+			lower[r], upper[r] = append(lower[r], new(big.Int).Sub(x, d)), append(upper[r], x.Add(x, d))
+		}
+	}
+	rows := make([]part, n)
 	for i, p := range h.vectors {
 		for j, q := range h.vectors {
-			low, high := 0, math.MaxInt
-			if !h.shifts {
-				low, high = zero, zero
-			}
+			var low, high *big.Int
 			for r := range p {
 				c := q[r] - p[r] + h.steps
-				low, high = max(low, lower[r][c]), min(high, upper[r][c])
+				if low == nil || low.Cmp(lower[r][c]) < 0 {
+					low = lower[r][c]
+				}
+				if high == nil || high.Cmp(upper[r][c]) > 0 {
+					high = upper[r][c]
+				}
 			}
-			if low > high || i == j {
+			if i == j || low.Cmp(high) > 0 || !h.shifts && (low.Sign() > 0 || high.Sign() < 0) {
 				continue
 			}
 			for r := range rows {
@@ -112,42 +125,6 @@ func (h *heterogeneous) neighbors(visit func(pair)) {
 			visit(pair{rows: rows})
 		}
 	}
-}
-
-// shiftsOf returns which shifts suit a candidate, by candidate and by the change of its level plus steps: those from c·step - Δ to c·step + Δ where that
-// is c. The ends are numbers for their places among all of them, and zero is that of 0.
-func (h *heterogeneous) shiftsOf() (lower, upper [][]int, zero int) {
-	n := len(h.sensitivities)
-	bits := 0
-	for _, d := range append(h.sensitivities[:n:n], h.step) {
-		num, den := evidence.Length(d)
-		bits = max(bits, num+den)
-	}
-	count := 8 * n * (h.steps + 1)
-	h.cost.Keep(count * (200 + bits/2))
-	h.cost.Spend(count * (64 + bits/64*(bits/64)))
-	var lows, highs [][]*big.Rat
-	ends := []*big.Rat{new(big.Rat)}
-	for _, d := range h.sensitivities {
-		var low, high []*big.Rat
-		for c := -h.steps; c <= h.steps; c++ {
-			x := new(big.Rat).Mul(h.step, big.NewRat(int64(c), 1))
-			low, high = append(low, new(big.Rat).Sub(x, d)), append(high, new(big.Rat).Add(x, d))
-		}
-		lows, highs, ends = append(lows, low), append(highs, high), append(append(ends, low...), high...)
-	}
-	slices.SortFunc(ends, (*big.Rat).Cmp)
-	places := func(of []*big.Rat) (out []int) {
-		for _, x := range of {
-			at, _ := slices.BinarySearchFunc(ends, x, (*big.Rat).Cmp) // the first of those that are equal
-			out = append(out, at)
-		}
-		return out
-	}
-	for r := range n {
-		lower, upper = append(lower, places(lows[r])), append(upper, places(highs[r]))
-	}
-	return lower, upper, places([]*big.Rat{new(big.Rat)})[0]
 }
 
 func (h *heterogeneous) About(p *evidence.Problem) bool {

@@ -60,7 +60,7 @@ func (c *orbits) Read(r *evidence.Reader, o evidence.Options) {
 	if everybody {
 		// A row says for each candidate of a count vector at which depth it is, by how much it sinks, and whether it is chosen.
 		ways := (depths + 1) * (c.step + 1)
-		rows := float64(evidence.Binomial(c.top+ways-1, c.top)) * float64(evidence.Binomial(c.n-c.top+ways-1, c.n-c.top))
+		rows := evidence.Binomial(c.top+ways-1, c.top) * evidence.Binomial(c.n-c.top+ways-1, c.n-c.top)
 		evidence.Sized(o, rows*stepsPerRow)
 	}
 	c.lay()
@@ -202,7 +202,7 @@ func (c *orbits) sets(rows []part, rank, above int, m, to []int, moves []evidenc
 		for i, x := range t {
 			here[moves[i].W] += x
 			there[moves[i].V] += x
-			times *= evidence.Binomial(moves[i].Count, x)
+			times *= int(new(big.Int).Binomial(int64(moves[i].Count), int64(x)).Int64())
 		}
 		rows = append(rows, part{privacyRow{c.cell(above, to, there), c.cell(rank, m, here)}, times})
 	}

@@ -143,13 +143,6 @@ func (ck *checker) enclose(prec uint) number.Interval {
 // closed returns the closed forms as means, exact if that is possible.
 func (ck *checker) closed(prec uint) (flip, dual, sum, all number.Number) {
 	c := ck.certificate
-	work := float64(evidence.Bits(c.n))
-	if ck.box {
-		work *= float64(c.k)
-	}
-	if work+float64(c.k) > 1<<22 {
-		evidence.Limit("n = %d, k = %d takes too long", c.n, c.k)
-	}
 	exact := ck.z != nil && ck.closedBits() <= evidence.MaxClosedBits
 	ck.spend(prec, exact)
 	if exact {
@@ -204,15 +197,9 @@ func (ck *checker) results(prec uint) (res results) {
 	}
 	if ck.claimsOn("em") {
 		total := exponentialTotal(ck.lattice, arith.Interval{Prec: prec}, ck.enclose(prec))
-		res.em = number.Enclosed(total).Quo(ck.scoreVectors())
+		res.em = number.Enclosed(total).Quo(number.Exact(ck.lattice.objective().total))
 	}
 	return res
-}
-
-// scoreVectors returns ΣW for a lattice that is enumerated.
-func (ck *checker) scoreVectors() number.Number {
-	t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, new(big.Rat), ck.n, ck.k, ck.box)
-	return number.Exact(t.All)
 }
 
 // bounds returns the bounds on the optimum and the error of permute-and-flip.
@@ -252,7 +239,7 @@ func (ck *checker) exactEM(q *evidence.Claim, prec uint) bool {
 	if ck.z == nil || lower.Cmp(upper) != 0 && prec < ck.o.MaxPrecision {
 		return false
 	}
-	length := float64(evidence.OrbitCount(ck.n, ck.k)) * (float64(float64(ck.k)*float64(ck.z.Denom().BitLen())) + float64(evidence.Bits(ck.n)))
+	length := evidence.OrbitCount(ck.n, ck.k) * (float64(float64(ck.k)*float64(ck.z.Denom().BitLen())) + float64(evidence.Bits(ck.n)))
 	return length <= maxExponentialBits
 }
 
@@ -260,5 +247,5 @@ func (ck *checker) emExact() number.Number {
 	if ck.em == nil {
 		ck.em = exponentialExact(ck.lattice, ck.z)
 	}
-	return number.Exact(ck.em).Quo(ck.scoreVectors())
+	return number.Exact(ck.em).Quo(number.Exact(ck.lattice.objective().total))
 }

@@ -93,7 +93,7 @@ func (w *witness) ofInputs(r *evidence.Reader) {
 	for i, word := range []string{"input", "neighbor-input"} {
 		w.inputs[i] = r.Take(word)
 		var err error
-		if same[i], err = canonical(w.inputs[i]); err != nil {
+		if same[i], err = canonical(w.inputs[i], w.cost); err != nil {
 			r.Failf("%s: %v", word, err)
 		}
 	}
@@ -140,7 +140,7 @@ func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
 		w.cost.Sum(low, lo)
 		w.cost.Sum(high, hi)
 		if out = append(out, number.Exact(lo)); two {
-			out[len(out)-1] = number.Enclosed(number.NewInterval(down(lo), up(hi)))
+			out[len(out)-1] = number.Enclosed(number.Hull(number.FromRat(lo, tableBits), number.FromRat(hi, tableBits)))
 		}
 	}
 	one := big.NewRat(1, 1)
@@ -153,14 +153,6 @@ func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
 const maxFormulaBits = 1 << 20 // of exact numbers that are worked out by a formula, times the candidates
 
 const tableBits = 512 // of the ends of a table's enclosures
-
-func down(x *big.Rat) *big.Float {
-	return new(big.Float).SetPrec(tableBits).SetMode(big.ToNegativeInf).SetRat(x)
-}
-
-func up(x *big.Rat) *big.Float {
-	return new(big.Float).SetPrec(tableBits).SetMode(big.ToPositiveInf).SetRat(x)
-}
 
 // Decide decides whether the property is violated.
 func (w *witness) Decide(o evidence.Options) {
@@ -193,16 +185,11 @@ func (w *witness) Decide(o evidence.Options) {
 
 // related reports whether the two vectors are neighbors, which are not just stated to be.
 func (w *witness) related() bool {
-	var least, most *big.Rat
-	for r := range w.scores {
-		d := new(big.Rat).Sub(w.neighbor[r], w.scores[r])
-		if least == nil || d.Cmp(least) < 0 {
-			least = d
-		}
-		if most == nil || d.Cmp(most) > 0 {
-			most = d
-		}
+	var changes []*big.Rat
+	for r, q := range w.scores {
+		changes = append(changes, new(big.Rat).Sub(w.neighbor[r], q))
 	}
+	least, most := slices.MinFunc(changes, (*big.Rat).Cmp), slices.MaxFunc(changes, (*big.Rat).Cmp)
 	wide := new(big.Rat).Mul(w.sensitivity, big.NewRat(2, 1))
 	minus := new(big.Rat).Neg(w.sensitivity)
 	switch w.neighbors {
