@@ -94,7 +94,7 @@ func TestRatesReadings(t *testing.T) {
 		}
 		rows, err := audit.ReadTable(strings.NewReader(text.String()), "table", audit.Labels, precision)
 		require.NoError(t, err)
-		r.Rate, err = TableOf("table", rows, p)
+		r.Rate, err = p.TableOf("table", rows)
 		require.NoError(t, err)
 		a, err := Solve(context.Background(), r)
 		require.NoError(t, err)
@@ -134,7 +134,7 @@ func TestFindings(t *testing.T) {
 		rows, err := audit.Program{Command: command}.Rows(ctx, p.Asked(), audit.Options{Epsilon: exp(t, "2")})
 		var table *Table
 		if err == nil {
-			table, err = TableOf("the program", rows, p)
+			table, err = p.TableOf("the program", rows)
 		}
 		if want != "" {
 			assert.ErrorContains(t, err, want, command)
@@ -165,7 +165,7 @@ func TestSample(t *testing.T) {
 
 	var text bytes.Buffer
 	require.NoError(t, m.WriteCSV(&text))
-	back, err := ReadTable("t.csv", &text, &Problem{Inputs: m.inputs, Outputs: m.outputs})
+	back, err := (&Problem{Inputs: m.inputs, Outputs: m.outputs}).ReadTable("t.csv", &text)
 	require.NoError(t, err)
 	assert.Equal(t, m.Table()[0][1].RatString(), back.P[0][1].Rat().RatString())
 }

@@ -174,22 +174,25 @@ func (r *reading) lists(v any, field string) (lists [][]any) {
 	return lists
 }
 
-// nameOf returns a name: a string, or a number.
-func (r *reading) nameOf(v any, path ...any) string {
-	if name, ok := v.(string); ok {
-		return name
+// nameOf returns the name that a JSON value is: a string, or of a number its decimal, so that 1 and 1.0 are one name.
+func nameOf(v any) (name string, ok bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		name, err := strictjson.Key([]byte(v))
+		return name, err == nil
 	}
-	if number, ok := v.(json.Number); ok {
-		if name, err := numberName(number.String()); err == nil {
-			return name
-		}
-	}
-	r.fail(path, "no name; give a string")
-	return ""
+	return "", false
 }
 
-// numberName returns the name that a JSON number is: its decimal, so that 1 and 1.0 are one name.
-func numberName(text string) (string, error) { return strictjson.Key([]byte(text)) }
+func (r *reading) nameOf(v any, path ...any) string {
+	name, ok := nameOf(v)
+	if !ok {
+		r.fail(path, "no name; give a string")
+	}
+	return name
+}
 
 func (r *reading) names(v any, field string) (out []string) {
 	seen := map[string]bool{}

@@ -322,7 +322,7 @@ func (l *line) problem() (p *optimum.Problem, rated *optimum.Table, err error) {
 	if err := p.Check(); err != nil || rate == "" {
 		return p, nil, err
 	}
-	rated, err = optimum.ReadTable(rate, strings.NewReader(l.file(rate)), p)
+	rated, err = p.ReadTable(rate, strings.NewReader(l.file(rate)))
 	return p, rated, err
 }
 

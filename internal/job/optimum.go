@@ -80,8 +80,7 @@ func (q *Optimum) about(err error) error { return refuse("%s: %w", cmp.Or(q.File
 func (q *Optimum) change(ctx context.Context, h *Host, p *optimum.Problem, isNew bool) (err error) {
 	if q.Pairs != "" {
 		_, err = read(ctx, h, "pairs", q.Pairs, func(name string, text io.Reader) (x any, err error) {
-			p.Pairs, p.Inputs, err = optimum.ReadPairs(name, text, p.Inputs, isNew)
-			return nil, err
+			return nil, p.ReadPairs(name, text, isNew)
 		})
 		p.OneWay = q.Directed
 	}
@@ -96,8 +95,7 @@ func (q *Optimum) change(ctx context.Context, h *Host, p *optimum.Problem, isNew
 		}
 	default:
 		_, err = read(ctx, h, "loss", q.Loss, func(name string, text io.Reader) (x any, err error) {
-			p.Loss, p.Inputs, p.Outputs, err = optimum.ReadLoss(name, text, p.Inputs, p.Outputs, isNew)
-			return nil, err
+			return nil, p.ReadLoss(name, text, isNew)
 		})
 	}
 	switch {
@@ -116,7 +114,7 @@ func (q *Optimum) change(ctx context.Context, h *Host, p *optimum.Problem, isNew
 
 // prior reads the file of a prior.
 func (q *Optimum) prior(ctx context.Context, h *Host, field, path string, p *optimum.Problem) ([]*big.Rat, error) {
-	return read(ctx, h, field, path, func(name string, text io.Reader) ([]*big.Rat, error) { return optimum.ReadPrior(name, text, p.Inputs) })
+	return read(ctx, h, field, path, p.ReadPrior)
 }
 
 func (q *Optimum) request(ctx context.Context, h *Host) (r optimum.Request, err error) {
@@ -140,10 +138,7 @@ func (q *Optimum) request(ctx context.Context, h *Host) (r optimum.Request, err 
 		return r, err
 	}
 	if q.Rate != "" {
-		r.Rate, err = read(ctx, h, "rate", q.Rate, func(name string, text io.Reader) (*optimum.Table, error) {
-			return optimum.ReadTable(name, text, p)
-		})
-		if err != nil {
+		if r.Rate, err = read(ctx, h, "rate", q.Rate, p.ReadTable); err != nil {
 			return r, err
 		}
 	}

@@ -149,7 +149,7 @@ func (s *Stated) about(ctx context.Context, h *Host, p *optimum.Problem, eps num
 		if err != nil {
 			return nil, err
 		}
-		t, err := optimum.TableOf(s.File, rows, p)
+		t, err := p.TableOf(s.File, rows)
 		if err != nil {
 			err = refuse("{pmf-file} %w", err)
 		}
@@ -158,7 +158,7 @@ func (s *Stated) about(ctx context.Context, h *Host, p *optimum.Problem, eps num
 	rows, err := s.program().Rows(ctx, p.Asked(), o)
 	var t *optimum.Table
 	if err == nil {
-		t, err = optimum.TableOf("the program", rows, p)
+		t, err = p.TableOf("the program", rows)
 	}
 	if errors.Is(err, mechanisms.ErrAnswer) || errors.Is(err, optimum.ErrProblem) {
 		return &optimum.Table{Finding: fmt.Sprint(err)}, nil
