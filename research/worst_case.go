@@ -85,29 +85,15 @@ func (f *worstFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc, err := job.Await(ctx, job.Grace, func() (*worstDoc, error) {
-		doc := &worstDoc{N: f.n, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Sensitivity: f.sensitivity}
 		flip, _, err := w.Worst(mechanisms.PermuteAndFlip(), eps)
 		if err != nil {
 			return nil, err
 		}
+		doc := &worstDoc{N: f.n, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Sensitivity: f.sensitivity}
 		for _, name := range names {
-			m, err := mechanisms.Lookup(name)
+			row, err := rateWorst(w, name, eps, flip, target)
 			if err != nil {
-				return nil, command.Usagef("--mechanism %s: %w", command.Quoted(name), err)
-			}
-			row := worsts{Name: m.Info().Name}
-			if row.Error, row.Gap, err = w.Worst(m, eps); err != nil {
 				return nil, command.Usagef("--mechanism %s: %w", name, err)
-			}
-			if row.Ratio = number.Int(1); m != mechanisms.PermuteAndFlip() {
-				row.Ratio = evaluate.Ratio(row.Error, flip)
-			}
-			if target != nil {
-				x, err := w.Reaching(m, number.Exact(target))
-				if err != nil {
-					return nil, err
-				}
-				row.TargetEps = &x
 			}
 			doc.Mechanisms = append(doc.Mechanisms, row)
 		}
@@ -118,6 +104,27 @@ func (f *worstFlags) run(ctx context.Context) error {
 	}
 	f.Show(doc, func(w io.Writer) { doc.print(w, f.target) })
 	return nil
+}
+
+// rateWorst is one mechanism's line, beside permute-and-flip's worst error; target may be nil.
+func rateWorst(w *worst.Case, name string, eps number.Epsilon, flip number.Number, target *big.Rat) (row worsts, err error) {
+	m, err := mechanisms.Lookup(name)
+	if err != nil {
+		return row, err
+	}
+	row.Name = m.Info().Name
+	if row.Error, row.Gap, err = w.Worst(m, eps); err != nil {
+		return row, err
+	}
+	if row.Ratio = number.Int(1); m != mechanisms.PermuteAndFlip() {
+		row.Ratio = evaluate.Ratio(row.Error, flip)
+	}
+	if target != nil {
+		x, err := w.Reaching(m, number.Exact(target))
+		row.TargetEps = &x
+		return row, err
+	}
+	return row, nil
 }
 
 func (d *worstDoc) print(w io.Writer, target string) {

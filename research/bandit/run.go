@@ -135,6 +135,7 @@ func (c *Config) play(ctx context.Context, run int, name string, times []int, me
 	rewards := make([]float64, len(c.Before))
 	reward, regret, best, atBest := 0.0, 0.0, 0, 0
 	arms, now, top := c.Before, means[0], bestArm(means[0])
+	before := 0 // the time of the curve before the next
 	for t, next := 0, 0; t < c.Horizon; t++ {
 		if t == c.Shift {
 			rec.BeforeShift = regret
@@ -162,13 +163,9 @@ func (c *Config) play(ctx context.Context, run int, name string, times []int, me
 			}
 		}
 		if t+1 == times[next] {
-			from := 0
-			if next > 0 {
-				from = times[next-1]
-			}
 			rec.Reward, rec.Regret = append(rec.Reward, reward), append(rec.Regret, regret)
-			rec.BestShare = append(rec.BestShare, float64(best)/float64(times[next]-from))
-			best, next = 0, next+1
+			rec.BestShare = append(rec.BestShare, float64(best)/float64(times[next]-before))
+			best, before, next = 0, times[next], next+1
 		}
 	}
 	if c.Shift == c.Horizon {

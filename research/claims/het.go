@@ -95,30 +95,9 @@ func init() {
 		"V-B, figures 3, 4 and 18": notCheckable("the candidates of figures 4 and 18 are not listed, figure 3 has no numbers"),
 
 		// A candidate without noise and score x is taken by noisy max iff no noisy score of the others, all 0, exceeds x.
-		"App. I, (16)": over("three sets of scales, x = 0, 1/2, 3, enclosed: the probability of a candidate of score x without noise among candidates of score 0 with noise", func(t *tally) {
-			for _, scales := range [][]*big.Rat{rats("1"), rats("1/2", "1/2", "10"), rats("1", "2", "3", "4")} {
-				for _, x := range rats("0", "1/2", "3") {
-					in := &mechanisms.Instance{Scores: append([]*big.Rat{x}, zeros(len(scales))...), Sensitivities: append(rats("0"), scales...), Epsilon: epsilonOf("1")}
-					want := enclose(one)
-					for _, b := range scales {
-						want = want.Mul(enclose(one).Sub(number.ExpRat(quo(mul(rat(-1, 1), x), b), precision).Mul(half)))
-					}
-					t.meets(ask("rnmh-laplace", in)[0], want, "scales %s, x = %s", text(scales), x.RatString())
-				}
-			}
-		}),
+		"App. I, (16)": over("three sets of scales, x = 0, 1/2, 3, enclosed: the probability of a candidate of score x without noise among candidates of score 0 with noise", laplaceOfOthers),
 		"App. I, (17)": notCheckable("the candidates of figure 4 are not listed; optratio recommend computes the weighted correlation"),
-		"App. J, (18)": over("14 pairs of sensitivities, ε = 1, β = 0.05, enclosed; the bounds have the ratio 2Δ_*/max Δ for all n, β and ε", func(t *tally) {
-			for v := range tuples(rats("1/10", "1/2", "51/100", "1", "3"), rats("1", "2", "3")) {
-				star, most := v[0], v[1]
-				if star.Cmp(most) <= 0 {
-					b := must(recommend.NewUtilityBounds(&mechanisms.Instance{Scores: rats("5", "0", "1"), Sensitivities: []*big.Rat{star, most, star}, Epsilon: epsilonOf("1")}))
-					gem, _ := b.GEM.Lower()
-					rnm, _ := b.RNM.Upper()
-					t.expect(less(rnm, gem) == less(most, mul(two, star)), "Δ_* = %s, largest %s: bounds %s and %s", star.RatString(), most.RatString(), b.GEM, b.RNM)
-				}
-			}
-		}),
+		"App. J, (18)": over("14 pairs of sensitivities, ε = 1, β = 0.05, enclosed; the bounds have the ratio 2Δ_*/max Δ for all n, β and ε", boundsCompared),
 		"App. J, (19)": vacuousWhere(func(*big.Rat) *big.Rat { return two }),
 	})
 }
@@ -495,4 +474,31 @@ func sameSettings(first, second string) check {
 			}
 		}
 	})
+}
+
+// laplaceOfOthers compares the probability of the candidate without noise with the product of (16).
+func laplaceOfOthers(t *tally) {
+	for _, scales := range [][]*big.Rat{rats("1"), rats("1/2", "1/2", "10"), rats("1", "2", "3", "4")} {
+		for _, x := range rats("0", "1/2", "3") {
+			in := &mechanisms.Instance{Scores: append([]*big.Rat{x}, zeros(len(scales))...), Sensitivities: append(rats("0"), scales...), Epsilon: epsilonOf("1")}
+			want := enclose(one)
+			for _, b := range scales {
+				want = want.Mul(enclose(one).Sub(number.ExpRat(quo(mul(rat(-1, 1), x), b), precision).Mul(half)))
+			}
+			t.meets(ask("rnmh-laplace", in)[0], want, "scales %s, x = %s", text(scales), x.RatString())
+		}
+	}
+}
+
+// boundsCompared expects GEM to have the better bound iff twice the best candidate's sensitivity is above the largest.
+func boundsCompared(t *tally) {
+	for v := range tuples(rats("1/10", "1/2", "51/100", "1", "3"), rats("1", "2", "3")) {
+		star, most := v[0], v[1]
+		if star.Cmp(most) <= 0 {
+			b := must(recommend.NewUtilityBounds(&mechanisms.Instance{Scores: rats("5", "0", "1"), Sensitivities: []*big.Rat{star, most, star}, Epsilon: epsilonOf("1")}))
+			gem, _ := b.GEM.Lower()
+			rnm, _ := b.RNM.Upper()
+			t.expect(less(rnm, gem) == less(most, mul(two, star)), "Δ_* = %s, largest %s: bounds %s and %s", star.RatString(), most.RatString(), b.GEM, b.RNM)
+		}
+	}
 }

@@ -58,67 +58,21 @@ func init() {
 		"Theorem 1 | main":                      has(pf, small, 1, "", private...),
 		"Lemma 3 | supplement":                  has(pf, [][2]int{{2, 7}, {3, 4}, {5, 2}}, 2, "", regular...),
 		"Proposition 2 | main":                  worstRowsSuffice(lp.Monotone),
-		"Section 3.1, tight rows | main": onLattices([][2]int{{2, 4}, {3, 4}, {4, 3}, {5, 2}}, "11/10, 3", "tight exactly where the candidate is not best, exact", func(t *tally, n, k int, z *big.Rat) {
-			for _, m := range must(lattice.New(n, k)).All() {
-				depths := lattice.Depths(m)
-				x := distribution(pf, atDepths(z, depths))
-				for r, v := range depths {
-					up := slices.Clone(depths)
-					up[r]--
-					raised := mul(z, distribution(pf, atDepths(z, up))[r])
-					t.expect(x[r].Cmp(raised) >= 0 && (x[r].Cmp(raised) == 0) == (v > 0), "z = %s, depths %v, candidate %d: %s against %s", z.RatString(), depths, r, x[r].RatString(), raised.RatString())
-				}
-			}
-		}),
-		"Remark 1 | supplement":          monotonicScores(rat(2, 3)),
-		"Section 5, best score 0 | main": has(pf, [][2]int{{3, 4}, {4, 3}}, 1, "", verify.Shift),
+		"Section 3.1, tight rows | main":        onLattices([][2]int{{2, 4}, {3, 4}, {4, 3}, {5, 2}}, "11/10, 3", "tight exactly where the candidate is not best, exact", tightRows),
+		"Remark 1 | supplement":                 monotonicScores(rat(2, 3)),
+		"Section 5, best score 0 | main":        has(pf, [][2]int{{3, 4}, {4, 3}}, 1, "", verify.Shift),
 
-		"Lemma 1 | supplement":        form(byPermutations),
-		"Lemma 2 | supplement":        form(func(p []*big.Rat, r int) *big.Rat { return bySubsets(p, r, 1) }),
-		"Lemma 2, proof | supplement": form(func(p []*big.Rat, r int) *big.Rat { return bySubsets(p, r, -1) }),
-		"Theorem 1, proof | supplement": forWeights(5, "exact", func(t *tally, p []*big.Rat) {
-			x := distribution(pf, p)
-			for r := range p {
-				if less(p[r], one) {
-					continue
-				}
-				left, right := x[r], one
-				subsets(p, r, func(size int, product *big.Rat) {
-					left = add(left, mul(rat(sign(size)*int64(size), int64(size)+1), product))
-				})
-				for s := range p {
-					if s != r {
-						right = mul(right, sub(one, p[s]))
-					}
-				}
-				t.expect(left.Cmp(right) == 0 && right.Sign() >= 0, "weights %s, candidate %d: %s against %s", text(p), r, left.RatString(), right.RatString())
-			}
-		}),
+		"Lemma 1 | supplement":          form(byPermutations),
+		"Lemma 2 | supplement":          form(func(p []*big.Rat, r int) *big.Rat { return bySubsets(p, r, 1) }),
+		"Lemma 2, proof | supplement":   form(func(p []*big.Rat, r int) *big.Rat { return bySubsets(p, r, -1) }),
+		"Theorem 1, proof | supplement": forWeights(5, "exact", sumOverSubsets),
 		"Lemma 4 | supplement": forWeights(6, "exact", func(t *tally, p []*big.Rat) {
 			x := distribution(pf, p)
 			for r := 1; r < len(p); r++ { // weights rise along the vector
 				t.expect(quo(x[r-1], p[r-1]).Cmp(quo(x[r], p[r])) <= 0, "weights %s: g_%d > g_%d", text(p), r-1, r)
 			}
 		}),
-		"Lemma 5 | supplement": over("2000 random sequences of at most 12 integers, exact", func(t *tally) {
-			rng := rand.New(rand.NewPCG(1, 2))
-			for range 2000 {
-				f := make([]int, 1+rng.IntN(12))
-				total, part := 0, 0
-				for i := range f {
-					f[i] = rng.IntN(41) - 20
-					total += f[i]
-				}
-				for i := range f { // times n, less the sum: the new sum is 0
-					f[i] = f[i]*len(f) - total
-				}
-				slices.Sort(f)
-				for s, x := range f {
-					part += x
-					t.expect(part <= 0, "%v: the first %d sum to %d", f, s+1, part)
-				}
-			}
-		}),
+		"Lemma 5 | supplement":    over("2000 random sequences of at most 12 integers, exact", partialSums),
 		"Appendix E | supplement": form(func(p []*big.Rat, r int) *big.Rat { x, _ := bySubsetSizes(p); return x[r] }),
 	})
 }
@@ -370,4 +324,59 @@ func bySubsetSizes(p []*big.Rat) (law []*big.Rat, steps int) {
 		law = append(law, mul(x, total))
 	}
 	return law, steps
+}
+
+// tightRows expects a row of privacy to be tight exactly where the candidate is not best.
+func tightRows(t *tally, n, k int, z *big.Rat) {
+	for _, m := range must(lattice.New(n, k)).All() {
+		depths := lattice.Depths(m)
+		x := distribution(pf, atDepths(z, depths))
+		for r, v := range depths {
+			up := slices.Clone(depths)
+			up[r]--
+			raised := mul(z, distribution(pf, atDepths(z, up))[r])
+			t.expect(x[r].Cmp(raised) >= 0 && (x[r].Cmp(raised) == 0) == (v > 0), "z = %s, depths %v, candidate %d: %s against %s", z.RatString(), depths, r, x[r].RatString(), raised.RatString())
+		}
+	}
+}
+
+// sumOverSubsets compares the sum of the proof for a best candidate with the product that it is said to be.
+func sumOverSubsets(t *tally, p []*big.Rat) {
+	x := distribution(pf, p)
+	for r := range p {
+		if less(p[r], one) {
+			continue
+		}
+		left, right := x[r], one
+		subsets(p, r, func(size int, product *big.Rat) {
+			left = add(left, mul(rat(sign(size)*int64(size), int64(size)+1), product))
+		})
+		for s := range p {
+			if s != r {
+				right = mul(right, sub(one, p[s]))
+			}
+		}
+		t.expect(left.Cmp(right) == 0 && right.Sign() >= 0, "weights %s, candidate %d: %s against %s", text(p), r, left.RatString(), right.RatString())
+	}
+}
+
+// partialSums expects sums of the least of integers that sum to 0 not to be positive.
+func partialSums(t *tally) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		f := make([]int, 1+rng.IntN(12))
+		total, part := 0, 0
+		for i := range f {
+			f[i] = rng.IntN(41) - 20
+			total += f[i]
+		}
+		for i := range f { // times n, less the sum: the new sum is 0
+			f[i] = f[i]*len(f) - total
+		}
+		slices.Sort(f)
+		for s, x := range f {
+			part += x
+			t.expect(part <= 0, "%v: the first %d sum to %d", f, s+1, part)
+		}
+	}
 }

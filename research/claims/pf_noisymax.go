@@ -96,46 +96,46 @@ func crossing(n int, near, far *big.Rat) check {
 	})
 }
 
-// laplaceIntegral compares the project's exact probabilities with lower and upper sums of the integral over u = F(x), in which the other factors are monotone. With z rational and scores on
-// the lattice they are rational functions of y = e^{-|x|}: 2F(x) = y for x <= 0 and 2 - y for x >= 0.
+// laplaceIntegral compares the project's exact probabilities with lower and upper sums of the integral over u = F(x), in which the other factors are monotone.
 func laplaceIntegral(t *tally) {
 	const cells = 512
 	for _, depths := range [][]int{{0, 1}, {0, 0, 2}, {0, 1, 1}, {0, 1, 3, 3}} {
 		exact := must(mechanisms.EnclosedDistribution(named("rnm-laplace"), mechanisms.OnLattice(depths, expOf(rat(3, 2))), precision))
 		for r := range depths {
-			at := func(u *big.Rat) *big.Rat { // Π_s F(x + q_r - q_s) at F(x) = u
-				product := one
-				for s := range depths {
-					if s == r || u.Cmp(one) == 0 { // x = ∞
-						continue
-					}
-					w := power(rat(2, 3), max(depths[s]-depths[r], depths[r]-depths[s]))
-					if depths[s] < depths[r] {
-						w = inv(w)
-					}
-					// e^x is 2u below 1/2 and 1/(2(1-u)) above; e^{x + q_r - q_s} is that over w.
-					value := quo(mul(two, u), w)
-					if less(rat(1, 2), u) {
-						value = inv(mul(w, mul(two, sub(one, u))))
-					}
-					if value.Cmp(one) <= 0 {
-						product = mul(product, quo(value, two))
-					} else {
-						product = mul(product, sub(one, inv(mul(two, value))))
-					}
-				}
-				return product
-			}
 			low := zero
 			for i := int64(0); i < cells; i++ {
-				low = add(low, at(rat(i, cells)))
+				low = add(low, othersBelow(depths, r, rat(i, cells)))
 			}
 			low = quo(low, rat(cells, 1))
-			high := add(low, quo(sub(at(one), at(zero)), rat(cells, 1)))
+			high := add(low, quo(sub(othersBelow(depths, r, one), othersBelow(depths, r, zero)), rat(cells, 1)))
 			t.atMost(enclose(low), exact[r], "depths %v, candidate %d", depths, r)
 			t.atMost(exact[r], enclose(high), "depths %v, candidate %d", depths, r)
 		}
 	}
+}
+
+// othersBelow is Π_s F(x + q_r - q_s) at F(x) = u and z = 2/3. With z rational and scores on the lattice it is a rational function of e^x, which is 2u below 1/2 and 1/(2(1-u)) above.
+func othersBelow(depths []int, r int, u *big.Rat) *big.Rat {
+	product := one
+	for s := range depths {
+		if s == r || u.Cmp(one) == 0 { // x = ∞
+			continue
+		}
+		w := power(rat(2, 3), max(depths[s]-depths[r], depths[r]-depths[s]))
+		if depths[s] < depths[r] {
+			w = inv(w)
+		}
+		value := quo(mul(two, u), w) // e^{x + q_r - q_s}
+		if less(rat(1, 2), u) {
+			value = inv(mul(w, mul(two, sub(one, u))))
+		}
+		if value.Cmp(one) <= 0 {
+			product = mul(product, quo(value, two))
+		} else {
+			product = mul(product, sub(one, inv(mul(two, value))))
+		}
+	}
+	return product
 }
 
 // earlyStop compares the mean number of coins over all orders with the formula of the note.

@@ -306,25 +306,7 @@ func onTop(n, k int) [][]int {
 // dualRecurrence evaluates the recurrence for y in units of 2Δ, over all score vectors, and checks equations 10 and 11 and the dual objective.
 func dualRecurrence(exps string) check {
 	return onLattices([][2]int{{3, 4}, {4, 3}, {5, 2}}, exps, "exact", func(t *tally, n, k int, z *big.Rat) {
-		solve := byDepths(func(depths []int, solve func([]int) []*big.Rat) []*big.Rat {
-			y, top, best := zeros(n), zero, ties(depths) // top is Σ y_s over the best
-			for r, v := range depths {
-				if v == 0 && best > 1 {
-					down := slices.Clone(depths)
-					for u := 1; u <= k; u++ {
-						down[r] = u
-						y[r] = sub(y[r], quo(mul(power(z, u), solve(down)[r]), rat(best, 1)))
-					}
-					top = add(top, y[r])
-				}
-			}
-			for r, v := range depths {
-				if v > 0 {
-					y[r] = add(rat(int64(v), 1), top)
-				}
-			}
-			return y
-		})
+		solve := dualPoint(n, k, z)
 		total := zero
 		for _, depths := range onTop(n, k) {
 			for r, y := range solve(depths) {
@@ -337,6 +319,30 @@ func dualRecurrence(exps string) check {
 		}
 		p := newProgram(n, k, z, lp.Paper)
 		t.same(new(big.Rat).Neg(total), value(p.total(), p.table(pf)), "Q(%d,%d), e^ε = %s: the dual value", n, k, inv(z).RatString())
+	})
+}
+
+// dualPoint is the recurrence.
+func dualPoint(n, k int, z *big.Rat) func(depths []int) []*big.Rat {
+	return byDepths(func(depths []int, solve func([]int) []*big.Rat) []*big.Rat {
+		y, top, best := zeros(n), zero, ties(depths) // top is Σ y_s over the best
+		for r, v := range depths {
+			if v > 0 || best == 1 {
+				continue
+			}
+			down := slices.Clone(depths)
+			for u := 1; u <= k; u++ {
+				down[r] = u
+				y[r] = sub(y[r], quo(mul(power(z, u), solve(down)[r]), rat(best, 1)))
+			}
+			top = add(top, y[r])
+		}
+		for r, v := range depths {
+			if v > 0 {
+				y[r] = add(rat(int64(v), 1), top)
+			}
+		}
+		return y
 	})
 }
 

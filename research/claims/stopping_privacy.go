@@ -191,19 +191,24 @@ func tightEpsilonIs(neighborsOnly bool) check {
 				for l := 1; l < n; l++ {
 					reach := map[bool]int{true: 1, false: l}[neighborsOnly]
 					for _, delta := range rats("0", "1/20", "1/4") {
-						want := one
-						for i := range q {
-							for j := max(0, i-reach); j < n && j <= i+reach; j++ {
-								want = largest(want, quo(sub(q[i], delta), q[j]))
-							}
-						}
-						got := leastExp(q, l, delta)
+						got, want := leastExp(q, l, delta), largestQuotient(q, reach, delta)
 						t.expect(got != nil && got.Cmp(want) == 0, "law %s, l = %d, δ = %s: e^ε = %v, not %s", text(q), l, delta.RatString(), got, want.RatString())
 					}
 				}
 			}
 		}
 	})
+}
+
+// largestQuotient returns the largest of 1 and (q_i - δ)/q_j over ranks at most so far apart.
+func largestQuotient(q []*big.Rat, reach int, delta *big.Rat) *big.Rat {
+	most := one
+	for i := range q {
+		for j := max(0, i-reach); j < len(q) && j <= i+reach; j++ {
+			most = largest(most, quo(sub(q[i], delta), q[j]))
+		}
+	}
+	return most
 }
 
 func mixSucceeds(t *tally) {
@@ -225,8 +230,11 @@ func mixSucceeds(t *tally) {
 	}
 }
 
-// mixesArePrivate checks that p-mixes of rules with the hypotheses of Theorem 1 have the privacy that a theorem says; a theorem that says nothing of a case returns nil.
-func mixesArePrivate(says func(e, p, delta *big.Rat, n int) (exp, newDelta *big.Rat), uniform bool) check {
+// A privacyOfMixes says at which e^ε and δ the p-mix of rules with the hypotheses of Theorem 1 is private; nil for nothing.
+type privacyOfMixes func(e, p, delta *big.Rat, n int) (exp, newDelta *big.Rat)
+
+// mixesArePrivate checks that p-mixes have the privacy that a theorem says, with the blind choice where uniform is set, else with a random rule.
+func mixesArePrivate(says privacyOfMixes, uniform bool) check {
 	return over("n = 2, …, 5, optimal rules for every set of ranks, all l, three δ and p, all swaps and events, exact: %d mixes", func(t *tally) {
 		rng := rand.New(rand.NewPCG(7, 7))
 		for n := 2; n <= 5; n++ {
@@ -237,22 +245,27 @@ func mixesArePrivate(says func(e, p, delta *big.Rat, n int) (exp, newDelta *big.
 					other = randomLaw(rng, n)
 				}
 				for l := 1; l < n; l++ {
-					flat := leastExp(other, l, zero)
-					for v := range tuples(rats("0", "1/20", "1/5"), rats("1/4", "1/2", "9/10")) {
-						delta, p := v[0], v[1]
-						e := leastExp(r, l, delta)
-						if e == nil || flat == nil {
-							continue
-						}
-						if exp, newDelta := says(largest(e, flat), p, delta, n); exp != nil {
-							got := leastExp(mix(p, r, other), l, newDelta)
-							t.expect(got != nil && got.Cmp(exp) <= 0, "laws %s and %s, l = %d, δ, p = %s: e^ε = %v, not %s", text(r), text(other), l, text(v), got, exp.RatString())
-						}
-					}
+					t.mixes(says, r, other, l)
 				}
 			}
 		}
 	})
+}
+
+// mixes checks the p-mixes of two rules under swaps at most l apart.
+func (t *tally) mixes(says privacyOfMixes, r, other []*big.Rat, l int) {
+	flat := leastExp(other, l, zero)
+	for v := range tuples(rats("0", "1/20", "1/5"), rats("1/4", "1/2", "9/10")) {
+		delta, p := v[0], v[1]
+		e := leastExp(r, l, delta)
+		if e == nil || flat == nil {
+			continue
+		}
+		if exp, newDelta := says(largest(e, flat), p, delta, len(r)); exp != nil {
+			got := leastExp(mix(p, r, other), l, newDelta)
+			t.expect(got != nil && got.Cmp(exp) <= 0, "laws %s and %s, l = %d, δ, p = %s: e^ε = %v, not %s", text(r), text(other), l, text(v), got, exp.RatString())
+		}
+	}
 }
 
 // largestExact is the size of laws of the secretary rule as large as exact checks take.

@@ -263,37 +263,49 @@ func (f *Figure) WriteData(w io.Writer) error {
 		head = append(head, f.Scale.Name+"_lower")
 	}
 	c := csv.NewWriter(w)
-	write := func(row []string, from int, last ...string) { // with empty fields up to a column, and to the last
-		row = append(append(row, make([]string, from-len(row))...), last...)
-		_ = c.Write(append(row, make([]string, len(head)-len(row))...)) // the error is kept until the end
-	}
-	write(head, len(head))
+	_ = c.Write(head) // the error is kept until the end
 	for _, p := range f.each() {
-		if g := p.Cells; g != nil {
-			for i, x := range g.X {
-				for j, y := range g.Y {
-					last := []string{digits(g.Z[i][j])}
-					if g.Lower != nil {
-						last = append(last, digits(g.Lower[i][j]))
-					}
-					write([]string{p.Title, "", digits(x), digits(y)}, before, last...)
-				}
-			}
-		}
-		for _, s := range p.Series {
-			for i, x := range s.X {
-				name := digits(x)
-				if p.X.Names != nil {
-					name = strings.ReplaceAll(p.X.Names[int(x)], "\n", ", ")
-				}
-				row := []string{p.Title, s.Name, name, digits(s.Y[i])}
-				if s.Lower != nil {
-					row = append(row, digits(s.Lower[i]), digits(s.Upper[i]))
-				}
-				write(row, len(row))
-			}
+		for _, row := range slices.Concat(p.Cells.rows(before), p.rows()) {
+			row[0] = p.Title
+			_ = c.Write(append(row, make([]string, len(head)-len(row))...))
 		}
 	}
 	c.Flush()
 	return c.Error()
+}
+
+// rows are the lines of cells, whose numbers stand in the columns from one on.
+func (g *Cells) rows(column int) (out [][]string) {
+	if g == nil {
+		return nil
+	}
+	for i, x := range g.X {
+		for j, y := range g.Y {
+			row := append([]string{"", "", digits(x), digits(y)}, make([]string, column-4)...)
+			row = append(row, digits(g.Z[i][j]))
+			if g.Lower != nil {
+				row = append(row, digits(g.Lower[i][j]))
+			}
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// rows are the lines of a panel's series.
+func (p *Panel) rows() (out [][]string) {
+	for _, s := range p.Series {
+		for i, x := range s.X {
+			name := digits(x)
+			if p.X.Names != nil {
+				name = strings.ReplaceAll(p.X.Names[int(x)], "\n", ", ")
+			}
+			row := []string{"", s.Name, name, digits(s.Y[i])}
+			if s.Lower != nil {
+				row = append(row, digits(s.Lower[i]), digits(s.Upper[i]))
+			}
+			out = append(out, row)
+		}
+	}
+	return out
 }
