@@ -134,7 +134,7 @@ func (m *randomStopping) enclose(eps number.Epsilon, gamma, eta *big.Rat, all []
 	reach := float64(math.Ln2*float64(prec)) + min(math.Log(c.upper(law.mean)/c.upper(law.factor)), stoppingSpread) + stoppingMargin
 	q := enclosedIntegral(law, reach, stoppingNodes(reach))
 	q.ctx, q.nodes = m.ctx, func(rate, width *big.Rat, halvings int, compute func() ([]number.Interval, error)) []number.Interval {
-		e, _ := m.known.once(fmt.Sprint("nodes", eps, rate, width, halvings, prec, c.prec), compute)
+		e, _ := m.known.once(fmt.Sprint("nodes", eps, rate, width, halvings, prec, c.prec, len(q.distance)), compute)
 		return e
 	}
 	p, err := q.worthwhile(eps.Value(c.prec), all)

@@ -394,3 +394,26 @@ func BenchmarkEnclosedRandomStopping(b *testing.B) {
 		})
 	}
 }
+
+// What a mechanism remembers of one γ, whose rule has another number of nodes, is no part of its answer at another.
+func TestRandomStoppingRemembersNodesOfOneRule(t *testing.T) {
+	enclose := func(m Mechanism, gamma *big.Rat) []number.Interval {
+		p, err := m.Enclose(&Instance{Scores: ratsOf(t, "0", "1"), Sensitivities: ratsOf(t, "1", "5"), Epsilon: decimalEps(t, "0.1"), Params: Params{Gamma: gamma}}, 64)
+		require.NoError(t, err)
+		return p
+	}
+	rs := func() Mechanism {
+		m := *geometricStopping
+		m.known = new(recent)
+		return &m
+	}
+	for _, order := range [][]*big.Rat{{big.NewRat(1, 2), big.NewRat(1, 5)}, {big.NewRat(1, 5), big.NewRat(1, 2)}} {
+		one := rs()
+		for _, gamma := range order {
+			again, fresh := enclose(one, gamma), enclose(rs(), gamma)
+			for i := range fresh {
+				assert.Equal(t, fresh[i].String(), again[i].String(), "γ = %s", gamma)
+			}
+		}
+	}
+}
