@@ -14,7 +14,7 @@ type costs struct {
 	weight []*big.Int // w(m), of one vector of each orbit
 	loss   []*big.Int // c(v), of each depth
 	unit   *big.Rat   // what 1 of the objective stands for in the mean loss
-	pay    *big.Rat   // and what it stands for in units of the prior and the loss
+	each   *big.Rat   // and what it stands for in units of the prior and the loss
 	// small says that the costs are integers that float64 holds exactly; otherwise floating-point programs have costs times 2^-shift.
 	small bool
 	shift int
@@ -55,7 +55,7 @@ func (p *program) costsOf(q *Request) (c costs) {
 	most := slices.MaxFunc(c.weight, (*big.Int).Cmp)
 	var unit *big.Rat
 	c.loss, unit = arith.Multiples(losses)
-	c.pay = each.Mul(each, unit)
+	c.each = each.Mul(each, unit)
 	c.unit = new(big.Rat).Quo(unit, new(big.Rat).SetInt(total))
 	c.start, c.flat = q.dualStart(losses, unit), q.Prior.flat()
 	deepest := c.loss[len(c.loss)-1]

@@ -164,13 +164,6 @@ func (p *tableProgram) solve(ctx context.Context, gap *big.Rat) (*tableProof, er
 	return &tableProof{s, p}, nil
 }
 
-// optimum returns what the solution shows of it, in units of the loss.
-func (s *tableProof) optimum() number.Number {
-	return number.Bounds(s.Lower, s.Upper).Mul(number.Exact(s.program.unit))
-}
-
-// price returns by how much the optimum falls at most for each unit of δ: whatever δ', the optimum at δ' is at least the lower end of the optimum minus
-// δ' - δ times this. The price comes with the multipliers, which are exact where the optimum is.
-func (s *tableProof) price() number.Number {
-	return number.Bounds(s.program.Price(s.Dual, s.ZLow), s.program.Price(s.Dual, s.ZHigh)).Mul(number.Exact(s.program.unit))
-}
+// optimum and price are those of the solution, in units of the loss.
+func (s *tableProof) optimum() number.Number { return s.Optimum().Mul(number.Exact(s.program.unit)) }
+func (s *tableProof) price() number.Number   { return s.Price().Mul(number.Exact(s.program.unit)) }

@@ -53,7 +53,7 @@ func tabulate[T any](p *program, t *tableProgram, f ordered[T], z T, low, high *
 	add := func(r table.Row, mu *big.Rat) {
 		if mu != nil && mu.Sign() > 0 {
 			mu = new(big.Rat).Mul(mu, new(big.Rat).SetInt(p.mass[p.vars.Orbit[r.Above]]))
-			rows, multiplier = append(rows, r), append(multiplier, mu.Mul(mu, p.pay))
+			rows, multiplier = append(rows, r), append(multiplier, mu.Mul(mu, p.each))
 		}
 	}
 	walk(p, f, z, prop, func(j int32, lambda T) {

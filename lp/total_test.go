@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
-	"optratio/internal/table"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -346,7 +345,7 @@ func TestErrorsOfMechanismsThatAreNotSymmetric(t *testing.T) {
 			v := depths[loyal(depths)]
 			sum.Add(sum, v)
 			squares.Add(squares, new(big.Rat).Mul(v, v))
-			worst = table.LargerRat(worst, v)
+			worst = exactNumbers{}.Max(worst, v)
 			count++
 		}
 		mean := func(total *big.Rat) *big.Rat { return total.Quo(total, big.NewRat(count, 1)) }

@@ -1,18 +1,15 @@
 package lumped
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
 
 	"optratio/number"
 )
-
-// ErrInput is wrapped by errors about sizes or options that make no sense.
-var ErrInput = errors.New("lumping")
 
 // ErrTooMany says that a partition has more classes, or needs more memory, than allowed.
 var ErrTooMany = errors.New("too many classes")
@@ -55,30 +52,25 @@ type Result struct {
 	Lower       number.Interval
 	Tree        *Tree
 	Multipliers []*big.Rat // y of each class, per score vector of it
-	Sequences   int        // sequences of classes along chains
 	Iterations  int        // in all
 	Converged   bool       // whether the last solve reached its gap
 }
 
 // Bound returns a lower bound on the optimum of the optimal-mechanism program of Q(n,k) with the constraints of the paper:
-// the minimum of Σ_m W(m) Σ_v v m_v x[m][v], W(m) the weight of the orbit m under the objective.
+// the minimum of Σ_m W(m) Σ_v v m_v x[m][v], W(m) the weight of the orbit m: its score vectors, with boxed those of the box. n and k are at least 1.
 //
 // It starts with a few classes and doubles their number until the bound stops improving, a
 // limit is reached or the context ends; then it returns the best bound so far. The context's error is
 // returned only where it ended before there was any bound, ErrTooMany where even the coarsest partition is beyond the limits.
 func Bound(ctx context.Context, n, k int, eps number.Epsilon, boxed bool, o Options) (*Result, error) {
-	if n < 1 || k < 1 {
-		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
-	}
-	o, err := o.filled()
-	if err != nil {
-		return nil, err
-	}
+	o.MaxClasses, o.MaxIterations = cmp.Or(o.MaxClasses, DefaultMaxClasses), cmp.Or(o.MaxIterations, DefaultMaxIterations)
+	o.MaxMemory, o.Precision = cmp.Or(o.MaxMemory, DefaultMaxMemory), cmp.Or(o.Precision, DefaultPrecision)
+	o.Gap, o.Improve = cmp.Or(o.Gap, DefaultGap), cmp.Or(o.Improve, DefaultImprove)
 	z := eps.ExpNeg(big.NewRat(1, 1), o.Precision)
 	if n == 1 {
 		// One orbit, one variable, no error.
 		return &Result{
-			Lower: number.FromInt(0, o.Precision), Tree: newTree(), Multipliers: []*big.Rat{new(big.Rat)}, Sequences: 1, Converged: true,
+			Lower: number.FromInt(0, o.Precision), Tree: newTree(), Multipliers: []*big.Rat{new(big.Rat)}, Converged: true,
 		}, nil
 	}
 	s := &search{ctx: ctx, n: n, k: k, boxed: boxed, o: o, z: z.Near()}
@@ -89,26 +81,6 @@ func Bound(ctx context.Context, n, k int, eps number.Epsilon, boxed bool, o Opti
 	return best.result(z, s.iterations), nil
 }
 
-func (o Options) filled() (Options, error) {
-	if o.MaxClasses < 0 || o.MaxIterations < 0 || o.MaxWork < 0 || o.MaxMemory < 0 || !(o.Gap >= 0) || !(o.Target >= 0) || !(o.Improve >= 0) {
-		return o, fmt.Errorf("%w: negative limits or tolerances", ErrInput)
-	}
-	set(&o.MaxClasses, DefaultMaxClasses)
-	set(&o.MaxIterations, DefaultMaxIterations)
-	set(&o.MaxMemory, DefaultMaxMemory)
-	set(&o.Gap, DefaultGap)
-	set(&o.Improve, DefaultImprove)
-	set(&o.Precision, DefaultPrecision)
-	return o, nil
-}
-
-// set gives a number that is not set its default.
-func set[T int | int64 | uint | float64](x *T, value T) {
-	if *x == 0 {
-		*x = value
-	}
-}
-
 // maxMultiplier is far beyond what a multiplier can be good for, and far from overflow.
 const maxMultiplier = 1e100
 
@@ -116,7 +88,7 @@ const maxMultiplier = 1e100
 func (l *level) result(z number.Interval, iterations int) *Result {
 	p := l.program
 	r := &Result{
-		Tree: p.tree, Sequences: len(p.shapes), Iterations: iterations, Converged: l.converged,
+		Tree: p.tree, Iterations: iterations, Converged: l.converged,
 	}
 	y := slices.Clone(l.ascent.Best)
 	for c, v := range y {

@@ -98,8 +98,7 @@ func mustBound(t testing.TB, n, k int, e number.Epsilon, objective bool, o Optio
 // solved returns a level with the given classes, solved.
 func solved(t testing.TB, n, k int, p *partition, e number.Epsilon, objective bool, iterations int) *level {
 	t.Helper()
-	o, err := Options{Gap: 1e-7}.filled()
-	require.NoError(t, err)
+	o := Options{Gap: 1e-7, MaxClasses: DefaultMaxClasses, Improve: DefaultImprove}
 	s := &search{ctx: context.Background(), n: n, k: k, boxed: objective, o: o, z: math.Exp(-e.Float()), refinement: &refinement{tree: p.Tree, classes: p.boxes}}
 	l, err := s.build()
 	require.NoError(t, err)
@@ -323,10 +322,9 @@ func TestRepairMakesFeasible(t *testing.T) {
 // TestWarmStart: a level starts at the bound of the one before.
 func TestWarmStart(t *testing.T) {
 	for _, o := range []bool{false, true} {
-		opts, err := Options{}.filled()
-		require.NoError(t, err)
-		s := &search{ctx: context.Background(), n: 7, k: 6, boxed: o, o: opts, z: 0.6, refinement: newRefinement(7, 6, 0.6, 1000)}
+		s := &search{ctx: context.Background(), n: 7, k: 6, boxed: o, o: Options{Gap: DefaultGap}, z: 0.6, refinement: newRefinement(7, 6, 0.6, 1000)}
 		s.refinement.grow(30)
+		var err error
 		s.best, err = s.build()
 		require.NoError(t, err)
 		s.solve(s.best, math.Inf(1), 3000)
@@ -404,13 +402,6 @@ func TestContextAndInput(t *testing.T) {
 
 	_, err = Bound(ctx, 9, 9, e, false, Options{})
 	assert.ErrorIs(t, err, context.Canceled)
-	for _, c := range []struct {
-		n, k int
-		o    Options
-	}{{0, 3, Options{}}, {3, 0, Options{}}, {3, 3, Options{Gap: -1}}, {3, 3, Options{Improve: math.NaN()}}, {3, 3, Options{Target: math.NaN()}}, {3, 3, Options{MaxClasses: -1}}} {
-		_, err := Bound(context.Background(), c.n, c.k, e, false, c.o)
-		assert.ErrorIs(t, err, ErrInput, "%v", c)
-	}
 	_, err = Bound(context.Background(), 8, 8, e, false, Options{MaxMemory: 1000})
 	assert.ErrorIs(t, err, ErrTooMany)
 	r = mustBound(t, 30, 6, e, false, Options{MaxClasses: 150, MaxIterations: 3000})

@@ -2,17 +2,12 @@ package product
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"math/big"
 
 	"optratio/internal/arith"
 	"optratio/number"
 )
-
-// ErrInput is wrapped by errors about sizes or injections that make no sense.
-var ErrInput = errors.New("product form")
 
 // Result is a feasible point, and how much better than permute-and-flip it is.
 type Result struct {
@@ -21,17 +16,8 @@ type Result struct {
 	Injections []Injection
 }
 
-// DefaultPrecision is the precision in bits at which a point is proved to be feasible.
-const DefaultPrecision = 128
-
-// Bound returns the best point that it finds; the one without injections, which is permute-and-flip, where it finds nothing better. The context's error is returned where it ended.
+// Bound proves a point to be feasible with prec bits, and returns the best point that it finds; the one without injections, which is permute-and-flip, where it finds nothing better. The context's error is returned where it ended.
 func Bound(ctx context.Context, n, k int, eps number.Epsilon, box bool, prec uint) (*Result, error) {
-	if n < 1 || k < 1 {
-		return nil, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
-	}
-	if prec == 0 {
-		prec = DefaultPrecision
-	}
 	z := eps.ExpNeg(big.NewRat(1, 1), prec)
 	list, err := propose(ctx, n, k, z.Near(), box)
 	if err != nil || len(list) == 0 {

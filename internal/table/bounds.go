@@ -84,10 +84,8 @@ func (p *Program) nu(d *Dual, i int) *big.Int {
 // Nu returns the multiplier of row i as it stands in Cut, between probabilities of one candidate.
 func (p *Program) Nu(d *Dual, i int) *big.Rat { return new(big.Rat).SetFrac(p.nu(d, i), d.Den) }
 
-// Price returns z Σ ν / Σ_g w_g over the private rows: by how much the bound of LowerBound falls for each unit that δ grows, whatever δ. Nil where
+// price returns z Σ ν / Σ_g w_g over the private rows: by how much the bound of lowerBound falls for each unit that δ grows, whatever δ. Nil where
 // all weights are 0.
-func (p *Program) Price(d *Dual, z *big.Rat) *big.Rat { return p.price(d, factors{z}) }
-
 func (p *Program) price(d *Dual, z factors) *big.Rat {
 	sum, total := make([]big.Int, len(z)), new(big.Int)
 	for i, r := range d.Rows {
@@ -108,14 +106,12 @@ func (p *Program) price(d *Dual, z factors) *big.Rat {
 	return price
 }
 
-// LowerBound returns a number that the objective of no table with the program's rows falls below, for any z >= the one given:
+// lowerBound returns a number that the objective of no table with the program's rows falls below, for any z >= the one given:
 //
 //	{ Σ_g min_{j in g} [ w_g loss_j - Σ_{parts above j} ν c/Count_j + Σ_{parts below j} ρ ν c/Count_j ] - zδ Σ_{private} ν } / Σ_g w_g,
 //
 // c candidates of a part, ρ = z for private rows and 1 for others, by weak duality; z' > z allows fewer tables. With Worst the largest loss is
 // at least every weighted mean of the losses, so any weights serve. It returns nil where all weights are 0.
-func (p *Program) LowerBound(d *Dual, z *big.Rat) *big.Rat { return p.lowerBound(d, factors{z}) }
-
 func (p *Program) lowerBound(d *Dual, z factors) *big.Rat {
 	total := new(big.Int)
 	for _, w := range d.Weight {

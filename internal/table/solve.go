@@ -29,23 +29,32 @@ type Solution struct {
 	Lower, Upper *big.Rat
 	Dual         *Dual
 	Table        *Table
-	Rows         int // generated
-	Pivots       int // of the floating-point solver
-	// ZLow and ZHigh enclose z = e^{-ε}, or the factor of the first distance: Lower holds for every z >= ZLow, the table satisfies the rows at every z <= ZHigh.
-	ZLow, ZHigh *big.Rat
-	low, high   factors // the same of all
-	Undecided   string  // which limit was met before the answer was as good as asked; empty where it was
+	Rows         int    // generated
+	Pivots       int    // of the floating-point solver
+	Undecided    string // which limit was met before the answer was as good as asked; empty where it was
+
+	low, high factors // enclose the factors z: Lower holds for all that are no less than low, the table satisfies the rows at all that are no more than high
+}
+
+// Optimum is between Lower and Upper.
+func (s *Solution) Optimum() number.Number { return number.Bounds(s.Lower, s.Upper) }
+
+// Price returns by how much the optimum falls at most for each unit of δ: whatever δ', the optimum at δ' is at least Lower minus δ' - δ times this. The price comes
+// with the multipliers, which are exact where the optimum is.
+func (s *Solution) Price() number.Number {
+	p := s.Table.program
+	return number.Bounds(p.price(s.Dual, s.low), p.price(s.Dual, s.high))
 }
 
 // take keeps what a proposal shows beyond what is known.
 func (s *Solution) take(p *Program, prop *proposal, low, high factors) {
 	d := p.dual(prop)
 	if b := p.lowerBound(d, low); b != nil && (s.Lower == nil || b.Cmp(s.Lower) > 0) {
-		s.Lower, s.Dual, s.ZLow, s.low = b, d, low[0], low
+		s.Lower, s.Dual, s.low = b, d, low
 	}
 	t := p.feasible(prop, high)
 	if v := t.Value(); s.Upper == nil || v.Cmp(s.Upper) < 0 {
-		s.Upper, s.Table, s.ZHigh, s.high = v, t, high[0], high
+		s.Upper, s.Table, s.high = v, t, high
 	}
 }
 
@@ -79,12 +88,6 @@ func (p *Program) Restate(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big
 	out := &Solution{Rows: len(cuts)}
 	out.take(p, &proposal{linear.NewFractions(mass), linear.NewFractions(multiplier)}, low, high)
 	return out, nil
-}
-
-// close reports whether Upper - Lower <= gap·Upper.
-func (s *Solution) close(gap *big.Rat) bool {
-	width := new(big.Rat).Sub(s.Upper, s.Lower)
-	return width.Cmp(new(big.Rat).Mul(gap, s.Upper)) <= 0
 }
 
 // Between returns rationals that z = e^{-ε} lies between, the same one twice where it is rational.
@@ -135,14 +138,14 @@ func (p *Program) Solve(ctx context.Context, eps number.Epsilon, solver linear.S
 func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, solver linear.Solver, gap *big.Rat, report func(linear.Progress)) error {
 	low, high := p.enclosure(eps, 128)
 	z := middle(low, high)
-	larger := p.larger(z)
-	if len(larger) > 0 {
-		z = larger[0]
+	moderate := p.moderate(z)
+	if len(moderate) > 0 {
+		z = moderate[0]
 	}
 	g := &linear.Growing{Solver: solver, Rounds: rowRounds, Report: report}
 	var broken error // what ended the search for violated rows
 	model := func() *linear.Model { return p.rational(z).Model() }
-	if p.Near != nil && p.Pairs == nil && len(larger) == 0 {
+	if p.Near != nil && p.Pairs == nil && len(moderate) == 0 {
 		if err := p.cross(ctx, g, z, report); err != nil {
 			return err
 		}
@@ -153,13 +156,13 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 			return added
 		})
 		s.Pivots = g.Pivots
-		if err == nil && len(larger) == 0 && result.X != nil && result.Duals != nil && len(result.Duals) == p.fixed()+len(p.rows) {
+		if err == nil && len(moderate) == 0 && result.X != nil && result.Duals != nil && len(result.Duals) == p.fixed()+len(p.rows) {
 			s.take(p, &proposal{dyadic(result.X[:p.cells()]), dyadic(result.Duals[p.groups():])}, low, high)
 		}
 		return result, err
 	}
 	result, err := float(rowTolerance)
-	if err == nil && len(larger) == 0 && !low.equal(high) && broken == nil && result.Outcome == linear.Optimal && !s.close(gap) {
+	if err == nil && len(moderate) == 0 && !low.equal(high) && broken == nil && result.Outcome == linear.Optimal && !s.Optimum().Within(gap) {
 		g.Tolerance = sharpTolerance // cheaper than more bits, where it is enough
 		result, err = float(sharpTolerance)
 	}
@@ -172,7 +175,7 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 		s.Undecided = result.Unfinished(ctx)
 		return nil
 	}
-	for _, z := range larger {
+	for _, z := range moderate {
 		if err := p.settle(ctx, g, z); err != nil {
 			return err
 		}
@@ -180,7 +183,7 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 	if low.equal(high) {
 		return p.solveExact(ctx, g, s, low)
 	}
-	if s.close(gap) {
+	if s.Optimum().Within(gap) {
 		return nil
 	}
 	return p.sharpen(ctx, g, s, eps, gap)
@@ -305,10 +308,10 @@ func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution
 	return nil
 }
 
-// larger returns values from a moderate one down at which the basis is to be made optimal, one after the other, before it is at z. Far below them
+// moderate returns values from a moderate one down at which the basis is to be made optimal, one after the other, before it is at z. Far below them
 // solvers work with numbers that they take for 0, and a basis that is optimal where z is small beside 1 and δ mostly stays so for every smaller z.
 // Of several factors, all below the value at hand are raised to it.
-func (p *Program) larger(z factors) (out []factors) {
+func (p *Program) moderate(z factors) (out []factors) {
 	one, small := big.NewRat(1, 1), big.NewRat(1, 1<<20)
 	last := one
 	if p.Delta.Sign() > 0 && p.Delta.Cmp(one) < 0 {
@@ -327,11 +330,11 @@ func (p *Program) larger(z factors) (out []factors) {
 	return out
 }
 
-// nothing decides whether the optimum is exactly 0. Bounds around an approximate solution cannot show that, however narrow they are; so the
+// settleZero decides whether the optimum is exactly 0. Bounds around an approximate solution cannot show that, however narrow they are; so the
 // program is solved exactly at the least z' > high that is a fraction with 2^bits as its denominator. A table that is feasible there is feasible at
 // the true z as well, since a larger z allows fewer tables; if its objective is 0, so is the optimum. Enough bits always find such a z' where the optimum
 // is 0: the true z is transcendental, and the greatest z at which the optimum is 0 is algebraic, hence greater.
-func (p *Program) nothing(ctx context.Context, g *linear.Growing, s *Solution, high factors, bits uint) error {
+func (p *Program) settleZero(ctx context.Context, g *linear.Growing, s *Solution, high factors, bits uint) error {
 	scale := new(big.Int).Lsh(big.NewInt(1), bits)
 	z := make(factors, len(high))
 	for i, h := range high {
@@ -374,7 +377,7 @@ func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, e
 		_, err := g.Settle(ctx, shift, func() *linear.Rational { return p.rational(z) }, func(a *linear.Approximation) (added int) {
 			den := new(big.Int).Lsh(big.NewInt(1), a.Shift)
 			s.take(p, p.read(&linear.Fractions{Num: a.X, Den: den}, &linear.Fractions{Num: a.Y, Den: den}), low, high)
-			if s.close(gap) {
+			if s.Optimum().Within(gap) {
 				return 0
 			}
 			added, broken = p.separateBig(ctx, a.X, den, z, a.Noise())
@@ -383,11 +386,11 @@ func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, e
 		if err != nil || broken != nil {
 			return cmp.Or(err, broken)
 		}
-		if s.close(gap) {
+		if s.Optimum().Within(gap) {
 			return nil
 		}
 		if s.Lower.Sign() == 0 {
-			if err := p.nothing(ctx, g, s, high, shift/12); err != nil || s.Upper.Sign() == 0 {
+			if err := p.settleZero(ctx, g, s, high, shift/12); err != nil || s.Upper.Sign() == 0 {
 				return err
 			}
 		}

@@ -143,8 +143,8 @@ func lowestApproximately(t *testing.T, lower int64, exp, epsilon string) {
 			if want.Sign() > 0 { // a little more δ lowers the bound by its price
 				more := approximate(lower, 5, worst, new(big.Rat).Add(delta, big.NewRat(1, 1000)))
 				require.NoError(t, more.check())
-				fall := new(big.Rat).Sub(want, more.LowerBound(s.Dual, z))
-				require.Equal(t, new(big.Rat).Mul(p.Price(s.Dual, z), big.NewRat(1, 1000)).RatString(), fall.RatString())
+				fall := new(big.Rat).Sub(want, more.lowerBound(s.Dual, factors{z}))
+				require.Equal(t, new(big.Rat).Mul(p.price(s.Dual, factors{z}), big.NewRat(1, 1000)).RatString(), fall.RatString())
 				require.Positive(t, fall.Sign())
 			}
 			half, err := number.ParseEpsilon(epsilon)
@@ -198,7 +198,7 @@ func TestPairsOfNonsenseHold(t *testing.T) {
 			for i := range prop.y.Num {
 				prop.y.Num[i] = big.NewInt(int64(rng.IntN(400) - 100))
 			}
-			if b := p.LowerBound(p.dual(prop), z); b != nil {
+			if b := p.lowerBound(p.dual(prop), factors{z}); b != nil {
 				assert.LessOrEqual(t, b.Cmp(s.Lower), 0)
 			}
 			table := p.feasible(prop, factors{z})
@@ -260,13 +260,13 @@ func TestTwoCandidatesExactly(t *testing.T) {
 		assert.Equal(t, want.RatString(), s.Upper.RatString())
 		// The evidence says so by itself, and less of it says less.
 		z, _ := eps.Z()
-		assert.Zero(t, p.LowerBound(s.Dual, z).Cmp(want))
+		assert.Zero(t, p.lowerBound(s.Dual, factors{z}).Cmp(want))
 		assert.Zero(t, s.Table.Value().Cmp(want))
 		for i := range s.Dual.Multiplier {
 			doctored := *s.Dual
 			doctored.Multiplier = append([]*big.Int(nil), s.Dual.Multiplier...)
 			doctored.Multiplier[i] = new(big.Int)
-			assert.LessOrEqual(t, p.LowerBound(&doctored, z).Cmp(want), 0)
+			assert.LessOrEqual(t, p.lowerBound(&doctored, factors{z}).Cmp(want), 0)
 		}
 	}
 }
@@ -291,7 +291,7 @@ func TestBoundsOfNonsenseHold(t *testing.T) {
 				return f
 			}
 			prop := &proposal{numbers(p.cells(), -20, 120), numbers(p.fixed()-p.groups()+len(p.rows), -200, 600)}
-			if b := p.LowerBound(p.dual(prop), z); b != nil {
+			if b := p.lowerBound(p.dual(prop), factors{z}); b != nil {
 				assert.LessOrEqual(t, b.Cmp(s.Lower), 0)
 			}
 			table := p.feasible(prop, factors{z})

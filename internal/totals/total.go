@@ -12,9 +12,6 @@ import (
 	"optratio/number"
 )
 
-// ErrInput is wrapped by errors about arguments that make no sense.
-var ErrInput = errors.New("total error of the exponential mechanism")
-
 // ErrPrecision says that the enclosures of e^{-ε} are too wide for the accuracy asked for.
 var ErrPrecision = errors.New("e^-ε is not known precisely enough")
 
@@ -25,17 +22,11 @@ const (
 
 // Exponential encloses the total error of the exponential mechanism over the lattice, in steps of 2Δ: the sum over all orbits m of
 // W(m) E[depth], W(m) their weights under the objective. z returns enclosures of e^{-ε} > 0 at a given precision, and
-// the result's relative width is at most rel.
+// the result's relative width is at most rel, 0 < rel < 1.
 //
 // The time grows with k (log n + bits), not with the size of the lattice. The error is that of the context where it ends,
-// ErrInput, or ErrPrecision.
+// or ErrPrecision.
 func Exponential(ctx context.Context, n, k int, z func(prec uint) number.Interval, box bool, rel float64) (number.Interval, error) {
-	if n < 1 || k < 1 {
-		return number.Interval{}, fmt.Errorf("%w: n = %d and k = %d must both be at least 1", ErrInput, n, k)
-	}
-	if !(rel > 0 && rel < 1) {
-		return number.Interval{}, fmt.Errorf("%w: relative width %g, want it between 0 and 1", ErrInput, rel)
-	}
 	digits := -math.Log2(rel)
 	prec := uint(digits) + uint(bits.Len(uint(n))) + 2*uint(bits.Len(uint(k))) + 32
 	if n == 1 {
@@ -44,9 +35,6 @@ func Exponential(ctx context.Context, n, k int, z func(prec uint) number.Interva
 	inner := rel
 	for range attempts {
 		zs := z(prec)
-		if !zs.IsFinite() || zs.Lo().Sign() <= 0 || zs.Lo().Cmp(big.NewFloat(1)) > 0 {
-			return number.Interval{}, fmt.Errorf("%w: e^-ε = %v, want it in (0, 1]", ErrInput, zs)
-		}
 		q := &panels{
 			rule:  quadrature.Legendre(8+int(digits/3), prec),
 			at:    newIntegrand(ctx, n, k, zs.SetPrec(prec), box).at,

@@ -236,29 +236,8 @@ func TestExpNeg(t *testing.T) {
 	}
 }
 
-func TestInputAndContext(t *testing.T) {
+func TestPrecisionAndContext(t *testing.T) {
 	ctx := context.Background()
-	for name, call := range map[string]func() (number.Interval, error){
-		"n": func() (number.Interval, error) {
-			return Exponential(ctx, 0, 3, minus(1, 2), false, 1e-9)
-		},
-		"k": func() (number.Interval, error) {
-			return Exponential(ctx, 3, 0, minus(1, 2), false, 1e-9)
-		},
-		"rel": func() (number.Interval, error) { return Exponential(ctx, 3, 3, minus(1, 2), false, 0) },
-		"NaN": func() (number.Interval, error) {
-			return Exponential(ctx, 3, 3, minus(1, 2), false, math.NaN())
-		},
-		"z > 1": func() (number.Interval, error) {
-			return Exponential(ctx, 3, 3, minus(-1, 2), false, 1e-9)
-		},
-		"z = 0": func() (number.Interval, error) {
-			return Exponential(ctx, 3, 3, rational(new(big.Rat)), false, 1e-9)
-		},
-	} {
-		_, err := call()
-		assert.ErrorIs(t, err, ErrInput, name)
-	}
 	vague := func(uint) number.Interval {
 		return number.Hull(number.FromFloat(0.5, 64), number.FromFloat(0.5001, 64))
 	}
