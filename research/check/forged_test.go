@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/certtext"
+	"optratio/internal/evidence/evidencetest"
 	"optratio/internal/slowtest"
 	"optratio/research/check"
 	"optratio/verify/certificate"
@@ -24,34 +24,9 @@ type lines []string
 
 func (l lines) String() string { return strings.Join(l, "\n") + "\n" }
 
-// ended returns the lines with the count that belongs in the last one.
-func (l lines) ended() lines {
-	if n := len(l); n > 0 && strings.HasPrefix(l[n-1], "end ") {
-		l[n-1] = fmt.Sprintf("end %d", n-1)
-	}
-	return l
-}
+func (l lines) field(word string) string { return evidencetest.Field(l, word) }
 
-// field returns what follows the first word of the first line with it, "" where there is none.
-func (l lines) field(word string) string {
-	for _, line := range l {
-		if rest, ok := strings.CutPrefix(line, word+" "); ok {
-			return rest
-		}
-	}
-	return ""
-}
-
-func rational(s string) *big.Rat {
-	x, ok := new(big.Rat).SetString(s)
-	if f, _, err := big.ParseFloat(s, 0, 2000, big.ToZero); !ok && err == nil {
-		x, _ = f.Rat(nil)
-	}
-	if x == nil {
-		x = new(big.Rat)
-	}
-	return x
-}
+var rational = evidencetest.Rational
 
 func (l lines) whole(word string) int { i, _ := strconv.Atoi(l.field(word)); return i }
 
@@ -72,7 +47,7 @@ func TestForgeries(t *testing.T) {
 	for k, s := range intervalSubjects() {
 		rng := rand.New(rand.NewPCG(22, uint64(k)))
 		for range forgeries / 6 {
-			l := forge(rng, s.bases[rng.IntN(len(s.bases))])
+			l := lines(evidencetest.Forge(rng, s.bases[rng.IntN(len(s.bases))]))
 			r, err := check.Check(strings.NewReader(l.String()), certificate.Options{MaxSteps: 1 << 24})
 			switch {
 			case err != nil:
@@ -152,56 +127,4 @@ func intervalSubjects() (out []subject) {
 		out = append(out, subject{[]lines{split(intervalText(3, 2, "paper", strings.Split(text, "|")...))}, judge})
 	}
 	return out
-}
-
-// forge returns a certificate with one to three changes.
-func forge(rng *rand.Rand, base lines) lines {
-	l := slices.Clone(base)
-	for range 1 + rng.IntN(3) {
-		i := 1 + rng.IntN(len(l)-1)
-		switch rng.IntN(7) {
-		case 0:
-			l = slices.Delete(l, i, i+1)
-		case 1:
-			l = slices.Insert(l, i, l[i])
-		case 2:
-			j := 1 + rng.IntN(len(l)-1)
-			l[i], l[j] = l[j], l[i]
-		case 3: // one character
-			if b := []byte(l[i]); len(b) > 0 {
-				b[rng.IntN(len(b))] = "0123456789/-p. x"[rng.IntN(16)]
-				l[i] = string(b)
-			}
-		case 4, 5, 6: // one number
-			f := strings.Split(l[i], " ")
-			if k := rng.IntN(len(f)); k > 0 {
-				x := rational(f[k])
-				switch rng.IntN(7) {
-				case 0:
-					x.Mul(x, big.NewRat(2, 1))
-				case 1:
-					x.Neg(x)
-				case 2:
-					x.SetInt64(0)
-				case 3:
-					x.Add(x, big.NewRat(1, 1))
-				case 4:
-					x.Mul(x, big.NewRat(999, 1000))
-				case 5:
-					x.Add(x, new(big.Rat).SetFrac64(1, 1<<40))
-				case 6:
-					x.SetInt64(int64(rng.IntN(5)))
-				}
-				f[k] = certtext.Value(x)
-				l[i] = strings.Join(f, " ")
-			}
-		}
-		if len(l) < 3 {
-			return base
-		}
-	}
-	if rng.IntN(8) > 0 {
-		l = l.ended()
-	}
-	return l
 }

@@ -108,8 +108,8 @@ type node struct {
 
 // classOf numbers the classes of count vectors from their definition: start, greatest depth, and top counts from the start on, in this order.
 func (p *problem) classOf(top int) (class []int, count int) {
-	keys := make([][]int, len(p.orbits))
-	for i, m := range p.orbits {
+	keys := make([][]int, len(p.Orbits))
+	for i, m := range p.Orbits {
 		q := spreadOut(m) // depths, best first
 		start, deepest := q[1], q[len(q)-1]
 		keys[i] = append([]int{start, deepest}, m[start:min(start+top, deepest+1)]...)
@@ -133,23 +133,23 @@ func spreadOut(m []int) (q []int) {
 
 // nodeValue returns the dual function's value at a node and the multipliers λ of all variables, from the definition.
 func (p *problem) nodeValue(x node, class []int) (value *big.Rat, lambda []*big.Rat) {
-	cost := make([]*big.Rat, len(p.vars))
+	cost := make([]*big.Rat, len(p.Vars))
 	for i := range cost {
-		cost[i] = p.cost(i)
+		cost[i] = p.Cost(i)
 	}
 	for r, mu := range x.cuts {
-		shift := new(big.Rat).Mul(mu, p.weight(r.a))
-		cost[r.a].Sub(cost[r.a], mu)
-		cost[r.b].Add(cost[r.b], shift.Quo(shift, p.weight(r.b)))
+		shift := new(big.Rat).Mul(mu, p.Weight(r.A))
+		cost[r.A].Sub(cost[r.A], mu)
+		cost[r.B].Add(cost[r.B], shift.Quo(shift, p.Weight(r.B)))
 	}
 	orbit := map[string]int{}
-	for i, m := range p.orbits {
+	for i, m := range p.Orbits {
 		orbit[fmt.Sprint(m)] = i
 	}
 	least := make([]*big.Rat, len(x.y))
-	lambda = make([]*big.Rat, len(p.vars))
+	lambda = make([]*big.Rat, len(p.Vars))
 	for _, i := range p.fromTheDeepEnd() {
-		c := class[orbit[fmt.Sprint(p.vars[i].m)]]
+		c := class[orbit[fmt.Sprint(p.Vars[i].M)]]
 		v := new(big.Rat).Set(cost[i])
 		if after := p.after()[i]; after >= 0 {
 			v.Add(v, new(big.Rat).Mul(x.z, lambda[after]))
@@ -163,16 +163,16 @@ func (p *problem) nodeValue(x node, class []int) (value *big.Rat, lambda []*big.
 		}
 	}
 	value = new(big.Rat)
-	for i, m := range p.orbits {
-		value.Add(value, new(big.Rat).Mul(p.multiplicity(m), least[class[i]]))
+	for i, m := range p.Orbits {
+		value.Add(value, new(big.Rat).Mul(p.Multiplicity(m), least[class[i]]))
 	}
 	return value, lambda
 }
 
 // after returns the next variable on the chain of each, away from its beginning, or -1.
 func (p *problem) after() []int {
-	next := slices.Repeat([]int{-1}, len(p.vars))
-	for i, b := range p.before {
+	next := slices.Repeat([]int{-1}, len(p.Vars))
+	for i, b := range p.Before {
 		if b >= 0 {
 			next[b] = i
 		}
@@ -183,7 +183,7 @@ func (p *problem) after() []int {
 // fromTheDeepEnd lists the variables, each after the next one on its chain.
 func (p *problem) fromTheDeepEnd() (order []int) {
 	for i, next := range p.after() {
-		for ; next < 0 && i >= 0; i = p.before[i] {
+		for ; next < 0 && i >= 0; i = p.Before[i] {
 			order = append(order, i)
 		}
 	}
@@ -198,17 +198,17 @@ func (p *problem) growth(a, b []*big.Rat, class []int, classes int) *big.Rat {
 	}
 	sum := new(big.Rat)
 	after := p.after()
-	for o, m := range p.orbits {
+	for o, m := range p.Orbits {
 		for v, count := range m {
-			if next := after[p.index[key(m, v)]]; count > 0 && next >= 0 {
+			if next := after[p.Index[key(m, v)]]; count > 0 && next >= 0 {
 				if d := new(big.Rat).Sub(b[next], a[next]); d.Cmp(most[class[o]]) > 0 {
 					most[class[o]] = d
 				}
 			}
 		}
 	}
-	for o, m := range p.orbits {
-		sum.Add(sum, new(big.Rat).Mul(p.multiplicity(m), most[class[o]]))
+	for o, m := range p.Orbits {
+		sum.Add(sum, new(big.Rat).Mul(p.Multiplicity(m), most[class[o]]))
 	}
 	return sum
 }
@@ -216,10 +216,10 @@ func (p *problem) growth(a, b []*big.Rat, class []int, classes int) *big.Rat {
 // flipAt returns permute-and-flip's total error at z.
 func (p *problem) flipAt(z *big.Rat) *big.Rat {
 	q := *p
-	q.z = z
+	q.Z = z
 	sum := new(big.Rat)
-	for i, u := range q.flipPoint() {
-		sum.Add(sum, new(big.Rat).Mul(p.cost(i), u))
+	for i, u := range q.FlipPoint() {
+		sum.Add(sum, new(big.Rat).Mul(p.Cost(i), u))
 	}
 	return sum
 }
@@ -270,10 +270,10 @@ func (p *problem) nodeLines(top int, nodes []node, bound *big.Rat) []string {
 			line += " " + new(big.Rat).Mul(y, big.NewRat(nodeScale, 1)).RatString()
 		}
 		lines = append(lines, line)
-		for _, r := range p.levelRows() {
+		for _, r := range p.LevelRows() {
 			if mu := x.cuts[r]; mu != nil {
-				a, b := p.vars[r.a], p.vars[r.b]
-				lines = append(lines, fmt.Sprintf("cut m %d %s %d %s %s", a.v, counts(a.m), b.v, counts(b.m), mu.RatString()))
+				a, b := p.Vars[r.A], p.Vars[r.B]
+				lines = append(lines, fmt.Sprintf("cut m %d %s %d %s %s", a.V, counts(a.M), b.V, counts(b.M), mu.RatString()))
 			}
 		}
 	}
@@ -296,7 +296,7 @@ func TestRangesBetweenNodes(t *testing.T) {
 	} {
 		p := newProblem(c.n, c.k, "3/2", c.level)
 		class, classes := p.classOf(c.top)
-		rows := p.levelRows()
+		rows := p.LevelRows()
 		solved := map[string][]*big.Rat{} // optimal multipliers by z
 		for range c.trials {
 			var nodes []node
@@ -317,7 +317,7 @@ func TestRangesBetweenNodes(t *testing.T) {
 					x.y[class[o]] = big.NewRat(int64((f+noise*(2*rng.Float64()-1))*nodeScale), nodeScale)
 				}
 				for _, r := range rows {
-					if r.kind == "m" && c.top == c.k+1 && rng.IntN(4) == 0 {
+					if r.Kind == "m" && c.top == c.k+1 && rng.IntN(4) == 0 {
 						if x.cuts == nil {
 							x.cuts = map[levelRow]*big.Rat{}
 						}
@@ -374,8 +374,8 @@ func TestFormOfNodes(t *testing.T) {
 		}
 		nodes = append(nodes, x)
 	}
-	for _, r := range p.levelRows() { // multipliers that prove next to nothing, for the order of the lines alone
-		if r.kind == "m" && len(nodes[1].cuts) < 2 {
+	for _, r := range p.LevelRows() { // multipliers that prove next to nothing, for the order of the lines alone
+		if r.Kind == "m" && len(nodes[1].cuts) < 2 {
 			if nodes[1].cuts == nil {
 				nodes[1].cuts = map[levelRow]*big.Rat{}
 			}

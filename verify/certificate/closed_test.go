@@ -28,17 +28,17 @@ func byTheorem(n, k int, epsilon, objective, proof string) *draft {
 // objective box once for each depth that it fits in.
 func (p *problem) closedDual() *big.Rat {
 	total := new(big.Rat)
-	for j := 1; j <= p.k; j++ {
-		if j < p.k && !p.box {
+	for j := 1; j <= p.K; j++ {
+		if j < p.K && !p.Box {
 			continue
 		}
 		a, b := new(big.Rat), big.NewRat(1, 1)
 		for v := 1; v <= j; v++ {
-			b.Add(b, power(p.z, v))
-			a.Add(a, new(big.Rat).Mul(big.NewRat(int64(v), 1), power(p.z, v)))
+			b.Add(b, power(p.Z, v))
+			a.Add(a, new(big.Rat).Mul(big.NewRat(int64(v), 1), power(p.Z, v)))
 		}
 		count, up, all := int64(0), int64(0), int64(0)
-		scores(p.n, j, func(q []int) {
+		scores(p.N, j, func(q []int) {
 			best := 0
 			for _, d := range q {
 				if d == 0 {
@@ -55,7 +55,7 @@ func (p *problem) closedDual() *big.Rat {
 		worth, sum := big.NewRat(count, 1), new(big.Rat).Sub(b, big.NewRat(1, 1))
 		if sum.Cmp(big.NewRat(1, 1)) >= 0 {
 			deep := new(big.Rat).Quo(big.NewRat(up, 1), sum)
-			if deep.Sub(big.NewRat(all, 1), deep); p.n >= 2 && deep.Cmp(worth) > 0 {
+			if deep.Sub(big.NewRat(all, 1), deep); p.N >= 2 && deep.Cmp(worth) > 0 {
 				worth = deep
 			}
 		}
@@ -70,10 +70,10 @@ func TestTheorems(t *testing.T) {
 			for n := 1; n <= 4; n++ {
 				for k := 0; k <= 4; k++ {
 					p := newProblem(n, k, exp, objective, "paper")
-					mean := func(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, p.scoreVectors()) }
+					mean := func(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, p.ScoreVectors()) }
 					flip := new(big.Rat)
-					for i, x := range p.flipPoint() {
-						flip.Add(flip, new(big.Rat).Mul(p.cost(i), x))
+					for i, x := range p.FlipPoint() {
+						flip.Add(flip, new(big.Rat).Mul(p.Cost(i), x))
 					}
 					flip, dual, em := mean(flip), mean(p.closedDual()), mean(p.exponential())
 					tiny := rat("1e-60")
@@ -95,7 +95,7 @@ func TestTheorems(t *testing.T) {
 					}
 					sum := new(big.Rat)
 					for v := 1; v <= k; v++ {
-						sum.Add(sum, power(p.z, v))
+						sum.Add(sum, power(p.Z, v))
 					}
 					applies := n <= 2 || k <= 1 || sum.Cmp(big.NewRat(1, 1)) <= 0
 					if objective == "box" && n == 3 && exp != "1" {

@@ -29,7 +29,7 @@ type truth map[string][2]*big.Rat
 
 func (p *problem) truth() truth {
 	sol := p.solve()
-	mean := func(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, p.scoreVectors()) }
+	mean := func(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, p.ScoreVectors()) }
 	em := p.exponential()
 	v := map[string]*big.Rat{
 		"optimum": mean(sol.minimum), "error pf": mean(sol.flip), "error em": mean(em),
@@ -335,9 +335,9 @@ func TestNothingProvesAFalseBound(t *testing.T) {
 				}
 				p := newProblem(3, 3, value, objective, level)
 				sol := p.solve()
-				rows := p.levelRows()
+				rows := p.LevelRows()
 				slices.SortFunc(rows, func(x, y levelRow) int {
-					return slices.Compare([]int{int(x.kind[0]), x.a, x.b}, []int{int(y.kind[0]), y.a, y.b})
+					return slices.Compare([]int{int(x.Kind[0]), x.A, x.B}, []int{int(y.Kind[0]), y.A, y.B})
 				})
 				known, _ := truthOf(p.draft(epsilon, sol, hex).String())
 				tiny := rat("1e-25")
@@ -354,14 +354,14 @@ func TestNothingProvesAFalseBound(t *testing.T) {
 					}
 					for i, u := range sol.u {
 						s := new(big.Rat).Set(u)
-						if b := p.before[i]; b >= 0 {
-							s.Sub(s, new(big.Rat).Mul(p.z, sol.u[b]))
+						if b := p.Before[i]; b >= 0 {
+							s.Sub(s, new(big.Rat).Mul(p.Z, sol.u[b]))
 						}
 						if s = noise(s, size); s.Sign() < 0 {
 							s.SetInt64(0)
 						}
-						if b := p.before[i]; b >= 0 {
-							s.Add(s, new(big.Rat).Mul(p.z, otherU(other, b)))
+						if b := p.Before[i]; b >= 0 {
+							s.Add(s, new(big.Rat).Mul(p.Z, otherU(other, b)))
 						}
 						other.u = append(other.u, s)
 					}

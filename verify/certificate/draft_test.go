@@ -35,21 +35,21 @@ func counts(m []int) string { return strings.Trim(fmt.Sprint(m), "[]") }
 // draft writes the certificate of a solution. Values pass through format.
 func (p *problem) draft(epsilon string, sol *solution, format func(*big.Rat) string) *draft {
 	objective := "paper"
-	if p.box {
+	if p.Box {
 		objective = "box"
 	}
 	d := &draft{header: []string{
-		"optratio-certificate 3", "problem program", fmt.Sprint("n ", p.n), fmt.Sprint("k ", p.k), epsilon,
-		"objective " + objective, "constraints " + p.level, "proof lp", "precision 0",
+		"optratio-certificate 3", "problem program", fmt.Sprint("n ", p.N), fmt.Sprint("k ", p.K), epsilon,
+		"objective " + objective, "constraints " + p.Level, "proof lp", "precision 0",
 	}}
-	for i, m := range p.orbits {
+	for i, m := range p.Orbits {
 		d.body = append(d.body, "dual "+counts(m)+" "+format(sol.y[i]))
 	}
-	for i, x := range p.vars {
-		if x.v > 0 {
-			s := new(big.Rat).Sub(sol.u[i], new(big.Rat).Mul(p.z, sol.u[p.before[i]]))
+	for i, x := range p.Vars {
+		if x.V > 0 {
+			s := new(big.Rat).Sub(sol.u[i], new(big.Rat).Mul(p.Z, sol.u[p.Before[i]]))
 			if s.Sign() > 0 {
-				d.body = append(d.body, fmt.Sprintf("inject %d %s %s", x.v, counts(x.m), format(s)))
+				d.body = append(d.body, fmt.Sprintf("inject %d %s %s", x.V, counts(x.M), format(s)))
 			}
 		}
 	}
@@ -58,11 +58,11 @@ func (p *problem) draft(epsilon string, sol *solution, format func(*big.Rat) str
 		cuts = append(cuts, r)
 	}
 	slices.SortFunc(cuts, func(x, y levelRow) int {
-		return slices.Compare([]int{int(x.kind[0]), x.a, x.b}, []int{int(y.kind[0]), y.a, y.b})
+		return slices.Compare([]int{int(x.Kind[0]), x.A, x.B}, []int{int(y.Kind[0]), y.A, y.B})
 	})
 	for _, r := range cuts {
-		a, b := p.vars[r.a], p.vars[r.b]
-		d.body = append(d.body, fmt.Sprintf("cut %s %d %s %d %s %s", r.kind, a.v, counts(a.m), b.v, counts(b.m), format(sol.cuts[r])))
+		a, b := p.Vars[r.A], p.Vars[r.B]
+		d.body = append(d.body, fmt.Sprintf("cut %s %d %s %d %s %s", r.Kind, a.V, counts(a.M), b.V, counts(b.M), format(sol.cuts[r])))
 	}
 	return d
 }
@@ -70,7 +70,7 @@ func (p *problem) draft(epsilon string, sol *solution, format func(*big.Rat) str
 // exactDraft is the certificate with everything claimed exactly.
 func (p *problem) exactDraft(expEps string, sol *solution) *draft {
 	d := p.draft("exp-epsilon "+expEps, sol, (*big.Rat).RatString)
-	mean := func(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, p.scoreVectors()) }
+	mean := func(x *big.Rat) *big.Rat { return new(big.Rat).Quo(x, p.ScoreVectors()) }
 	em := p.exponential()
 	ratio := func(x *big.Rat) *big.Rat {
 		if sol.minimum.Sign() == 0 {

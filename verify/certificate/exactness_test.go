@@ -11,39 +11,39 @@ import (
 
 // dualValue returns what multipliers prove, straight from the definition of the Lagrangian dual.
 func (p *problem) dualValue(sol *solution) *big.Rat {
-	c := make([]*big.Rat, len(p.vars))
+	c := make([]*big.Rat, len(p.Vars))
 	for i := range c {
-		c[i] = p.cost(i)
+		c[i] = p.Cost(i)
 	}
 	for r, mu := range sol.cuts {
-		c[r.a].Sub(c[r.a], mu)
-		x := new(big.Rat).Mul(mu, p.weight(r.a))
-		x.Quo(x, p.weight(r.b))
-		if r.kind == "p" {
-			x.Mul(x, p.z)
+		c[r.A].Sub(c[r.A], mu)
+		x := new(big.Rat).Mul(mu, p.Weight(r.A))
+		x.Quo(x, p.Weight(r.B))
+		if r.Kind == "p" {
+			x.Mul(x, p.Z)
 		}
-		c[r.b].Add(c[r.b], x)
+		c[r.B].Add(c[r.B], x)
 	}
 	orbit := map[string]int{}
-	for i, m := range p.orbits {
+	for i, m := range p.Orbits {
 		orbit[fmt.Sprint(m)] = i
 	}
-	after := make([]int, len(p.vars))
+	after := make([]int, len(p.Vars))
 	for i := range after {
 		after[i] = -1
 	}
-	for i, b := range p.before {
+	for i, b := range p.Before {
 		if b >= 0 {
 			after[b] = i
 		}
 	}
 	// reduced[i] = c_i + z λ_{i+1}.
-	reduced := make([]*big.Rat, len(p.vars))
+	reduced := make([]*big.Rat, len(p.Vars))
 	var at func(i int) *big.Rat
 	lambda := func(i int) *big.Rat {
 		l := new(big.Rat)
-		if p.before[i] >= 0 {
-			if l.Sub(at(i), sol.y[orbit[fmt.Sprint(p.vars[i].m)]]); l.Sign() < 0 {
+		if p.Before[i] >= 0 {
+			if l.Sub(at(i), sol.y[orbit[fmt.Sprint(p.Vars[i].M)]]); l.Sign() < 0 {
 				l.SetInt64(0)
 			}
 		}
@@ -53,38 +53,38 @@ func (p *problem) dualValue(sol *solution) *big.Rat {
 		if reduced[i] == nil {
 			reduced[i] = new(big.Rat).Set(c[i])
 			if after[i] >= 0 {
-				reduced[i].Add(reduced[i], new(big.Rat).Mul(p.z, lambda(after[i])))
+				reduced[i].Add(reduced[i], new(big.Rat).Mul(p.Z, lambda(after[i])))
 			}
 		}
 		return reduced[i]
 	}
-	least := make([]*big.Rat, len(p.orbits))
-	for i, x := range p.vars {
-		o := orbit[fmt.Sprint(x.m)]
+	least := make([]*big.Rat, len(p.Orbits))
+	for i, x := range p.Vars {
+		o := orbit[fmt.Sprint(x.M)]
 		if d := new(big.Rat).Sub(at(i), lambda(i)); least[o] == nil || d.Cmp(least[o]) < 0 {
 			least[o] = d
 		}
 	}
 	total := new(big.Rat)
-	for o, m := range p.orbits {
-		total.Add(total, new(big.Rat).Mul(least[o], p.multiplicity(m)))
+	for o, m := range p.Orbits {
+		total.Add(total, new(big.Rat).Mul(least[o], p.Multiplicity(m)))
 	}
 	return total
 }
 
 // completed returns the point that injections s at depths >= 1 give, by (E).
 func (p *problem) completed(s map[int]*big.Rat) []*big.Rat {
-	u := make([]*big.Rat, len(p.vars))
-	for i, x := range p.vars {
-		if x.v == 0 {
-			u[i] = p.multiplicity(x.m)
+	u := make([]*big.Rat, len(p.Vars))
+	for i, x := range p.Vars {
+		if x.V == 0 {
+			u[i] = p.Multiplicity(x.M)
 			continue
 		}
-		u[i] = new(big.Rat).Mul(p.z, u[p.before[i]])
+		u[i] = new(big.Rat).Mul(p.Z, u[p.Before[i]])
 		if s[i] != nil {
 			u[i].Add(u[i], s[i])
 		}
-		first := u[p.index[key(x.m, 0)]]
+		first := u[p.Index[key(x.M, 0)]]
 		first.Sub(first, u[i])
 	}
 	return u
@@ -92,7 +92,7 @@ func (p *problem) completed(s map[int]*big.Rat) []*big.Rat {
 
 // mixedValue returns the objective of the mixture with permute-and-flip that meets every row of the program.
 func (p *problem) mixedValue(s map[int]*big.Rat, rows []levelRow) *big.Rat {
-	u, flip := p.completed(s), p.flipPoint()
+	u, flip := p.completed(s), p.FlipPoint()
 	theta := new(big.Rat)
 	require := func(a, b *big.Rat) {
 		if a.Sign() >= 0 {
@@ -107,10 +107,10 @@ func (p *problem) mixedValue(s map[int]*big.Rat, rows []levelRow) *big.Rat {
 			theta = t
 		}
 	}
-	for i := range p.vars {
+	for i := range p.Vars {
 		require(u[i], flip[i])
-		if b := p.before[i]; b >= 0 {
-			row := func(u []*big.Rat) *big.Rat { return new(big.Rat).Sub(u[i], new(big.Rat).Mul(p.z, u[b])) }
+		if b := p.Before[i]; b >= 0 {
+			row := func(u []*big.Rat) *big.Rat { return new(big.Rat).Sub(u[i], new(big.Rat).Mul(p.Z, u[b])) }
 			require(row(u), row(flip))
 		}
 	}
@@ -121,7 +121,7 @@ func (p *problem) mixedValue(s map[int]*big.Rat, rows []levelRow) *big.Rat {
 	for i := range u {
 		x := new(big.Rat).Sub(flip[i], u[i])
 		x.Mul(x, theta)
-		total.Add(total, x.Mul(x.Add(x, u[i]), p.cost(i)))
+		total.Add(total, x.Mul(x.Add(x, u[i]), p.Cost(i)))
 	}
 	return total
 }
@@ -143,7 +143,7 @@ func TestExactlyWhatIsProved(t *testing.T) {
 			}
 			p := newProblem(3, 3, exp, []string{"paper", "box"}[rng.IntN(2)], level)
 			best := p.solve()
-			rows := p.levelRows()
+			rows := p.LevelRows()
 			em := p.exponential()
 			for range 6 {
 				sol := &solution{cuts: map[levelRow]*big.Rat{}}
@@ -156,9 +156,9 @@ func TestExactlyWhatIsProved(t *testing.T) {
 					sol.y = append(sol.y, dyadic(y))
 				}
 				s := map[int]*big.Rat{}
-				for i, b := range p.before {
-					if p.vars[i].v > 0 {
-						x := dyadic(new(big.Rat).Sub(best.u[i], new(big.Rat).Mul(p.z, best.u[b])))
+				for i, b := range p.Before {
+					if p.Vars[i].V > 0 {
+						x := dyadic(new(big.Rat).Sub(best.u[i], new(big.Rat).Mul(p.Z, best.u[b])))
 						if rng.IntN(3) > 0 && x.Sign() > 0 {
 							s[i] = x
 						}
@@ -177,14 +177,14 @@ func TestExactlyWhatIsProved(t *testing.T) {
 				}
 				plain := new(big.Rat)
 				for i, u := range sol.u {
-					plain.Add(plain, new(big.Rat).Mul(u, p.cost(i)))
+					plain.Add(plain, new(big.Rat).Mul(u, p.Cost(i)))
 				}
 				if plain.Cmp(high) != 0 {
 					mixed++
 				}
 				linear := new(big.Rat)
 				for i, y := range sol.y {
-					linear.Add(linear, new(big.Rat).Mul(y, p.multiplicity(p.orbits[i])))
+					linear.Add(linear, new(big.Rat).Mul(y, p.Multiplicity(p.Orbits[i])))
 				}
 				if linear.Cmp(low) != 0 {
 					clipped++
@@ -196,13 +196,13 @@ func TestExactlyWhatIsProved(t *testing.T) {
 				d := p.draft(epsilon, sol, hexExact)
 				d.body = slices.DeleteFunc(d.body, func(l string) bool { return strings.HasPrefix(l, "inject") })
 				var inject []string
-				for i, x := range p.vars {
+				for i, x := range p.Vars {
 					if s[i] != nil {
-						inject = append(inject, fmt.Sprintf("inject %d %s %s", x.v, counts(x.m), hexExact(s[i])))
+						inject = append(inject, fmt.Sprintf("inject %d %s %s", x.V, counts(x.M), hexExact(s[i])))
 					}
 				}
-				d.body = slices.Insert(d.body, len(p.orbits), inject...)
-				all := p.scoreVectors()
+				d.body = slices.Insert(d.body, len(p.Orbits), inject...)
+				all := p.ScoreVectors()
 				q := func(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
 				claims := []struct {
 					on     string
@@ -365,7 +365,7 @@ func TestRejectedLines(t *testing.T) {
 func TestCutOrder(t *testing.T) {
 	p := newProblem(3, 3, "5/4", "paper", "full")
 	sol := p.solve()
-	for i, r := range p.levelRows() {
+	for i, r := range p.LevelRows() {
 		if i%9 == 0 {
 			sol.cuts[r] = rat("1/1000")
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/certtext"
+	"optratio/internal/evidence/evidencetest"
 	"optratio/internal/slowtest"
 	"optratio/verify/certificate"
 )
@@ -164,74 +164,7 @@ func witnessSubjects() (out []subject) {
 }
 
 // forge returns a certificate with one to three changes.
-func forge(rng *rand.Rand, base lines) lines {
-	l := slices.Clone(base)
-	for range 1 + rng.IntN(3) {
-		i := 1 + rng.IntN(len(l)-1)
-		switch rng.IntN(9) {
-		case 0:
-			l = slices.Delete(l, i, i+1)
-		case 1:
-			l = slices.Insert(l, i, l[i])
-		case 2:
-			j := 1 + rng.IntN(len(l)-1)
-			l[i], l[j] = l[j], l[i]
-		case 3: // one character
-			if b := []byte(l[i]); len(b) > 0 {
-				b[rng.IntN(len(b))] = "0123456789/-p. x"[rng.IntN(16)]
-				l[i] = string(b)
-			}
-		case 4, 5, 6: // one number
-			f := strings.Split(l[i], " ")
-			if k := rng.IntN(len(f)); k > 0 {
-				x := rational(f[k])
-				switch rng.IntN(7) {
-				case 0:
-					x.Mul(x, big.NewRat(2, 1))
-				case 1:
-					x.Neg(x)
-				case 2:
-					x.SetInt64(0)
-				case 3:
-					x.Add(x, big.NewRat(1, 1))
-				case 4:
-					x.Mul(x, big.NewRat(999, 1000))
-				case 5:
-					x.Add(x, new(big.Rat).SetFrac64(1, 1<<40))
-				case 6:
-					x.SetInt64(int64(rng.IntN(5)))
-				}
-				f[k] = certtext.Value(x)
-				l[i] = strings.Join(f, " ")
-			}
-		case 7: // mass from one cell to another
-			f := strings.Split(l[i], " ")
-			if f[0] == "input" && len(f) > 2 {
-				a, b := 1+rng.IntN(len(f)-1), 1+rng.IntN(len(f)-1)
-				share := new(big.Rat).Mul(rational(f[a]), big.NewRat(int64(rng.IntN(9)), 1<<rng.IntN(12)))
-				if a != b {
-					f[a], f[b] = certtext.Value(new(big.Rat).Sub(rational(f[a]), share)), certtext.Value(new(big.Rat).Add(rational(f[b]), share))
-				}
-				l[i] = strings.Join(f, " ")
-			}
-		case 8: // a claim that is somewhat sharper, or false
-			for i := range l {
-				if f := strings.Split(l[i], " "); f[0] == "claim" && len(f) == 4 {
-					low, high := rational(f[2]), rational(f[3])
-					step := new(big.Rat).Mul(high, big.NewRat(int64(rng.IntN(3)-1), 1<<rng.IntN(50)))
-					l[i] = "claim optimum " + low.Add(low, step).RatString() + " " + high.Add(high, step).RatString()
-				}
-			}
-		}
-		if len(l) < 3 {
-			return base
-		}
-	}
-	if rng.IntN(8) > 0 {
-		l = l.ended()
-	}
-	return l
-}
+func forge(rng *rand.Rand, base lines) lines { return evidencetest.Forge(rng, base) }
 
 // missing says what a section cannot do without, "" where all is there.
 func (l lines) missing() string {

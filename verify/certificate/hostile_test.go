@@ -152,17 +152,17 @@ func TestDenominatorsOfCutsAndInjectionsAreBounded(t *testing.T) {
 	small := func() *big.Rat { return new(big.Rat).SetFrac(big.NewInt(1), q.Add(q, big.NewInt(1))) }
 	zero := func() *solution {
 		sol := &solution{cuts: map[levelRow]*big.Rat{}, u: p.completed(nil)}
-		for range p.orbits {
+		for range p.Orbits {
 			sol.y = append(sol.y, new(big.Rat))
 		}
 		return sol
 	}
 	cuts, injections, both := zero(), zero(), map[int]*big.Rat{}
-	for _, r := range p.levelRows() {
+	for _, r := range p.LevelRows() {
 		cuts.cuts[r] = small()
 	}
-	for i, x := range p.vars {
-		if x.v > 0 {
+	for i, x := range p.Vars {
+		if x.V > 0 {
 			both[i] = small()
 		}
 	}
@@ -300,7 +300,7 @@ func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }
 func TestBrokenReader(t *testing.T) {
 	p := newProblem(3, 3, "5/4", "paper", "full")
 	sol := p.solve()
-	for i, r := range p.levelRows() {
+	for i, r := range p.LevelRows() {
 		if i%9 == 0 {
 			sol.cuts[r] = big.NewRat(1, 1000)
 		}

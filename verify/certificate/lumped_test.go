@@ -73,27 +73,27 @@ func randomTree(rng *rand.Rand, orbits [][]int, questions int) *question {
 
 // lumpedValue is the mean that the multipliers of a tree prove, from the definition, over all chains of the lattice and in exact arithmetic.
 func (p *problem) lumpedValue(tree *question) *big.Rat {
-	after := make([]int, len(p.vars))
+	after := make([]int, len(p.Vars))
 	for i := range after {
 		after[i] = -1
 	}
-	for i, b := range p.before {
+	for i, b := range p.Before {
 		if b >= 0 {
 			after[b] = i
 		}
 	}
 	least := map[*question]*big.Rat{}
-	for i := range p.vars {
+	for i := range p.Vars {
 		if after[i] >= 0 {
 			continue
 		}
 		lambda := new(big.Rat)
-		for ; i >= 0; i = p.before[i] { // from the deep end
-			c := tree.class(p.vars[i].m)
-			v := new(big.Rat).Mul(p.z, lambda)
-			v.Add(v, p.cost(i))
+		for ; i >= 0; i = p.Before[i] { // from the deep end
+			c := tree.class(p.Vars[i].M)
+			v := new(big.Rat).Mul(p.Z, lambda)
+			v.Add(v, p.Cost(i))
 			lambda = new(big.Rat)
-			if p.before[i] >= 0 && v.Cmp(c.y) > 0 {
+			if p.Before[i] >= 0 && v.Cmp(c.y) > 0 {
 				lambda.Sub(v, c.y)
 			}
 			if v.Sub(v, lambda); least[c] == nil || v.Cmp(least[c]) < 0 {
@@ -102,17 +102,17 @@ func (p *problem) lumpedValue(tree *question) *big.Rat {
 		}
 	}
 	sum := new(big.Rat)
-	for _, m := range p.orbits {
-		sum.Add(sum, new(big.Rat).Mul(p.multiplicity(m), least[tree.class(m)]))
+	for _, m := range p.Orbits {
+		sum.Add(sum, new(big.Rat).Mul(p.Multiplicity(m), least[tree.class(m)]))
 	}
-	return sum.Quo(sum, p.scoreVectors())
+	return sum.Quo(sum, p.ScoreVectors())
 }
 
 // classDraft is a certificate with a tree, without claims.
 func (p *problem) classDraft(epsilon string, tree *question) *draft {
-	d := lumpedDraft(p.n, p.k, tree.lines()...)
-	d.header[4], d.header[6] = epsilon, "constraints "+p.level
-	if p.box {
+	d := lumpedDraft(p.N, p.K, tree.lines()...)
+	d.header[4], d.header[6] = epsilon, "constraints "+p.Level
+	if p.Box {
 		d.header[5] = "objective box"
 	}
 	return d
@@ -134,7 +134,7 @@ func classDrafts() map[string]*draft {
 			_, exp = expBounds(big.NewRat(1, 3))
 		}
 		p := newProblem(c.n, c.k, exp, c.objective, c.level)
-		tree := randomTree(rng, p.orbits, 5)
+		tree := randomTree(rng, p.Orbits, 5)
 		d := p.classDraft(c.epsilon, tree)
 		margin, known := big.NewRat(1, 1e6), p.truth()
 		around := func(on string, low *big.Rat) {
@@ -159,7 +159,7 @@ func TestLumpedBoundIsTheDualFunction(t *testing.T) {
 				for _, exp := range []string{"1", "7/5"} {
 					p := newProblem(s[0], s[1], exp, objective, level)
 					for trial := range 6 {
-						tree := randomTree(rng, p.orbits, trial*trial)
+						tree := randomTree(rng, p.Orbits, trial*trial)
 						value := p.lumpedValue(tree)
 						for _, miss := range []*big.Rat{new(big.Rat).Neg(hair), hair} {
 							low := new(big.Rat).Add(value, miss)
@@ -191,7 +191,7 @@ func TestDoctoredClasses(t *testing.T) {
 	valid, invalid := 0, 0
 	for _, s := range [][2]int{{3, 3}, {5, 2}, {4, 4}} {
 		p := newProblem(s[0], s[1], "3/2", "paper", "paper")
-		tree := randomTree(rng, p.orbits, 14)
+		tree := randomTree(rng, p.Orbits, 14)
 		for _, c := range tree.classes() { // near the best, so that most changes lose
 			c.y = big.NewRat(3, 8)
 			if rng.IntN(2) == 0 {
@@ -346,7 +346,7 @@ func TestClassesStoppedAtAnyPoint(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	p := newProblem(5, 4, "3/2", "paper", "paper")
-	text := p.classDraft("exp-epsilon 3/2", randomTree(rng, p.orbits, 60)).claim("optimum", "0", "4").String()
+	text := p.classDraft("exp-epsilon 3/2", randomTree(rng, p.Orbits, 60)).claim("optimum", "0", "4").String()
 	for stop := 0; ; stop++ {
 		f := &fading{Context: context.Background(), left: stop}
 		_, err := certificate.Check(strings.NewReader(text), certificate.Options{Context: f})

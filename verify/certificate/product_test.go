@@ -29,16 +29,16 @@ func (q productLine) String() string {
 
 // injected is the probability that the line injects at a variable, by definition.
 func (q productLine) injected(p *problem, x variable) *big.Rat {
-	others := slices.Clone(x.m)
-	others[x.v]--
-	if x.m[0] != q.tops || x.v != q.depth || q.deepest && others[p.k] == 0 {
+	others := slices.Clone(x.M)
+	others[x.V]--
+	if x.M[0] != q.tops || x.V != q.depth || q.deepest && others[p.K] == 0 {
 		return new(big.Rat)
 	}
 	s := new(big.Rat).Set(q.amount)
-	for v := 1; v <= p.k; v++ {
+	for v := 1; v <= p.K; v++ {
 		g := new(big.Rat)
 		if v > q.empty {
-			g.Sub(big.NewRat(1, 1), new(big.Rat).Mul(q.ratio, power(p.z, v-q.empty-1)))
+			g.Sub(big.NewRat(1, 1), new(big.Rat).Mul(q.ratio, power(p.Z, v-q.empty-1)))
 		}
 		for range others[v] {
 			s.Mul(s, g)
@@ -49,29 +49,29 @@ func (q productLine) injected(p *problem, x variable) *big.Rat {
 
 // point is the whole point of the lines, and its total error.
 func (p *problem) point(lines []productLine) (u []*big.Rat, objective *big.Rat) {
-	u, objective = make([]*big.Rat, len(p.vars)), new(big.Rat)
+	u, objective = make([]*big.Rat, len(p.Vars)), new(big.Rat)
 	var at func(i int) *big.Rat
 	at = func(i int) *big.Rat {
-		x := p.vars[i]
+		x := p.Vars[i]
 		switch {
 		case u[i] != nil:
-		case x.v > 0:
-			u[i] = new(big.Rat).Mul(p.z, at(p.before[i]))
+		case x.V > 0:
+			u[i] = new(big.Rat).Mul(p.Z, at(p.Before[i]))
 			for _, q := range lines {
-				u[i].Add(u[i], new(big.Rat).Mul(p.weight(i), q.injected(p, x)))
+				u[i].Add(u[i], new(big.Rat).Mul(p.Weight(i), q.injected(p, x)))
 			}
 		default: // what the rest of the orbit leaves
-			u[i] = new(big.Rat).Set(p.multiplicity(x.m))
-			for v := 1; v <= p.k; v++ {
-				if x.m[v] > 0 {
-					u[i].Sub(u[i], at(p.index[key(x.m, v)]))
+			u[i] = new(big.Rat).Set(p.Multiplicity(x.M))
+			for v := 1; v <= p.K; v++ {
+				if x.M[v] > 0 {
+					u[i].Sub(u[i], at(p.Index[key(x.M, v)]))
 				}
 			}
 		}
 		return u[i]
 	}
-	for i := range p.vars {
-		objective.Add(objective, new(big.Rat).Mul(p.cost(i), at(i)))
+	for i := range p.Vars {
+		objective.Add(objective, new(big.Rat).Mul(p.Cost(i), at(i)))
 	}
 	return u, objective
 }
@@ -82,8 +82,8 @@ func (p *problem) share(lines []productLine) *big.Rat {
 	flip, _ := p.point(nil)
 	slack := func(u []*big.Rat, i int) *big.Rat {
 		s := new(big.Rat).Set(u[i])
-		if b := p.before[i]; b >= 0 {
-			s.Sub(s, new(big.Rat).Mul(p.z, u[b]))
+		if b := p.Before[i]; b >= 0 {
+			s.Sub(s, new(big.Rat).Mul(p.Z, u[b]))
 		}
 		return s
 	}
@@ -120,7 +120,7 @@ func TestProductLines(t *testing.T) {
 		{2, 2, "3/2", "paper"}, {3, 1, "3/2", "paper"}, {3, 3, "5/4", "paper"}, {3, 5, "3/2", "box"}, {4, 3, "6/5", "paper"}, {4, 4, "3/2", "paper"}, {5, 2, "4/3", "box"}, {5, 3, "3/2", "paper"}, {3, 7, "8/7", "paper"}, {4, 5, "6/5", "paper"},
 	} {
 		p := newProblem(c.n, c.k, c.exp, c.objective, "paper")
-		flip := new(big.Rat).Quo(func() *big.Rat { _, v := p.point(nil); return v }(), p.scoreVectors())
+		flip := new(big.Rat).Quo(func() *big.Rat { _, v := p.point(nil); return v }(), p.ScoreVectors())
 		for range 24 {
 			var lines []productLine
 			most := c.k
@@ -139,7 +139,7 @@ func TestProductLines(t *testing.T) {
 			for _, factor := range []int64{1e9 - 1, 1e9 + 1} {
 				part := scaledLines(lines, new(big.Rat).Mul(share, big.NewRat(factor, 1e9)))
 				_, total := p.point(part)
-				value := total.Quo(total, p.scoreVectors())
+				value := total.Quo(total, p.ScoreVectors())
 				body := []string{"class 0"}
 				for _, q := range part {
 					body = append(body, q.String())

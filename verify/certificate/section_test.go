@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/certtext"
+	"optratio/internal/evidence/evidencetest"
 	"optratio/internal/heterogeneous"
 	"optratio/internal/linear"
 	lpstopping "optratio/internal/stopping"
@@ -35,34 +36,11 @@ type lines []string
 
 func (l lines) String() string { return strings.Join(l, "\n") + "\n" }
 
-// ended returns the lines with the count that belongs in the last one.
-func (l lines) ended() lines {
-	if n := len(l); n > 0 && strings.HasPrefix(l[n-1], "end ") {
-		l[n-1] = fmt.Sprintf("end %d", n-1)
-	}
-	return l
-}
+func (l lines) ended() lines { return evidencetest.Ended(l) }
 
-// field returns what follows the first word of the first line with it, "" where there is none.
-func (l lines) field(word string) string {
-	for _, line := range l {
-		if rest, ok := strings.CutPrefix(line, word+" "); ok {
-			return rest
-		}
-	}
-	return ""
-}
+func (l lines) field(word string) string { return evidencetest.Field(l, word) }
 
-func rational(s string) *big.Rat {
-	x, ok := new(big.Rat).SetString(s)
-	if f, _, err := big.ParseFloat(s, 0, 2000, big.ToZero); !ok && err == nil {
-		x, _ = f.Rat(nil)
-	}
-	if x == nil {
-		x = new(big.Rat)
-	}
-	return x
-}
+var rational = evidencetest.Rational
 
 func rationals(s string) (out []*big.Rat) {
 	for _, f := range strings.Fields(s) {

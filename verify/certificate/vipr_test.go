@@ -239,7 +239,7 @@ func TestExportVIPR(t *testing.T) {
 						if f.lower.Cmp(sol.minimum) != 0 || f.upper.Cmp(sol.minimum) != 0 {
 							t.Errorf("%s: range [%s, %s], minimum %s", name, f.lower.RatString(), f.upper.RatString(), sol.minimum.RatString())
 						}
-						if len(f.rows) < len(p.vars)+len(p.orbits) {
+						if len(f.rows) < len(p.Vars)+len(p.Orbits) {
 							t.Errorf("%s: only %d constraints", name, len(f.rows))
 						}
 					}
