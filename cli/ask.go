@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +19,7 @@ import (
 type asking struct {
 	command.Job
 	cert string   // file of a certificate, "" for none
+	html string   // file of a page, "" for none
 	ends []string // of the names of its files; nil where there is one
 
 	begin func() error                             // is called before the work
@@ -36,49 +40,73 @@ func (a *asking) host(begin func(what string, at number.Epsilon) (report func(st
 	}, err
 }
 
-// run returns the command's function: it asks, shows the answer and writes the certificate.
+// run returns the command's function: it asks, shows the answer, and writes the certificate and the page.
 func (a *asking) run(q job.Question, print func(io.Writer, *job.Answer)) func(*cobra.Command, []string) error {
-	return a.Limited(func(ctx context.Context) error {
-		var certs []*command.CertificateFile
-		done := func() {}
-		h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
-			done()
-			report, done = command.Progress(a.Streams, what)
-			if a.begin != nil {
-				if err := a.begin(); err != nil {
-					return nil, err
-				}
-			}
-			certs, err = a.createCertificates(at)
-			return report, err
-		})
-		if err != nil {
-			return err
-		}
-		answer, err := q.Answer(ctx, h)
+	return func(c *cobra.Command, args []string) error {
+		return a.Limited(func(ctx context.Context) error { return a.ask(ctx, c, q, print) })(c, args)
+	}
+}
+
+func (a *asking) ask(ctx context.Context, c *cobra.Command, q job.Question, print func(io.Writer, *job.Answer)) error {
+	var certs []*command.CertificateFile
+	var page *command.OutputFile
+	done := func() {}
+	h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
 		done()
-		if err != nil {
+		report, done = command.Progress(a.Streams, what)
+		if a.begin != nil {
+			if err := a.begin(); err != nil {
+				return nil, err
+			}
+		}
+		if a.html != "" {
+			if page, err = command.CreateOutput("--html", a.html); err != nil {
+				return nil, err
+			}
+		}
+		certs, err = a.createCertificates(at)
+		return report, err
+	})
+	if err != nil {
+		return err
+	}
+	if a.html != "" {
+		if r, ok := q.(*job.Ratio); ok && strings.Contains(r.Eps+r.Exp, ",") {
+			return command.Usagef("--html: a page is about one ε, give one")
+		}
+		h.Certificate = h.Certificate || certifies(q)
+	}
+	answer, err := q.Answer(ctx, h)
+	done()
+	if err != nil {
+		return err
+	}
+	show := func(w io.Writer) { print(w, answer) }
+	if answer.List {
+		command.ShowAll(&a.Job, answer.Documents, show)
+	} else {
+		a.Show(answer.Documents[0], show)
+	}
+	if a.end != nil {
+		if err := a.end(ctx, answer); err != nil {
 			return err
 		}
-		show := func(w io.Writer) { print(w, answer) }
-		if answer.List {
-			command.ShowAll(&a.Job, answer.Documents, show)
-		} else {
-			a.Show(answer.Documents[0], show)
-		}
-		if a.end != nil {
-			if err := a.end(ctx, answer); err != nil {
-				return err
+	}
+	end := command.Ended(ctx, answer)
+	var kept bytes.Buffer
+	for i, write := range answer.Certificates {
+		if write != nil && i < len(certs) {
+			before := end
+			end = certs[i].Commit(ctx, a.Streams, func(w io.Writer) error { return write(io.MultiWriter(w, &kept)) }, end)
+			if end != before { // it was not kept
+				kept.Reset()
 			}
 		}
-		end := command.Ended(ctx, answer)
-		for i, write := range answer.Certificates {
-			if write != nil && i < len(certs) {
-				end = certs[i].Commit(ctx, a.Streams, write, end)
-			}
-		}
+	}
+	if page == nil {
 		return end
-	})
+	}
+	return errors.Join(page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, c, q, h, answer, kept.Bytes()).Write(w) }), end)
 }
 
 // createCertificates prepares the files of certificates.

@@ -75,6 +75,7 @@ R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampl
 	command.CountVar(fs, &q.MaxQuestions, "max-questions", "", 0, "with --pmf-exec: refuse to ask more than so many; 0 for what takes about a minute by the first answers. With --time-limit nothing is refused: it ends then")
 	v.add(c)
 	a.addCert(c)
+	a.addHTML(c)
 	a.Job.Add(c)
 	return c
 }

@@ -91,7 +91,7 @@ func TestBrowserViews(t *testing.T) {
 		"report-audit": "audit --pmf-file " + table + " --shifted --exp-eps 3/2", "report-stopping": "stopping -n 10 --eps 0.5 --lp",
 	} {
 		path := filepath.Join(folder, name+".html")
-		code, _, errs := quietly(append([]string{"report", "-o", path}, strings.Fields(line)...)...)
+		code, _, errs := quietly(append(strings.Fields(line), "--html", path)...)
 		require.Less(t, code, 2, errs)
 		pages[name] = files.URL + "/" + name + ".html"
 	}

@@ -74,7 +74,7 @@ func newRoot(s command.Streams) *cobra.Command {
 	add("Answer", newRatio, newThreshold, newSweep, newPMF, newMechanisms, newEvaluate)
 	add("Your mechanism", newVerify, newAudit, newCalibrate, newRecommend)
 	add("Other problems", newOptimum, newHeterogeneous, newTopK, newStopping)
-	add("Look", newReport, newServe)
+	add("Look", newServe)
 	add("Trust", newCheck)
 	add(itself)
 	root.SetCompletionCommandGroupID(itself)
@@ -84,6 +84,9 @@ func newRoot(s command.Streams) *cobra.Command {
 			return command.Usagef("%s is a command of the program research, which make research leaves in bin/research: research %s", name, name)
 		}})
 	}
+	root.AddCommand(&cobra.Command{Use: "report", Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
+		return command.Usagef("report is gone: ratio, verify, audit, optimum, heterogeneous and stopping draw their answers with --html FILE")
+	}})
 	addCompletion(root)
 	root.SetOut(s.Out) // where the commands that this makes will write
 	root.InitDefaultCompletionCmd()

@@ -32,7 +32,6 @@ func TestEmptyItemsAreRefused(t *testing.T) {
 		{"ratio", "-n", "3", "-k", "2", "--eps", "1,,2"},
 		{"ratio", "-n", "3", "-k", "2", "--exp-eps", ",2"},
 		{"ratio", "-n", "3", "-k", "2", "--eps", "1", "--mechanism", "pf,,em"},
-		{"report", "-n", "3", "-k", "2", "--eps", "1,,2", "-o", "x.html"},
 		{"verify", "--mechanism", "pf", "-n", "3", "-k", "2", "--eps", "1", "--property", "dp,"},
 		{"audit", "--pmf-exec", "true", "--eps", "1", "--property", ",dp"},
 		{"sweep", "-n", "3,,4", "-k", "2", "--eps", "1", "-o", "x.csv"},

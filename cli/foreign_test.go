@@ -124,7 +124,7 @@ func TestForeignText(t *testing.T) {
 					case "json":
 						args = append(args, "--json")
 					case "html":
-						args = append([]string{"report", args[0], "-o", as + ".html"}, args[1:]...)
+						args = append(args, "--html", as+".html")
 					case "github", "markdown":
 						args = append(args, "--format", format, "--junit", "junit")
 					}

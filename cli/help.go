@@ -42,7 +42,7 @@ var ratioSections = []struct{ title, flags string }{
 	{"Compared with which mechanisms", "constraints delta rho domain"},
 	{"A mechanism of your own", "pmf-exec pmf-file pmf-precision assume-symmetric clean-env timeout"},
 	{"How it is found", "method solver gap exact"},
-	{"What is written", "json digits cert output from"},
+	{"What is written", "json digits cert html"},
 	{"Limits", "time-limit max-memory"},
 	{"Others", "help"},
 }

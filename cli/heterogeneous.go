@@ -43,6 +43,7 @@ ones do.`,
 	command.AddParams(c, &q.Params)
 	addSolver(c, &q.Solver, &q.Gap, "relative width of the optimum wanted: (upper-lower)/upper")
 	a.addCert(c)
+	a.addHTML(c)
 	a.Job.Add(c)
 	return c
 }

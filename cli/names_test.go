@@ -48,8 +48,6 @@ func TestNamesThatAreNoText(t *testing.T) {
 		{"optimum --pairs p --loss zero-one --eps 1", "p", "a,b\r\n\"b\r\nc\",a\r\n", `p:2: "b\nc" has a line end in quotes`},
 		{"optimum --preset count:1 --prior p --eps 1", "p", "0,1/2\n 1,1/2\n", `p:2: no input is called " 1"`},
 		{"optimum --preset count:1 --pmf-file t --eps 1", "t", `{"input":[0],"pmf":{"a":1}}`, `row 1: the input [0] is no name`},
-		{"report --from d -o o", "d", `{"schema":"optratio.audit/1","mechanism":"\udc80"}`, `the escape \udc80`},
-		{"report --from d -o o", "d", `{"schema":"optratio.audit/1","schema":"optratio.ratio/1"}`, `the key "schema" is there twice`},
 	} {
 		write("in", "1\n2\n")
 		write("nb", "0,1\n")

@@ -119,6 +119,7 @@ preset, they take the place of what these say. Names are compared letter by lett
 	fs.StringArrayVar(&q.Draw, "draw", nil, "run the rounded optimal mechanism at this input: draw an output with exactly its probability, by the system's randomness; may be repeated")
 	addSolver(c, &q.Solver, &q.Gap, "relative width of the optimum wanted where it is not exact: (upper-lower)/upper")
 	a.addCert(c)
+	a.addHTML(c)
 	a.Job.Add(c)
 	return c
 }

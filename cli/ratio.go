@@ -65,6 +65,7 @@ Equal ρ, not equal ε, is what counts where many choices are composed.`,
 	addRated(c, q)
 	a.Job.Add(c)
 	a.addCert(c)
+	a.addHTML(c)
 	fs.Lookup("cert").Usage = "write a certificate to this file"
 	return c
 }

@@ -40,15 +40,18 @@ func TestReportsAreTheCommandsAnswers(t *testing.T) {
 		{"verify --mechanism pf -n 2 -k 2 --eps 1", "Yes: it is 1-DP on what was examined", 0},
 		{"audit --pmf-file " + table + " --shifted --exp-eps 3/2 --property dp", "No: it is not ε-DP at ε = 0.405465…", 1},
 		{"stopping -n 5 --exp-eps 3/2 --lp", "The best private rule takes the best candidate with probability ", 0},
+		{"optimum --preset count:2 --exp-eps 2", "The least mean loss that is possible is 5/9", 0},
+		{"heterogeneous --sensitivities 1,2 --grid 0:2 --exp-eps 2 --mechanism pf-pair,krr", "The least mean expected error that is possible on the grid is ", 0},
 	} {
 		words := strings.Fields(c.line)
 		path := filepath.Join(t.TempDir(), "page.html")
-		code, said, errs := quietly(append([]string{"report"}, append(words, "-o", path)...)...)
+		code, said, errs := quietly(append(words, "--html", path)...)
 		require.Equal(t, c.code, code, "%s: %s", c.line, errs)
 		page, err := os.ReadFile(path)
 		require.NoError(t, err)
-		assert.Contains(t, said, c.word)
 		assert.Contains(t, string(page), c.word)
+		_, table, _ := quietly(words...)
+		assert.Equal(t, table, said)
 
 		code, document, _ := quietly(append(words, "--json")...)
 		assert.Equal(t, c.code, code)
@@ -61,70 +64,17 @@ func TestReportsAreTheCommandsAnswers(t *testing.T) {
 		given := html.UnescapeString(regexp.MustCompile(`<code>optratio (.*)</code>`).FindAllStringSubmatch(string(page), -1)[strings.Count(string(page), "<code>optratio ")-1][1])
 		_, again, _ := quietly(append(strings.Fields(given), "--json")...)
 		assert.Equal(t, same(document), same(again), given)
-
-		from := filepath.Join(t.TempDir(), "result.json")
-		require.NoError(t, os.WriteFile(from, []byte(document), 0o600))
-		code, said, errs = quietly("report", "--from", from, "-o", path)
-		assert.Zero(t, code, errs)
-		assert.Contains(t, said, c.word)
-	}
-}
-
-// TestReportChecksACertificate: with --from and --cert the page says that the certificate proves its optimum, and no page is drawn where it does not.
-func TestReportChecksACertificate(t *testing.T) {
-	folder := t.TempDir()
-	at := func(name string) string { return filepath.Join(folder, name) }
-	write := func(name, text string) string {
-		require.NoError(t, os.WriteFile(at(name), []byte(text), 0o600))
-		return at(name)
-	}
-	for _, line := range []string{
-		"-n 3 -k 3 --eps 0.3", "-n 3 -k 2 --exp-eps 3/2 --objective box", "-n 2 -k 2 --eps 1 --objective minimax --step delta", "-n 3 -k 2 --exp-eps 2 --delta 1/100",
-		"-n 3 -k 2 --exp-eps 2 --prior geometric:1/2 --loss square",
-	} {
-		code, document, errs := quietly(append([]string{"ratio", "--json", "--method", "lp", "--cert", at("a.cert")}, strings.Fields(line)...)...)
-		require.Zero(t, code, errs)
-		code, _, errs = quietly("report", "--from", write("a.json", document), "--cert", at("a.cert"), "-o", at("page.html"))
-		require.Zero(t, code, "%s: %s", line, errs)
-		page, err := os.ReadFile(at("page.html"))
-		require.NoError(t, err)
-		assert.Contains(t, string(page), "was checked now: it is valid")
-		require.NoError(t, os.Remove(at("page.html")))
-
-		certificate, err := os.ReadFile(at("a.cert"))
-		require.NoError(t, err)
-		other := strings.NewReplacer(`"k": 2`, `"k": 4`, `"k": 3`, `"k": 4`).Replace(document)
-		wrong := regexp.MustCompile(`(?s)"optimum": \{[^}]*\}`).ReplaceAllString(document, `"optimum": {"lower": "0.0625", "upper": "0.0625", "exact": "1/16"}`)
-		require.NotEqual(t, document, wrong, line)
-		for _, c := range []struct {
-			document, certificate, part string
-			code                        int
-		}{
-			{other, string(certificate), "another question", command.Usage},
-			{wrong, string(certificate), "which is not the document's", command.Violated},
-			{document, strings.Replace(string(certificate), "claim optimum 0.", "claim optimum 0.9", 1), "invalid", command.Violated},
-			{document, "no certificate", "--cert", command.Usage},
-		} {
-			if c.certificate == string(certificate) && c.code == command.Violated && strings.Contains(c.part, "invalid") {
-				continue // its claim is a fraction
-			}
-			code, _, errs := quietly("report", "--from", write("b.json", c.document), "--cert", write("b.cert", c.certificate), "-o", at("page.html"))
-			assert.Equal(t, c.code, code, "%s: %s", line, errs)
-			assert.Contains(t, errs, c.part)
-			_, err := os.Stat(at("page.html"))
-			assert.ErrorIs(t, err, os.ErrNotExist)
-		}
 	}
 }
 
 // TestReportHasTheCurveOfTheCommand compares the table behind a curve with what the command on the page prints.
 func TestReportHasTheCurveOfTheCommand(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.html")
-	code, _, errs := quietly("report", "-n", "3", "-k", "2", "--eps", "0.3", "-o", path)
+	code, _, errs := quietly("-n", "3", "-k", "2", "--eps", "0.3", "--html", path)
 	require.Zero(t, code, errs)
 	page, err := os.ReadFile(path)
 	require.NoError(t, err)
-	line := html.UnescapeString(regexp.MustCompile(`<code>optratio (ratio [^<]*,[^<]*--eps[^<]*)</code>`).FindStringSubmatch(string(page))[1])
+	line := html.UnescapeString(regexp.MustCompile(`<code>optratio (ratio [^<]*--eps [^<]*,[^<]*)</code>`).FindStringSubmatch(string(page))[1])
 	code, out, _ := quietly(append(strings.Fields(line), "--json")...)
 	require.Zero(t, code)
 	var docs []document.Ratio
@@ -143,7 +93,7 @@ func TestReportHasItsOwnCertificate(t *testing.T) {
 	folder := t.TempDir()
 	cert, path := filepath.Join(folder, "a.cert"), filepath.Join(folder, "page.html")
 	for _, mechanism := range []string{"krr", "pf"} { // of which the first is violated
-		code, _, errs := quietly("report", "verify", "--mechanism", mechanism, "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dominates-em", "--cert", cert, "-o", path)
+		code, _, errs := quietly("verify", "--mechanism", mechanism, "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dominates-em", "--cert", cert, "--html", path)
 		require.Equal(t, mechanism == "krr", code == command.Violated, errs)
 		page, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -160,7 +110,7 @@ func TestReportUnits(t *testing.T) {
 		"--eps 1 --monotonic-scores": "steps of Δ; multiples of Δ", "--rho 0.1": "steps of 2Δ; lattice of step 2Δ", "--rho 0.1 --monotonic-scores": "steps of Δ; lattice of step Δ",
 		"--eps 1 --loss top1": "; multiples of 2Δ",
 	} {
-		code, _, errs := quietly(append(strings.Fields("report -n 3 -k 2 -o "+path), strings.Fields(line)...)...)
+		code, _, errs := quietly(append(strings.Fields("ratio -n 3 -k 2 --html "+path), strings.Fields(line)...)...)
 		require.Zero(t, code, errs)
 		page, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -179,17 +129,12 @@ func TestReportUnits(t *testing.T) {
 func TestReportRefusals(t *testing.T) {
 	folder := t.TempDir()
 	page := filepath.Join(folder, "page.html")
-	bad := filepath.Join(folder, "bad.json")
-	require.NoError(t, os.WriteFile(bad, []byte(`{"orbits":`), 0o600))
 	for _, c := range []struct{ line, part string }{
-		{"report -n 3 -k 2 --eps 1", "-o is missing"},
-		{"report -n 3 -k 2 --eps 1,2 -o " + page, "a report is about one ε"},
-		{"report --from " + bad + " -o " + page, "--from"},
-		{"report --from " + bad + " -n 3 -o " + page, "-n says nothing"},
-		{"report --from " + filepath.Join(folder, "none") + " -o " + page, "cannot be read"},
-		{"report -n 3 -k 2 --eps 1 -o " + folder, "is a folder"},
-		{"report verify --mechanism none -n 3 -k 2 --eps 1 -o " + page, "none"},
-		{"report -k 2 --eps 1 -o " + page, "-n"},
+		{"ratio -n 3 -k 2 --eps 1,2 --html " + page, "a page is about one ε"},
+		{"ratio -n 3 -k 2 --eps 1 --html " + folder, "is a folder"},
+		{"verify --mechanism none -n 3 -k 2 --eps 1 --html " + page, "none"},
+		{"ratio -k 2 --eps 1 --html " + page, "-n"},
+		{"report -n 3 -k 2 --eps 1 -o " + page, "--html FILE"},
 	} {
 		code, out, errs := quietly(strings.Fields(c.line)...)
 		assert.Equal(t, command.Usage, code, c.line)

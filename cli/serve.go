@@ -1,20 +1,18 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/front"
 	"optratio/internal/job"
 	"optratio/internal/serve"
 	"optratio/mechanisms"
@@ -79,9 +77,14 @@ func everywhere(addr net.Addr) bool {
 	return ok && tcp.IP.IsUnspecified()
 }
 
-// runJob runs a command line in this process.
-func runJob(ctx context.Context, args []string) (code int, document []byte, message string) {
-	var out, errs bytes.Buffer
-	code = Run(ctx, append(slices.Clone(args), "--json"), strings.NewReader(""), &out, &errs)
-	return code, out.Bytes(), strings.TrimSpace(errs.String())
+// runJob answers a question under the limits that commands have.
+func runJob(ctx context.Context, j front.Job) (a *job.Answer, err error) {
+	ctx, stop := command.Within(ctx, j.Limit)
+	defer stop()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", job.ErrInternal, p)
+		}
+	}()
+	return j.Do(ctx, command.StandardMemory, func(string, ...any) {})
 }

@@ -132,7 +132,7 @@ func TestServedOptimum(t *testing.T) {
 	code, page = post(url.Values{"problem": {string(problem)}, "eps": {"4/1"}, "delta": {"0"}})
 	require.Equal(t, 200, code)
 	assert.Contains(t, page, "The least mean loss that is possible is 13/32")
-	assert.Contains(t, page, "optratio optimum problem.json --exp-eps 4/1 --delta 0<")
+	assert.Contains(t, page, "optratio optimum problem.json --exp-eps 4/1<")
 	code, page = post(url.Values{"preset": {"count:2"}, "eps": {"0.5"}, "table": {string(table)}})
 	require.Equal(t, 200, code)
 	assert.Contains(t, page, "No: the mechanism is not private at ε = 0.5")

@@ -58,6 +58,7 @@ With --distance: how many swaps of elements at most l places apart turn one orde
 	fs.StringVar(&q.Distance, "distance", "", "the distance d_l from this order, a list of 1 to n, to --distance-to: any n for l = 1 and l = n-1, at most 9 otherwise")
 	fs.StringVar(&q.DistanceTo, "distance-to", "", "see --distance (default: 1,2,…,n)")
 	a.addCert(c)
+	a.addHTML(c)
 	a.Job.Add(c)
 	return c
 }

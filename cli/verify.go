@@ -54,6 +54,7 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
 	addDomain(c, &q.Domain, "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
 	v.add(c)
 	a.addCert(c)
+	a.addHTML(c)
 	a.Job.Add(c)
 	return c
 }

@@ -30,17 +30,17 @@ func main() {
 	lp.Register()
 	if len(os.Args) != 2 {
 		fmt.Fprintln(os.Stderr, "usage: go run ./site FOLDER")
-		os.Exit(usage)
+		os.Exit(2)
 	}
 	if err := build(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "site:", err)
-		os.Exit(violated)
+		os.Exit(1)
 	}
 }
 
 // Limits of the engine's size, in bytes.
 const (
-	maxRaw        = 15_000_000
+	maxRaw        = 15_500_000
 	maxCompressed = 4_000_000
 )
 

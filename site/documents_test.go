@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/front"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 )
 
@@ -155,18 +157,16 @@ func TestQuestionsOfDocuments(t *testing.T) {
 			require.NoError(t, err)
 			values, err := url.ParseQuery(to.EscapedFragment())
 			require.NoError(t, err)
-			var job front.Job
-			site := &front.Site{Static: true, Mechanisms: mechanisms.Names(), Run: func(_ context.Context, j front.Job) (front.Answer, error) {
-				job = j
-				return front.Answer{}, front.ErrInput
+			var asked front.Job
+			site := &front.Site{Static: true, Mechanisms: mechanisms.Names(), Run: func(_ context.Context, j front.Job) (*job.Answer, error) {
+				asked = j
+				return nil, front.ErrInput
 			}}
 			site.Begin(strings.TrimSuffix(strings.TrimSuffix(to.Path, ".html"), "index"), values).Next(t.Context())
-			job.Args = job.Args[:len(job.Args)-2] // without the time limit
-			for i, word := range job.Args {
-				job.Args[i] = strings.TrimSuffix(word, "/1") // a document has e^ε as it was given
-			}
-			a := run(t.Context(), job, func(string) {})
-			agrees(t, line, written{a.Code, a.Document, a.Message})
+			question, err := json.Marshal(asked.Question)
+			require.NoError(t, err)
+			question = bytes.ReplaceAll(question, []byte(`/1"`), []byte(`"`)) // a document has e^ε as it was given
+			agrees(t, strings.Fields(line), written{Kind: job.CommandLine(asked.Question)[0], Question: question, Files: asked.Files}.answered(t.Context()))
 		})
 	}
 	assert.Contains(t, asked, "optratio -n 4 -k 4 --eps 0.5")

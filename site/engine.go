@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,17 +10,19 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall/js"
 	"time"
 
 	"optratio/internal/front"
+	"optratio/internal/job"
 	"optratio/lp"
 	"optratio/mechanisms"
 )
 
-// With an argument, which pages do not give, main does jobs, a front.Job in JSON a line of standard input, and writes a line of JSON for
+// With an argument, which pages do not give, main does jobs, one written in JSON a line of standard input, and writes a line of JSON for
 // each. Otherwise it answers worker.js for as long as the worker lives.
 func main() {
 	lp.Register()
@@ -31,6 +32,7 @@ func main() {
 		return
 	}
 	site := &front.Site{Mechanisms: mechanisms.Names(), Static: true, Run: runInPage}
+	inPage = pageFunction
 	var course *front.Course
 	js.Global().Set("optratioStep", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if len(args) == 2 {
@@ -61,14 +63,23 @@ func step(c *front.Course) {
 func post(kind, text string, value any) { js.Global().Call("optratioPost", kind, text, value) }
 
 // runInPage does a job and tells the page a few times a second how far it is.
-func runInPage(ctx context.Context, j front.Job) (front.Answer, error) {
+func runInPage(ctx context.Context, j front.Job) (*job.Answer, error) {
 	last := time.Now()
-	return run(ctx, j, func(text string) {
+	return run(ctx, j, func(format string, args ...any) {
 		if time.Since(last) > 200*time.Millisecond {
 			last = time.Now()
-			post("working", "working: "+text, 0)
+			post("working", "working: "+fmt.Sprintf(format, args...), 0)
 		}
-	}), nil
+		runtime.Gosched() // lets others of this one thread run, such as the clock of the time limit
+	})
+}
+
+// pageFunction is the function that the page asks.
+func pageFunction(ctx context.Context) mechanisms.Mechanism {
+	info := mechanisms.Info{Name: "the function", Summary: "a function in JavaScript", Claim: "ε-DP", Private: true, Uniform: true}
+	return mechanisms.FromFloat(info, 0, func(scores []float64, sensitivity, epsilon float64) ([]float64, error) {
+		return askFunction(ctx, scores, sensitivity, epsilon)
+	})
 }
 
 // askFunction has the page ask the function under audit, in a worker of its own.
@@ -109,16 +120,11 @@ func askFunction(ctx context.Context, scores []float64, sensitivity, epsilon flo
 func standard(in io.Reader) {
 	jobs, out := json.NewDecoder(in), json.NewEncoder(os.Stdout)
 	for jobs.More() {
-		var j front.Job
-		if err := jobs.Decode(&j); err != nil {
+		var w written
+		if err := jobs.Decode(&w); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(usage)
+			os.Exit(2)
 		}
-		a := run(context.Background(), j, func(string) {})
-		_ = out.Encode(struct {
-			Code     int
-			Document json.RawMessage
-			Message  string
-		}{a.Code, append([]byte{}, cmp.Or(string(a.Document), "null")...), a.Message})
+		_ = out.Encode(w.answered(context.Background()))
 	}
 }

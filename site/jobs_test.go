@@ -11,36 +11,40 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"optratio/cli"
+	"optratio/internal/document"
 	"optratio/internal/front"
+	"optratio/internal/job"
 	"optratio/internal/recommend"
 	"optratio/mechanisms"
 )
 
-// reference are command lines of every kind of job.
+// reference are questions of every kind, as the engine is sent them.
 var reference = []string{
-	"ratio -n 4 -k 4 --eps 0.5", "ratio -n 5 -k 3 --exp-eps 3/2 --mechanism pf,em,krr,uniform", "ratio -n 5 -k 5 --eps 0.2", "ratio -n 60 -k 3 --eps 0.5", "ratio -n 8 -k 3 --eps 0.3",
-	"ratio -n 4 -k 3 --eps 0.5 --constraints full", "ratio -n 4 -k 3 --exp-eps 3/2 --constraints dp", "ratio -n 3 -k 2 --eps 0.4,0.8,1.2 --mechanism pf", "ratio -n 3 -k 3 --eps 1 --step delta --constraints dp --mechanism pf,geo",
-	"ratio -n 3 -k 3 --eps 0.5 --objective minimax", "ratio -n 3 -k 3 --eps 0.5 --prior geometric:0.5 --loss square", "ratio -n 6 -k 4 --eps 0.5 --loss tail:2 --objective box", "threshold -n 4 -k 4", "threshold -n 3 -k 5 --constraints dp",
-	"pmf --mechanism pf --scores=0,-1,-3 --eps 1", "pmf --mechanism rnm-laplace --scores=0,-0.5,-3 --eps 0.7", "pmf --mechanism em --scores=0,-2,-4 --exp-eps 3/2",
-	"recommend --scores=8,6,5 --sensitivities=1,1,4 --eps 1", "verify --mechanism pf -n 3 -k 2 --exp-eps 3/2", "verify --mechanism krr -n 3 -k 2 --eps 0.5",
-	"audit --pmf-file table.jsonl --eps 0.5", "audit --pmf-file table.jsonl --eps 1 --shifted", "evaluate --task mode --histogram counts.csv --eps 0.5", "evaluate --task median --histogram counts.csv --exp-eps 3/2",
-	"optimum problem.json --exp-eps 2 --rate rate.csv", "optimum --preset count:2 --exp-eps 4 --delta 0.01 --worst --rate rate.csv", "optimum problem.json --eps 0.5", "check valid.cert", "check invalid.cert",
+	`ratio {"n":4,"k":4,"eps":"0.5"}`, `ratio {"n":5,"k":3,"exp-eps":"3/2","mechanism":"pf,em,krr,uniform"}`, `ratio {"n":5,"k":5,"eps":"0.2"}`, `ratio {"n":60,"k":3,"eps":"0.5"}`, `ratio {"n":8,"k":3,"eps":"0.3"}`,
+	`ratio {"n":4,"k":3,"eps":"0.5","constraints":"full"}`, `ratio {"n":4,"k":3,"exp-eps":"3/2","constraints":"dp"}`, `ratio {"n":3,"k":2,"eps":"0.4,0.8,1.2","mechanism":"pf"}`,
+	`ratio {"n":3,"k":3,"eps":"1","step":"delta","constraints":"dp","mechanism":"pf,geo"}`, `ratio {"n":3,"k":3,"eps":"0.5","objective":"minimax"}`, `ratio {"n":3,"k":3,"eps":"0.5","prior":"geometric:0.5","loss":"square"}`,
+	`ratio {"n":6,"k":4,"eps":"0.5","loss":"tail:2","objective":"box"}`, `threshold {"n":4,"k":4}`, `threshold {"n":3,"k":5,"constraints":"dp"}`,
+	`pmf {"mechanism":"pf","scores":"0,-1,-3","eps":"1"}`, `pmf {"mechanism":"rnm-laplace","scores":"0,-0.5,-3","eps":"0.7"}`, `pmf {"mechanism":"em","scores":"0,-2,-4","exp-eps":"3/2"}`,
+	`recommend {"scores":"8,6,5","sensitivities":"1,1,4","eps":"1"}`,
+	`audit {"pmf-file":"table.jsonl","eps":"0.5"}`, `audit {"pmf-file":"table.jsonl","eps":"1","shifted":true}`, `evaluate {"task":"mode","histogram":"counts.csv","eps":"0.5"}`, `evaluate {"task":"median","histogram":"counts.csv","exp-eps":"3/2"}`,
+	`optimum {"File":"problem.json","exp-eps":"2","rate":"rate.csv"}`, `optimum {"preset":"count:2","exp-eps":"4","delta":"0.01","worst":true,"rate":"rate.csv"}`, `optimum {"File":"problem.json","eps":"0.5"}`, `check {"File":"valid.cert"}`, `check {"File":"invalid.cert"}`,
 }
 
 // command runs the command.
-func command(t *testing.T, line string) (code int, out, errs string) {
+func command(t *testing.T, words ...string) (code int, out, errs string) {
 	var o, e bytes.Buffer
-	code = cli.Run(t.Context(), strings.Fields(line), strings.NewReader(""), &o, &e)
+	code = cli.Run(t.Context(), words, strings.NewReader(""), &o, &e)
 	return code, o.String(), e.String()
 }
 
-// referenceJobs are the jobs of the reference lines; their files are in the folder in which the test now is.
-func referenceJobs(t *testing.T) (jobs []front.Job) {
+// referenceJobs are the reference questions; their files are in the folder in which the test now is.
+func referenceJobs(t *testing.T) (jobs []written) {
 	rate, err := os.ReadFile("../testdata/optimum/table.csv")
 	require.NoError(t, err)
 	t.Chdir(t.TempDir())
@@ -50,7 +54,7 @@ func referenceJobs(t *testing.T) (jobs []front.Job) {
 		"counts.csv":   "bin,count\na,12\nb,7\nc,7\nd,3\ne,0\n",
 		"problem.json": `{"inputs":["0","1","2"],"outputs":["0","1","2"],"pairs":[["0","1"],["1","2","3/2"]],"loss":"abs","prior":["1/4","1/2","1/4"]}`,
 	}
-	code, _, errs := command(t, "ratio -n 3 -k 3 --exp-eps 3/2 --cert valid.cert")
+	code, _, errs := command(t, strings.Fields("ratio -n 3 -k 3 --exp-eps 3/2 --cert valid.cert")...)
 	require.Zero(t, code, errs)
 	data, err := os.ReadFile("valid.cert")
 	require.NoError(t, err)
@@ -59,24 +63,33 @@ func referenceJobs(t *testing.T) (jobs []front.Job) {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
 	}
-	for _, l := range reference {
-		jobs = append(jobs, front.Job{Args: strings.Fields(l), Files: files})
+	for _, r := range reference {
+		kind, question, _ := strings.Cut(r, " ")
+		jobs = append(jobs, written{Kind: kind, Question: json.RawMessage(question), Files: files})
 	}
 	return jobs
 }
 
-// written is an answer as the engine writes it.
-type written struct {
-	Code     int
-	Document json.RawMessage
-	Message  string
+// words are those of the command line that asks the same.
+func (w written) words(t *testing.T) []string {
+	q, err := w.question()
+	require.NoError(t, err)
+	return job.CommandLine(q)
 }
 
 // agrees compares an answer with what the command prints, to the last digit; only how long it took may differ.
-func agrees(t *testing.T, line string, got written) {
-	code, want, errs := command(t, line+" --json")
-	require.Equal(t, code, got.Code, "%s: %s %s", line, errs, got.Message)
-	assert.Equal(t, timeless(t, []byte(want)), timeless(t, got.Document), line)
+func agrees(t *testing.T, words []string, got written) {
+	code, want, errs := command(t, append(words, "--json")...)
+	line := strings.Join(words, " ")
+	require.Empty(t, got.Err, line)
+	require.Equal(t, code == 1, got.Violated != "", "%s: %s", line, errs)
+	require.Equal(t, code == 3, got.Undecided != "", "%s: %s", line, errs)
+	found, err := json.Marshal(got.Documents)
+	require.NoError(t, err)
+	if want = strings.TrimSpace(want); !strings.HasPrefix(want, "[") {
+		want = "[" + want + "]"
+	}
+	assert.Equal(t, timeless(t, []byte(want)), timeless(t, found), line)
 }
 
 // timeless is a document without how long it took, and with its numbers as they are written.
@@ -107,54 +120,40 @@ func timeless(t *testing.T, text []byte) string {
 
 // TestJobsAreTheCommands compares the documents of the engine, here compiled natively, with the command's.
 func TestJobsAreTheCommands(t *testing.T) {
-	for i, j := range referenceJobs(t) {
-		a := run(t.Context(), j, func(string) {})
-		agrees(t, reference[i], written{a.Code, a.Document, a.Message})
+	for _, w := range referenceJobs(t) {
+		agrees(t, w.words(t), w.answered(t.Context()))
 	}
 }
 
-// TestJobsRefuse has what a page cannot answer refused, and not answered as if it had not been asked.
+// TestJobsRefuse has what a page cannot answer refused, by fields and not by flags.
 func TestJobsRefuse(t *testing.T) {
-	for line, says := range map[string]string{
-		"ratio -n 3 -k 2":                       "give one of eps and exp-eps",
-		"ratio -n 3 -k 2 --eps 0.5 --delta 0.1": "no flag delta in a page",
-		"ratio -n 0 -k 2 --eps 0.5":             "give a whole number of at least 1",
-		"ratio -n 3 -k 2 --eps x":               "eps: ",
-		"ratio -n 3 -k 2 --eps 0.5,x":           "eps: ",
-		"ratio -n 3 -k 2 --eps 1 --objective minimax --prior geometric:0.5": "leaves no room for a prior",
-		"pmf --mechanism nobody --scores=0 --eps 1":                         "mechanism: ",
-		"pmf --scores=0,1 --sensitivities=1,2,3 --eps 1":                    "3 for 2 scores",
-		"audit --eps 1":                              "give a table or a function",
-		"audit --pmf-file table.jsonl --eps 1":       `there is no file "table.jsonl"`,
-		"audit --pmf-javascript f.js --eps 1":        `there is no file "f.js"`,
-		"evaluate --task mean --histogram c --eps 1": "give mode or median",
-		"optimum --eps 1":                            "give a problem or a preset",
-		"report ratio":                               "no such command",
-		"check c":                                    "no flag",
+	for question, says := range map[string]string{
+		`ratio {"n":3,"k":2}`: "give eps 0.5 or exp-eps 3/2", `ratio {"k":2,"eps":"0.5"}`: "n is missing or 0", `ratio {"n":3,"k":2,"eps":"x"}`: `eps "x": `,
+		`pmf {"mechanism":"nobody","scores":"0","eps":"1"}`: `mechanism "nobody": `, `audit {"eps":"1"}`: "give exactly one of pmf-exec, sample-exec and pmf-file",
+		`audit {"pmf-file":"table.jsonl","eps":"1"}`: `pmf-file "table.jsonl": `, `report {}`: "no such kind of job", `check {"File":"c"}`: `"c": `,
 	} {
-		j := front.Job{Args: strings.Fields(line), Files: map[string]string{"c": "1\n"}}
-		if says == "no flag" {
-			j.Args = append(j.Args, "--eps", "1")
-		}
-		a := run(context.Background(), j, func(string) {})
-		assert.Equal(t, usage, a.Code, line)
-		assert.Contains(t, a.Message, says, line)
-		assert.Empty(t, a.Document, line)
+		kind, fields, _ := strings.Cut(question, " ")
+		a := written{Kind: kind, Question: json.RawMessage(fields), Files: map[string]string{"c": "1\n"}}.answered(t.Context())
+		assert.Contains(t, a.Err, says, question)
+		assert.NotContains(t, a.Err, "--", question)
+		assert.Empty(t, a.Documents, question)
 	}
 }
 
 // TestTimeLimit: a job that its limit ends says what is certified so far.
 func TestTimeLimit(t *testing.T) {
-	a := run(t.Context(), front.Job{Args: strings.Fields("ratio -n 12 -k 9 --eps 0.2 --time-limit 100ms")}, func(string) {})
-	assert.Equal(t, undecided, a.Code)
-	assert.Contains(t, a.Message, "the time limit of 100ms was reached")
-	assert.Contains(t, string(a.Document), `"optimum"`)
+	q := job.NewRatio()
+	q.Size, q.Eps = job.Size{N: 12, K: 9}, "0.2"
+	a, err := run(t.Context(), front.Job{Question: q, Limit: 100 * time.Millisecond}, func(string, ...any) {})
+	require.NoError(t, err)
+	assert.Contains(t, a.Undecided, "the time limit of 100ms was reached")
+	assert.True(t, a.Documents[0].(*document.Ratio).Optimum.IsValid())
 }
 
 // TestErrorsOverEpsilon: the curves of the page that chooses have the numbers of the command, also of pf and em where others are better.
 func TestErrorsOverEpsilon(t *testing.T) {
-	site := &front.Site{Static: true, Mechanisms: mechanisms.Names(), Run: func(ctx context.Context, j front.Job) (front.Answer, error) {
-		return run(ctx, j, func(string) {}), nil
+	site := &front.Site{Static: true, Mechanisms: mechanisms.Names(), Run: func(ctx context.Context, j front.Job) (*job.Answer, error) {
+		return run(ctx, j, func(string, ...any) {})
 	}}
 	c := site.Begin("choose", url.Values{"eps": {"5/2"}, "mechanism": {"uniform,gem,pf,em,pf-mixed"}})
 	require.True(t, c.Next(t.Context()))
@@ -170,7 +169,7 @@ func TestErrorsOverEpsilon(t *testing.T) {
 	assert.Equal(t, 4, strings.Count(curves, `class="line `)/2, "lines and their names")
 	for _, eps := range []string{"0.2", "2.4"} {
 		var d recommend.Recommendation
-		_, printed, _ := command(t, line+eps+" --json")
+		_, printed, _ := command(t, strings.Fields(line+eps+" --json")...)
 		require.NoError(t, json.Unmarshal([]byte(printed), &d))
 		for _, name := range []string{"gem", "pf-mixed", "pf", "em", "uniform"} {
 			i := slices.IndexFunc(d.Mechanisms, func(m recommend.Rated) bool { return m.Name == name })

@@ -69,6 +69,8 @@ const (
 // StandardMemory is --max-memory by default, in bytes.
 const StandardMemory = 12_000_000_000
 
+const standardMemory = "12G"
+
 // ErrInterrupted is the cause of a context that Ctrl-C or SIGTERM ended.
 var ErrInterrupted = errors.New("interrupted")
 
@@ -79,7 +81,7 @@ func (e limitError) Error() string { return string(e) }
 
 func (l *Limits) Add(c *cobra.Command) {
 	c.Flags().Var((*duration)(&l.time), "time-limit", "end after this long with the best answer so far, such as 30s; 0 for no limit")
-	c.Flags().StringVar(&l.memory, "max-memory", strconv.FormatInt(StandardMemory/1e9, 10)+"G", "end before more bytes are in use, with the best answer so far")
+	c.Flags().StringVar(&l.memory, "max-memory", standardMemory, "end before more bytes are in use, with the best answer so far")
 }
 
 // duration is the value of --time-limit.
@@ -96,6 +98,16 @@ func (d *duration) Set(text string) error {
 	}
 	*d = duration(t)
 	return nil
+}
+
+// Within returns a context that the standard limit of memory ends, and a limit of time unless it is 0, until stop is called.
+func Within(ctx context.Context, limit time.Duration) (limited context.Context, stop func()) {
+	l := Limits{time: limit, memory: standardMemory}
+	limited, stop, err := l.start(ctx)
+	if err != nil {
+		panic(err) // the limit is ours
+	}
+	return limited, stop
 }
 
 // Bytes returns --max-memory.

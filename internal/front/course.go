@@ -7,57 +7,63 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/internal/report"
+	"optratio/number"
 )
 
 // Site is what shows the pages: a server, or static files with the engine beside them.
 type Site struct {
 	Mechanisms []string // that a form may name
 	Static     bool     // pages are files, what the forms say is in the fragment of their addresses, and functions in JavaScript can be audited
-	// Run does a job. Its error is about limits of the site, not about the job.
-	Run func(ctx context.Context, j Job) (Answer, error)
+	// Run does a job.
+	Run func(ctx context.Context, j Job) (*job.Answer, error)
 }
 
-// Job is a command line, without --json, and the texts of the files that it names.
+// Job is a question, the texts of the files that it names, and how long it may take.
 type Job struct {
-	Args  []string
-	Files map[string]string
+	Question job.Question
+	Files    map[string]string
+	Limit    time.Duration
 }
 
-// Answer is what a job ended with, as the command does.
-type Answer struct {
-	Code     int    // the exit code
-	Document []byte // JSON; empty where the job was refused
-	Message  string // what went to standard error
+// Do answers the question, with so many bytes of memory; report is told how far it is.
+func (j Job) Do(ctx context.Context, memory int64, report func(format string, args ...any)) (*job.Answer, error) {
+	return j.Question.Answer(ctx, &job.Host{
+		Open: func(_ context.Context, name string) (io.ReadCloser, error) {
+			text, ok := j.Files[name]
+			if !ok {
+				return nil, fs.ErrNotExist
+			}
+			return io.NopCloser(strings.NewReader(text)), nil
+		},
+		Begin:     func(string, number.Epsilon) (func(string, ...any), error) { return report, nil },
+		Note:      func(string) {},
+		MaxMemory: memory,
+	})
 }
 
 // ErrInput is wrapped by errors about what was asked.
 var ErrInput = errors.New("input")
 
-// refused is what the job said, as an error about its input.
-func (a Answer) refused() error {
-	return fmt.Errorf("%w: %s", ErrInput, strings.TrimPrefix(a.Message, "optratio: "))
-}
-
 // question is what a view makes of the fields of its form.
 type question struct {
 	shown
 	jobs   []Job
-	draw   func(documents [][]byte) (*report.Page, error) // nil: the page of the one document
-	limits []time.Duration                                // what a short one leaves undecided a longer one narrows; nil: one of standardLimit
-	curve  curveFor                                       // how the same for other ε is found, which follows; nil: not
-	hidden bool                                           // the command line is not shown: nobody can type it
+	draw   func([]document.Document) *report.Page            // nil: the page of the one document
+	limits []time.Duration                                   // what a short one leaves undecided a longer one narrows; nil: one of standardLimit
+	curve  func(document.Document, report.Ask) *report.Curve // how the same for other ε is found, which follows; nil: not
+	curves time.Duration                                     // how long each of its questions may take
+	hidden bool                                              // the command line is not shown: nobody can type it
 }
-
-// curveFor finds what an answer's page shows over ε; do runs a command line.
-type curveFor func(document []byte, do func(args []string) ([]byte, bool)) *report.Curve
 
 const (
 	standardLimit = 20 * time.Second
@@ -69,7 +75,7 @@ type Course struct {
 	site    *Site
 	q       question
 	stage   int
-	answers []Answer
+	answers []document.Document
 	page    *report.Page
 	err     error
 }
@@ -108,23 +114,22 @@ func (c *Course) Next(ctx context.Context) (more bool) {
 	limit := c.q.limits[c.stage]
 	c.stage++
 	decided := true
-	var answers []Answer
+	var answers []document.Document
 	for _, j := range c.q.jobs {
-		a, err := c.site.Run(ctx, j.limited(limit))
-		if err == nil && (a.Code == 2 || len(a.Document) == 0) {
-			err = a.refused()
-		}
+		j.Limit = limit
+		a, err := c.site.Run(ctx, j)
 		if err != nil {
+			if job.IsInput(err) {
+				err = fmt.Errorf("%w: %w", ErrInput, err)
+			}
 			c.err = err
 			return false
 		}
-		decided = decided && a.Code != 3
-		answers = append(answers, a)
+		decided = decided && a.Undecided == ""
+		answers = append(answers, a.Documents...)
 	}
 	c.answers = answers
-	if c.page, c.err = c.drawn(nil); c.err != nil {
-		return false
-	}
+	c.page = c.drawn(nil)
 	if decided {
 		c.stage = len(c.q.limits)
 	}
@@ -158,46 +163,43 @@ func (c *Course) Limit() (sum time.Duration) {
 }
 
 func (c *Course) drawCurve(ctx context.Context) {
-	p, err := c.drawn(func(args []string) ([]byte, bool) {
-		a, err := c.site.Run(ctx, Job{Args: args})
-		return a.Document, err == nil && a.Code == 0
+	p := c.drawn(func(q job.Question) []document.Document {
+		a, err := c.site.Run(ctx, Job{Question: q, Limit: c.q.curves})
+		if err != nil || a.Violated != "" || a.Undecided != "" {
+			return nil
+		}
+		return a.Documents
 	})
-	if err == nil && ctx.Err() == nil {
+	if ctx.Err() == nil {
 		c.page = p
 	}
 }
 
-// drawn draws the page of the answers, with the curve over ε where do, which runs a command line, is not nil.
-func (c *Course) drawn(do func(args []string) ([]byte, bool)) (p *report.Page, err error) {
+// drawn draws the page of the answers, with the curve over ε where ask is not nil.
+func (c *Course) drawn(ask report.Ask) *report.Page {
 	var lines []string
-	var documents [][]byte
-	for i, a := range c.answers {
+	for _, j := range c.q.jobs {
 		words := []string{"optratio"}
-		for _, w := range c.q.jobs[i].Args {
+		for _, w := range job.CommandLine(j.Question) {
 			words = append(words, escape.Shell(w))
 		}
-		documents, lines = append(documents, a.Document), append(lines, strings.Join(words, " "))
+		lines = append(lines, strings.Join(words, " "))
 	}
 	if c.q.draw != nil {
-		if p, err = c.q.draw(documents); err == nil && len(lines) > 0 {
+		p := c.q.draw(c.answers)
+		if len(lines) > 0 {
 			p.AddCommands(lines...)
 		}
-		return p, err
+		return p
 	}
 	at := report.Context{Command: lines[0]}
 	if c.q.hidden {
 		at.Command = ""
 	}
-	if do != nil {
-		at.Curve = c.q.curve(documents[0], do)
+	if ask != nil {
+		at.Curve = c.q.curve(c.answers[0], ask)
 	}
-	return report.New(documents[0], at)
-}
-
-// limited is the job with a limit of time.
-func (j Job) limited(d time.Duration) Job {
-	j.Args = append(slices.Clone(j.Args), "--time-limit", d.String())
-	return j
+	return report.New(c.answers[0], at)
 }
 
 var (

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"optratio/internal/job"
 )
 
 // fieldError says which field of a form is wrong.
@@ -56,23 +58,23 @@ func lazily(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
-// epsilon reads ε, or e^ε where the field has a fraction, and returns the flag and its value.
-func (f *form) epsilon(standard string) []string {
+// epsilon reads ε, or e^ε where the field has a fraction.
+func (f *form) epsilon(standard string) job.Epsilon {
 	text := strings.TrimSpace(f.values.Get("eps"))
 	switch {
 	case text == "":
-		return []string{"--eps", standard}
 	case decimalText().MatchString(text):
-		return []string{"--eps", text}
+		return job.Epsilon{Eps: text}
 	case fractionText().MatchString(text):
-		return []string{"--exp-eps", text}
+		return job.Epsilon{Exp: text}
+	default:
+		f.fail("eps", "give ε as a decimal such as 0.5, or e^ε as a fraction such as 3/2")
 	}
-	f.fail("eps", "give ε as a decimal such as 0.5, or e^ε as a fraction such as 3/2")
-	return []string{"--eps", standard}
+	return job.Epsilon{Eps: standard}
 }
 
 // numbers reads a comma-separated list of decimals.
-func (f *form) numbers(field, standard string) []string {
+func (f *form) numbers(field, standard string) string {
 	text := f.values.Get(field)
 	if text == "" {
 		text = standard
@@ -86,7 +88,7 @@ func (f *form) numbers(field, standard string) []string {
 			f.fail(field, "give decimals, comma-separated, such as 0,-1,-2.5")
 		}
 	}
-	return list
+	return strings.Join(list, ",")
 }
 
 // option is a choice of a field: its value, and what it means.
@@ -126,7 +128,7 @@ func (f *form) text(field, standard string) string {
 }
 
 // names reads a comma-separated list of mechanisms.
-func (f *form) names(standard string, known []string) []string {
+func (f *form) names(standard string, known []string) string {
 	text := strings.ReplaceAll(strings.Join(f.values["mechanism"], ","), " ", "")
 	if text == "" {
 		text = standard
@@ -140,7 +142,7 @@ func (f *form) names(standard string, known []string) []string {
 			f.fail("mechanism", "give names of mechanisms, comma-separated, such as pf,em")
 		}
 	}
-	return list
+	return strings.Join(list, ",")
 }
 
 // largest are the greatest numbers that a preset may have, to stay quick.

@@ -15,6 +15,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/document"
+	"optratio/internal/job"
+	"optratio/number"
 )
 
 // TestTablesInCSV: a CSV table becomes lines of JSON; what is none is left to the job to refuse.
@@ -32,11 +36,15 @@ func TestTablesInCSV(t *testing.T) {
 
 // TestCourse: an undecided answer is narrowed by the next step, with more time, and the curve comes last.
 func TestCourse(t *testing.T) {
-	const document = `{"schema":"optratio.ratio/1","n":3,"k":2,"eps":"1","step":"2delta","loss":"mean","prior":"uniform","objective":"paper","mechanisms":[]}`
+	found := &document.Ratio{N: 3, K: 2, Eps: new("1"), Step: "2delta", Loss: "square", Prior: "uniform", Objective: "paper"}
 	var asked []string
-	s := &Site{Mechanisms: []string{"pf", "em"}, Run: func(_ context.Context, j Job) (Answer, error) {
-		asked = append(asked, strings.Join(j.Args, " "))
-		return Answer{Code: map[bool]int{true: 3, false: 0}[len(asked) == 1], Document: []byte(document)}, nil
+	s := &Site{Mechanisms: []string{"pf", "em"}, Run: func(_ context.Context, j Job) (*job.Answer, error) {
+		asked = append(asked, strings.Join(job.CommandLine(j.Question), " ")+" in "+j.Limit.String())
+		a := &job.Answer{Documents: []document.Document{found}}
+		if len(asked) == 1 {
+			a.Undecided = "not yet"
+		}
+		return a, nil
 	}}
 	c := s.Begin("", url.Values{"n": {"3"}, "k": {"2"}, "eps": {"1"}, "loss": {"square"}})
 	require.NoError(t, c.Err())
@@ -48,13 +56,13 @@ func TestCourse(t *testing.T) {
 	}
 	assert.Equal(t, []time.Duration{26 * time.Second, 25 * time.Second, curveLimit}, limits)
 	assert.Equal(t, 3, steps)
-	line := "ratio -n 3 -k 2 --eps 1 --loss square --time-limit "
+	line := "ratio -n 3 -k 2 --eps 1 --loss square in "
 	assert.Equal(t, []string{line + "1s", line + "5s"}, asked)
 	var b strings.Builder
 	require.NoError(t, c.WriteAnswer(&b))
 	assert.Contains(t, b.String(), "optratio ratio -n 3 -k 2 --eps 1 --loss square</code>")
 
-	s.Run = func(context.Context, Job) (Answer, error) { return Answer{Code: 2, Message: "optratio: <no>"}, nil }
+	s.Run = func(context.Context, Job) (*job.Answer, error) { return nil, number.InputError("<no>") }
 	c = s.Begin("pmf", nil)
 	assert.False(t, c.Next(t.Context()))
 	assert.ErrorIs(t, c.Err(), ErrInput)
@@ -62,10 +70,11 @@ func TestCourse(t *testing.T) {
 	require.NoError(t, c.WriteAnswer(&b))
 	assert.Contains(t, b.String(), "&lt;no&gt;")
 	full := errors.New("full")
-	s.Run = func(context.Context, Job) (Answer, error) { return Answer{}, full }
+	s.Run = func(context.Context, Job) (*job.Answer, error) { return nil, full }
 	c = s.Begin("pmf", nil)
 	c.Whole(t.Context())
 	assert.ErrorIs(t, c.Err(), full)
+	assert.NotErrorIs(t, c.Err(), ErrInput)
 }
 
 // TestViews: a server has no view in which it would run a function, and fields that are wrong are named.

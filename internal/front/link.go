@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"net/url"
 	"strings"
+
+	"optratio/internal/job"
 )
 
 // asking are the views that ask what a command of this name asks.
@@ -48,7 +50,7 @@ func (s *Site) Link(words []string, read func(name string) (string, error)) stri
 	if c.err != nil || len(c.q.jobs) != 1 {
 		return ""
 	}
-	if asked, ok := flagsOf(c.q.jobs[0].Args); !ok || !maps.EqualFunc(given, asked, sameValue) {
+	if asked, ok := flagsOf(job.CommandLine(c.q.jobs[0].Question)); !ok || !maps.EqualFunc(given, asked, sameValue) {
 		return ""
 	}
 	return s.href(view, values.Encode())

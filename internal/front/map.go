@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"optratio/internal/document"
 	"optratio/internal/report"
 )
 
@@ -77,13 +78,13 @@ func (s *Site) heat(f *form) question {
 	for i := range commands {
 		commands[i] = "bin/research map -n all " + commands[i]
 	}
-	q.draw = func([][]byte) (*report.Page, error) {
+	q.draw = func([]document.Document) *report.Page {
 		p := &report.Page{Title: "Bounds at level " + level, Tone: "good"}
 		p.Word = "At every ε, permute-and-flip has at most " + worst.bound + " times the least mean expected error possible"
 		p.Sentences = []string{fmt.Sprintf("That is over all lattices below; the largest bound is at n = %d, k = %d.", worst.n, worst.k)}
 		p.Sections = append(p.Sections, report.Section{Title: "By n and k", HTML: s.heatTable(here, value(worst.bound))})
 		p.AddCommands(commands...)
-		return p, nil
+		return p
 	}
 	return q
 }

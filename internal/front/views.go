@@ -3,11 +3,13 @@ package front
 import (
 	"fmt"
 	"html/template"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"optratio/internal/document"
+	"optratio/internal/job"
+	"optratio/internal/recommend"
 	"optratio/internal/report"
 )
 
@@ -99,9 +101,9 @@ var (
 )
 
 // mechanisms is a field of boxes to check.
-func (s *Site) mechanisms(chosen []string) field {
+func (s *Site) mechanisms(chosen string) field {
 	c := field{Name: "mechanism", Label: "Mechanisms", Kind: "checks", Options: familiar, Chosen: map[string]bool{}}
-	for _, name := range chosen {
+	for name := range strings.SplitSeq(chosen, ",") {
 		c.Chosen[name] = true
 		known := false
 		for _, o := range c.Options {
@@ -114,44 +116,43 @@ func (s *Site) mechanisms(chosen []string) field {
 	return c
 }
 
-func epsilonField(eps []string, most string) field {
-	return field{Name: "eps", Label: "Privacy, ε (or e^ε as a fraction)", Kind: "range", Value: eps[1], Least: "0.05", Most: most, Step: "0.05"}
+func epsilonField(eps job.Epsilon, most string) field {
+	return field{Name: "eps", Label: epsilonLabel, Kind: "range", Value: eps.Eps + eps.Exp, Least: "0.05", Most: most, Step: "0.05"}
 }
 
+// typedEpsilon is the same without a slider.
+func typedEpsilon(eps job.Epsilon) field {
+	return field{Name: "eps", Label: epsilonLabel, Kind: "text", Value: eps.Eps + eps.Exp}
+}
+
+const epsilonLabel = "Privacy, ε (or e^ε as a fraction)"
+
 func (s *Site) ratio(f *form) question {
-	n, k := f.count("n", 4, maxCandidates), f.count("k", 4, maxDepth)
-	eps := f.epsilon("0.5")
-	names := f.names("pf,em", s.Mechanisms)
-	args := append([]string{"ratio", "-n", strconv.Itoa(n), "-k", strconv.Itoa(k)}, eps...)
-	if list := strings.Join(names, ","); list != "pf,em" {
-		args = append(args, "--mechanism", list)
-	}
-	q := question{limits: stages, curve: report.CurveFor, shown: shown{
+	asked := job.NewRatio()
+	asked.N, asked.K, asked.Epsilon, asked.Mechanism = f.count("n", 4, maxCandidates), f.count("k", 4, maxDepth), f.epsilon("0.5"), f.names("pf,em", s.Mechanisms)
+	q := question{limits: stages, curve: report.CurveFor, curves: standardLimit, jobs: []Job{{Question: asked}}, shown: shown{
 		Title: "How far from optimal is a private selection mechanism?", Live: true,
 		Lead: "n candidates have scores that are whole multiples of 2Δ, at most k of them below the best. How much larger is a mechanism's mean error than the least that ε-differential privacy permits? The answer is certified.",
 		Fields: []field{
-			{Name: "n", Label: "Candidates, n", Kind: "range", Value: strconv.Itoa(n), Least: "1", Most: "12", Step: "1"},
-			{Name: "k", Label: "Depth, k steps of 2Δ", Kind: "range", Value: strconv.Itoa(k), Least: "1", Most: "12", Step: "1"},
-			epsilonField(eps, "2"), s.mechanisms(names),
+			{Name: "n", Label: "Candidates, n", Kind: "range", Value: strconv.Itoa(asked.N), Least: "1", Most: "12", Step: "1"},
+			{Name: "k", Label: "Depth, k steps of 2Δ", Kind: "range", Value: strconv.Itoa(asked.K), Least: "1", Most: "12", Step: "1"},
+			epsilonField(asked.Epsilon, "2"), s.mechanisms(asked.Mechanism),
 		},
 	}}
 	for _, c := range []struct {
-		name, flag, label, help string
-		options                 []option
+		name, label string
+		to          *string
+		options     []option
 	}{
-		{"constraints", "--constraints", "Compared with", "", levels()},
-		{"loss", "--loss", "Loss", "", losses},
-		{"objective", "--objective", "Of the score vectors", "", averages},
-		{"prior", "--prior", "Score vectors", "", priors},
-		{"step", "--step", "Scores are", "", steps},
+		{"constraints", "Compared with", &asked.Constraints, levels()},
+		{"loss", "Loss", &asked.Loss, losses},
+		{"objective", "Of the score vectors", &asked.Objective, averages},
+		{"prior", "Score vectors", &asked.Prior, priors},
+		{"step", "Scores are", &asked.Step, steps},
 	} {
-		value := f.one(c.name, c.options[0].Value, c.options...)
-		if value != c.options[0].Value {
-			args = append(args, c.flag, value)
-		}
-		q.Fields = append(q.Fields, field{Name: c.name, Label: c.label, Kind: "select", Value: value, Options: c.options, Help: c.help})
+		*c.to = f.one(c.name, c.options[0].Value, c.options...)
+		q.Fields = append(q.Fields, field{Name: c.name, Label: c.label, Kind: "select", Value: *c.to, Options: c.options})
 	}
-	q.jobs = []Job{{Args: args}}
 	return q
 }
 
@@ -163,48 +164,57 @@ func (s *Site) pmf(f *form) question {
 		Title: "Two mechanisms on the same scores", Live: true,
 		Lead: "With which probability does each mechanism take each candidate? Scores can be typed, or moved with the sliders; the sensitivity is 1.",
 		Fields: []field{
-			{Name: "scores", Label: "Scores", Kind: "text", Value: strings.Join(scores, ","), Help: "comma-separated"}, epsilonField(eps, "5"),
+			{Name: "scores", Label: "Scores", Kind: "text", Value: scores, Help: "comma-separated"}, epsilonField(eps, "5"),
 			{Name: "first", Label: "First mechanism", Kind: "select", Value: names[0], Options: known},
 			{Name: "second", Label: "Second mechanism", Kind: "select", Value: names[1], Options: known},
 		},
 	}}
 	for _, name := range names {
-		q.jobs = append(q.jobs, Job{Args: append([]string{"pmf", "--mechanism", name, "--scores=" + strings.Join(scores, ",")}, eps...)})
+		asked := job.NewPMF()
+		asked.Mechanism, asked.Scores, asked.Epsilon = name, scores, eps
+		q.jobs = append(q.jobs, Job{Question: asked})
 	}
-	q.draw = func(documents [][]byte) (*report.Page, error) { return report.Compare(scores, documents) }
+	q.draw = func(documents []document.Document) *report.Page {
+		var all []*document.PMF
+		for _, d := range documents {
+			all = append(all, d.(*document.PMF))
+		}
+		return report.Compare(strings.Split(scores, ","), all)
+	}
 	return q
 }
 
 func (s *Site) choose(f *form) question {
-	scores, spans, eps := f.numbers("scores", "8,6,5"), f.numbers("sensitivities", "1,1,4"), f.epsilon("1")
-	q := question{shown: shown{
-		Title: "Which mechanism for these scores?", Live: true,
-		Lead: "One person's data can change each score by at most its sensitivity. How large is the error of each mechanism on scores like these? Give typical scores, not the private ones: a choice that looks at them is itself not private.",
-		Fields: []field{
-			{Name: "scores", Label: "Scores", Kind: "text", Value: strings.Join(scores, ","), Help: "comma-separated"},
-			{Name: "sensitivities", Label: "Sensitivities", Kind: "text", Value: strings.Join(spans, ","), Help: "one for each score, or one for all"},
-			epsilonField(eps, "5"),
-		},
-	}}
-	args := []string{"recommend", "--scores=" + strings.Join(scores, ","), "--sensitivities=" + strings.Join(spans, ",")}
-	q.curve = func(document []byte, do func([]string) ([]byte, bool)) *report.Curve {
-		return report.ErrorsFor(document, args, eps, do)
-	}
-	job, chosen := args, ""
+	asked := job.NewRecommend()
+	asked.Scores, asked.Sensitivities, asked.Epsilon = f.numbers("scores", "8,6,5"), f.numbers("sensitivities", "1,1,4"), f.epsilon("1")
+	chosen := ""
 	if f.values.Get("mechanism") != "" {
-		chosen = strings.Join(f.names("", s.Mechanisms), ",")
-		job = append(slices.Clone(args), "--mechanism", chosen)
+		chosen = f.names("", s.Mechanisms)
+		asked.Mechanism = chosen
 	}
-	q.Fields = append(q.Fields, field{Name: "mechanism", Label: "Mechanisms", Kind: "text", Value: chosen, Help: "comma-separated; all of them where it is empty"})
-	q.jobs = []Job{{Args: append(slices.Clone(job), eps...)}}
-	return q
+	return question{
+		jobs: []Job{{Question: asked}}, curves: 5 * time.Second,
+		curve: func(d document.Document, ask report.Ask) *report.Curve {
+			return report.ErrorsFor(d.(*recommend.Recommendation), *asked, ask)
+		},
+		shown: shown{
+			Title: "Which mechanism for these scores?", Live: true,
+			Lead: "One person's data can change each score by at most its sensitivity. How large is the error of each mechanism on scores like these? Give typical scores, not the private ones: a choice that looks at them is itself not private.",
+			Fields: []field{
+				{Name: "scores", Label: "Scores", Kind: "text", Value: asked.Scores, Help: "comma-separated"},
+				{Name: "sensitivities", Label: "Sensitivities", Kind: "text", Value: asked.Sensitivities, Help: "one for each score, or one for all"},
+				epsilonField(asked.Epsilon, "5"),
+				{Name: "mechanism", Label: "Mechanisms", Kind: "text", Value: chosen, Help: "comma-separated; all of them where it is empty"},
+			},
+		},
+	}
 }
 
 // pasted is a view whose job is about a text: what a file of this name would have.
-func pasted(f *form, v shown, area field, example, file string, args []string) question {
+func pasted(f *form, v shown, area field, example, file string, asked job.Question) question {
 	area.Kind, area.Value = "area", f.text(area.Name, example)
 	v.Post, v.Fields = true, append([]field{area}, v.Fields...)
-	return question{shown: v, jobs: []Job{{Args: args, Files: map[string]string{file: area.Value}}}}
+	return question{shown: v, jobs: []Job{{Question: asked, Files: map[string]string{file: area.Value}}}}
 }
 
 // exampleTable is a table that no 1/2-DP mechanism has.
@@ -222,20 +232,19 @@ func (s *Site) nothingLeaves() string {
 }
 
 func (s *Site) audit(f *form) question {
-	args := append([]string{"audit", "--pmf-file", "table.jsonl"}, f.epsilon("0.5")...)
+	asked := job.NewAudit()
+	asked.File, asked.Epsilon = "table.jsonl", f.epsilon("0.5")
 	shifts := []option{{"no", "as they are"}, {"yes", "after adding one number to all scores too"}}
 	shifted := f.one("shifted", "no", shifts...)
-	if shifted == "yes" {
-		args = append(args, "--shifted")
-	}
+	asked.Shifted = shifted == "yes"
 	q := pasted(f, shown{
 		Title: "Audit a table of probabilities",
 		Lead:  "Paste one line for each score vector: its scores, and the probability of each candidate, as numbers or fractions. Rows whose scores differ by at most the sensitivity 1 are neighbors." + s.nothingLeaves(),
 		Fields: []field{
-			{Name: "eps", Label: "Privacy, ε (or e^ε as a fraction)", Kind: "text", Value: f.epsilon("0.5")[1]},
+			typedEpsilon(asked.Epsilon),
 			{Name: "shifted", Label: "Rows are neighbors", Kind: "select", Value: shifted, Options: shifts},
 		},
-	}, field{Name: "table", Label: "The table: a JSON object a line, or CSV lines of first the scores and then as many probabilities", Drop: "JSONL or CSV"}, exampleTable, "table.jsonl", args)
+	}, field{Name: "table", Label: "The table: a JSON object a line, or CSV lines of first the scores and then as many probabilities", Drop: "JSONL or CSV"}, exampleTable, "table.jsonl", asked)
 	q.jobs[0].Files["table.jsonl"] = tableLines(q.jobs[0].Files["table.jsonl"])
 	return q
 }
@@ -278,17 +287,17 @@ const exampleFunction = `(scores, epsilon, sensitivity) => {
 const JavaScript = "function.js"
 
 func (s *Site) javascript(f *form) question {
-	n, k, eps := f.count("n", 3, 6), f.count("k", 2, 6), f.epsilon("1")
+	asked := job.NewAudit()
+	asked.N, asked.K, asked.Epsilon = f.count("n", 3, 6), f.count("k", 2, 6), f.epsilon("1")
 	q := pasted(f, shown{
 		Title: "Audit a mechanism in JavaScript", ByHand: true, Button: "Audit", Frame: frame(),
 		Lead: "Type a function of (scores, epsilon, sensitivity) that returns the probability of each candidate. It is asked about a lattice of score vectors, their neighbors, and others on which implementations often fail. It runs in a frame of its own without an origin or a network, which is ended when it does not answer within two seconds." + s.nothingLeaves(),
 		Fields: []field{
-			{Name: "n", Label: "Candidates, n", Kind: "range", Value: strconv.Itoa(n), Least: "1", Most: "4", Step: "1"},
-			{Name: "k", Label: "Depth, k steps of 2Δ", Kind: "range", Value: strconv.Itoa(k), Least: "1", Most: "4", Step: "1"},
-			epsilonField(eps, "4"),
+			{Name: "n", Label: "Candidates, n", Kind: "range", Value: strconv.Itoa(asked.N), Least: "1", Most: "4", Step: "1"},
+			{Name: "k", Label: "Depth, k steps of 2Δ", Kind: "range", Value: strconv.Itoa(asked.K), Least: "1", Most: "4", Step: "1"},
+			epsilonField(asked.Epsilon, "4"),
 		},
-	}, field{Name: "code", Label: "The function"}, exampleFunction, JavaScript,
-		append([]string{"audit", "--pmf-javascript", JavaScript, "-n", strconv.Itoa(n), "-k", strconv.Itoa(k)}, eps...))
+	}, field{Name: "code", Label: "The function"}, exampleFunction, JavaScript, asked)
 	q.hidden, q.limits = true, []time.Duration{60 * time.Second}
 	return q
 }
@@ -298,19 +307,16 @@ const histogramFile = "counts.csv"
 
 func (s *Site) evaluate(f *form) question {
 	tasks := []option{{"mode", "its most frequent bin"}, {"median", "its median"}}
-	task, eps, names := f.one("task", "mode", tasks...), f.epsilon("0.5"), f.names("pf,em", s.Mechanisms)
-	args := append([]string{"evaluate", "--task", task, "--histogram", histogramFile}, eps...)
-	if list := strings.Join(names, ","); list != "pf,em" {
-		args = append(args, "--mechanism", list)
-	}
+	asked := job.NewEvaluate()
+	asked.Task, asked.Histogram, asked.Epsilon, asked.Mechanism = f.one("task", "mode", tasks...), histogramFile, f.epsilon("0.5"), f.names("pf,em", s.Mechanisms)
 	return pasted(f, shown{
 		Title: "Errors on a histogram",
 		Lead:  "Paste the counts of a histogram, one a line. What error do the mechanisms have when they choose its most frequent bin or its median?" + s.nothingLeaves(),
 		Fields: []field{
-			{Name: "eps", Label: "Privacy, ε (or e^ε as a fraction)", Kind: "text", Value: eps[1]},
-			{Name: "task", Label: "Choose", Kind: "select", Value: task, Options: tasks}, s.mechanisms(names),
+			typedEpsilon(asked.Epsilon),
+			{Name: "task", Label: "Choose", Kind: "select", Value: asked.Task, Options: tasks}, s.mechanisms(asked.Mechanism),
 		},
-	}, field{Name: "counts", Label: "Counts, one a line", Drop: "CSV or text"}, "12\n7\n7\n3\n0\n1\n", histogramFile, args)
+	}, field{Name: "counts", Label: "Counts, one a line", Drop: "CSV or text"}, "12\n7\n7\n3\n0\n1\n", histogramFile, asked)
 }
 
 // exampleProblem is a problem with a bit of everything.
@@ -324,29 +330,29 @@ const exampleProblem = `{"inputs":["0","1","2"], "outputs":["0","1","2"],
 var judgedBy = plain("as the problem says", "the worst input")
 
 func (s *Site) optimum(f *form) question {
-	eps, preset, delta := f.epsilon("0.5"), f.preset("preset"), f.delta("delta")
-	judged, problem, table := f.one("judged", judgedBy[0].Value, judgedBy...), f.text("problem", exampleProblem), f.text("table", "")
-	j := Job{Args: []string{"optimum", "problem.json"}, Files: map[string]string{"problem.json": problem}}
-	if preset != "" {
-		j = Job{Args: []string{"optimum", "--preset", preset}, Files: map[string]string{}}
+	asked := job.NewOptimum()
+	preset, delta, judged := f.preset("preset"), f.delta("delta"), f.one("judged", judgedBy[0].Value, judgedBy...)
+	problem, table := f.text("problem", exampleProblem), f.text("table", "")
+	asked.Epsilon, asked.Preset, asked.Worst = f.epsilon("0.5"), preset, judged == judgedBy[1].Value
+	files := map[string]string{}
+	if preset == "" {
+		asked.File = "problem.json"
+		files[asked.File] = problem
 	}
-	j.Args = append(j.Args, eps...)
 	if delta != "" {
-		j.Args = append(j.Args, "--delta", delta)
-	}
-	if judged == judgedBy[1].Value {
-		j.Args = append(j.Args, "--worst")
+		asked.Delta = delta
 	}
 	if strings.TrimSpace(table) != "" {
-		j.Args, j.Files["table.csv"] = append(j.Args, "--rate", "table.csv"), table
+		asked.Rate = "table.csv"
+		files[asked.Rate] = table
 	}
-	return question{jobs: []Job{j}, shown: shown{
+	return question{jobs: []Job{{Question: asked, Files: files}}, shown: shown{
 		Title: "The best private mechanism of any problem", Post: true,
 		Lead: "Paste a problem, or name a preset: inputs, pairs of neighbors with distances, what each output costs at each input, and a prior. What is the least loss that ε-DP or (ε,δ)-DP permits, by which mechanism, and how far is yours from it?" + s.nothingLeaves(),
 		Fields: []field{
 			{Name: "problem", Label: "The problem, a JSON object", Kind: "area", Value: problem, Drop: "JSON"},
 			{Name: "preset", Label: "Or a preset", Kind: "text", Value: preset, Help: "count:10, krr:5, grid:4x4, partition:20, selection:3,2 or histogram:2,3, in place of the problem"},
-			{Name: "eps", Label: "Privacy, ε (or e^ε as a fraction)", Kind: "text", Value: eps[1]},
+			typedEpsilon(asked.Epsilon),
 			{Name: "delta", Label: "δ", Kind: "text", Value: delta, Help: "0 where there is none"},
 			{Name: "judged", Label: "What counts", Kind: "select", Value: judged, Options: judgedBy},
 			{Name: "table", Label: "Your mechanism, to be compared: lines input,output,probability", Kind: "area", Value: table, Drop: "CSV"},
@@ -355,8 +361,10 @@ func (s *Site) optimum(f *form) question {
 }
 
 func (s *Site) check(f *form) question {
+	asked := job.NewCheck()
+	asked.File = "dropped.cert"
 	return pasted(f, shown{
 		Title: "Check a certificate", Button: "Check",
 		Lead: "optratio writes certificates of its answers (--cert FILE). The checker rebuilds the problem and decides, in exact or outward-rounded arithmetic and with code that shares nothing with the solvers, whether every claim in the file follows from the values that it holds." + s.nothingLeaves(),
-	}, field{Name: "certificate", Label: "The certificate", Drop: "certificate"}, "", "dropped.cert", []string{"check", "dropped.cert"})
+	}, field{Name: "certificate", Label: "The certificate", Drop: "certificate"}, "", asked.File, asked)
 }

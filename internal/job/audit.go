@@ -47,6 +47,8 @@ func NewAudit() *Audit {
 	}
 }
 
+func (*Audit) standard() (string, any) { return "audit", NewAudit() }
+
 func (q *Audit) read(ctx context.Context, h *Host) (o audit.Options, err error) {
 	if err = q.checkProgram(); err != nil {
 		return o, err
@@ -287,16 +289,11 @@ func (q *Audit) Answer(ctx context.Context, h *Host) (*Answer, error) {
 
 // examine does the audit.
 func (q *Audit) examine(ctx context.Context, h *Host, o audit.Options) (*audit.Report, error) {
-	program := q.program()
-	program.Children = q.Children
 	switch {
 	case q.Function != nil:
 		return audit.Mechanism(ctx, q.Function, o)
-	case q.Exec != "":
-		return program.PMF(ctx, o)
-	case q.SampleExec != "":
-		program.Command = q.SampleExec
-		return program.Samples(ctx, o)
+	case q.File == "":
+		return q.examineProgram(ctx, o)
 	}
 	rows, err := q.table(ctx, h, o.Outcomes, o.Precision)
 	if err != nil {

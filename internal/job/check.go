@@ -23,6 +23,8 @@ type Check struct {
 // NewCheck returns the question with its defaults.
 func NewCheck() *Check { return &Check{Decide: certificate.Check} }
 
+func (*Check) standard() (string, any) { return "check", NewCheck() }
+
 // Answer answers it.
 func (q *Check) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	if _, err := h.Begin("check", number.Epsilon{}); err != nil {

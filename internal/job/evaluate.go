@@ -28,6 +28,8 @@ type Evaluate struct {
 // NewEvaluate returns the question with its defaults.
 func NewEvaluate() *Evaluate { return &Evaluate{Mechanism: "pf,em", Sensitivity: "1"} }
 
+func (*Evaluate) standard() (string, any) { return "evaluate", NewEvaluate() }
+
 // evaluation is a question that was read.
 type evaluation struct {
 	problem *evaluate.Problem

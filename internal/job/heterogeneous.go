@@ -37,6 +37,8 @@ func NewHeterogeneous() *Heterogeneous {
 	return &Heterogeneous{Grid: "0:4:1", Objective: "mean", Loss: "error", Solver: "auto", Gap: "1e-9"}
 }
 
+func (*Heterogeneous) standard() (string, any) { return "heterogeneous", NewHeterogeneous() }
+
 // RatedByDefault are the mechanisms that are rated where none is named.
 const RatedByDefault = "pf-pair,pairwise,pf-mixed,geo-mixed,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr"
 

@@ -17,6 +17,8 @@ import (
 // Question is what is asked. Its exported fields have the names of flags.
 type Question interface {
 	Answer(ctx context.Context, h *Host) (*Answer, error)
+	// standard is the name of its kind, and the question of that kind with its defaults.
+	standard() (kind string, q any)
 }
 
 // Answer is what a question has found.
@@ -51,52 +53,23 @@ func Quietly(string, number.Epsilon) (report func(string, ...any), err error) {
 	return func(string, ...any) {}, nil
 }
 
-// kinds makes questions of each kind, with what holds where nothing is said.
-var kinds = map[string]func() Question{
-	"ratio":         func() Question { return NewRatio() },
-	"threshold":     func() Question { return NewThreshold() },
-	"pmf":           func() Question { return NewPMF() },
-	"evaluate":      func() Question { return NewEvaluate() },
-	"verify":        func() Question { return NewVerify() },
-	"audit":         func() Question { return NewAudit() },
-	"calibrate":     func() Question { return NewCalibrate() },
-	"recommend":     func() Question { return NewRecommend() },
-	"optimum":       func() Question { return NewOptimum() },
-	"heterogeneous": func() Question { return NewHeterogeneous() },
-	"topk":          func() Question { return NewTopK() },
-	"stopping":      func() Question { return NewStopping() },
-	"check":         func() Question { return NewCheck() },
-}
-
-// New returns a question of a kind, with the defaults; nil where there is no such kind.
-func New(kind string) Question {
-	if makes := kinds[kind]; makes != nil {
-		return makes()
-	}
-	return nil
-}
-
 // CommandLine returns the words of the command line that asks a question, without the program's name.
 func CommandLine(q Question) []string {
-	for kind, makes := range kinds {
-		if standard := makes(); reflect.TypeOf(standard) == reflect.TypeOf(q) {
-			words := []string{kind}
-			eachField(q, standard, func(name, text string) {
-				switch {
-				case name == "":
-					words = append(words, text)
-				case text == "true":
-					words = append(words, flagName(name))
-				case name == "scores" || name == "sensitivities": // which may begin with a minus
-					words = append(words, flagName(name)+"="+text)
-				default:
-					words = append(words, flagName(name), text)
-				}
-			})
-			return words
+	kind, standard := q.standard()
+	words := []string{kind}
+	eachField(q, standard, func(name, text string) {
+		switch {
+		case name == "":
+			words = append(words, text)
+		case text == "true":
+			words = append(words, flagName(name))
+		case name == "scores" || name == "sensitivities": // which may begin with a minus
+			words = append(words, flagName(name)+"="+text)
+		default:
+			words = append(words, flagName(name), text)
 		}
-	}
-	return nil
+	})
+	return words
 }
 
 func flagName(field string) string {

@@ -42,6 +42,8 @@ func NewOptimum() *Optimum {
 	return &Optimum{Delta: "0", Stated: standardStated(), Solver: "auto", Gap: "1e-9"}
 }
 
+func (*Optimum) standard() (string, any) { return "optimum", NewOptimum() }
+
 // Problem reads the problem that the file, the preset and the fields say.
 func (q *Optimum) Problem(ctx context.Context, h *Host) (p *optimum.Problem, err error) {
 	switch {

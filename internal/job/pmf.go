@@ -82,6 +82,8 @@ type PMF struct {
 // NewPMF returns the question with its defaults.
 func NewPMF() *PMF { return &PMF{Instance: Instance{Sensitivity: "1"}} }
 
+func (*PMF) standard() (string, any) { return "pmf", NewPMF() }
+
 // Answer answers it.
 func (q *PMF) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	in, err := q.Instance.read(ctx, h, q.Epsilon)
@@ -172,6 +174,8 @@ type Recommend struct {
 func NewRecommend() *Recommend {
 	return &Recommend{Instance: Instance{Sensitivity: "1"}, Mechanism: "all", Step: "2delta"}
 }
+
+func (*Recommend) standard() (string, any) { return "recommend", NewRecommend() }
 
 // candidates are the mechanisms that are rated.
 func (q *Recommend) candidates() ([]mechanisms.Mechanism, error) {

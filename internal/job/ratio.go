@@ -32,6 +32,8 @@ func NewRatio() *Ratio {
 	return &Ratio{Mechanism: "pf,em", Lattice: standardLattice("1e-9"), Domain: "lattice", Method: "auto", Sensitivity: "1", Stated: standardStated()}
 }
 
+func (*Ratio) standard() (string, any) { return "ratio", NewRatio() }
+
 // Request turns the question into a request.
 func (q *Ratio) Request(ctx context.Context, h *Host) (r lp.Request, err error) {
 	delta, err := ParsePositive("sensitivity", q.Sensitivity)

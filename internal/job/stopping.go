@@ -41,6 +41,8 @@ func NewStopping() *Stopping {
 	return &Stopping{P: "1", L: 1, Win: 1, Delta: "0", Seed: 1, Solver: "auto", Gap: "1e-9"}
 }
 
+func (*Stopping) standard() (string, any) { return "stopping", NewStopping() }
+
 // playing is a question that was read, and its answer as far as it is known.
 type playing struct {
 	*Stopping

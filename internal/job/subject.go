@@ -56,11 +56,6 @@ func (s *Stated) table(ctx context.Context, h *Host, outcomes string, precision 
 	})
 }
 
-// program is the program.
-func (s *Stated) program() audit.Program {
-	return audit.Program{Command: s.Exec, Timeout: s.Timeout, CleanEnv: s.CleanEnv}
-}
-
 // addSubject adds the user's own mechanism to a request, and returns it; nil where there is none.
 func (q *Ratio) addSubject(ctx context.Context, h *Host, r *lp.Request, report func(string, ...any)) (rival *subject.Stated, err error) {
 	switch {
@@ -86,7 +81,7 @@ func (q *Ratio) addSubject(ctx context.Context, h *Host, r *lp.Request, report f
 		o.Neighbors = verify.Monotonic
 	}
 	if q.Exec != "" {
-		rival, err = subject.OfProgram(q.program(), q.AssumeSymmetric, o)
+		rival, err = q.Stated.rival(q.AssumeSymmetric, o)
 	} else {
 		var rows []audit.Row
 		if rows, err = q.table(ctx, h, audit.Index, o.Precision); err == nil {
@@ -155,7 +150,7 @@ func (s *Stated) about(ctx context.Context, h *Host, p *optimum.Problem, eps num
 		}
 		return t, err
 	}
-	rows, err := s.program().Rows(ctx, p.Asked(), o)
+	rows, err := s.rows(ctx, p.Asked(), o)
 	var t *optimum.Table
 	if err == nil {
 		t, err = p.TableOf("the program", rows)

@@ -21,6 +21,8 @@ type Threshold struct {
 // NewThreshold returns the question with its defaults.
 func NewThreshold() *Threshold { return &Threshold{Lattice: standardLattice("1e-6"), Method: "auto"} }
 
+func (*Threshold) standard() (string, any) { return "threshold", NewThreshold() }
+
 func (q *Threshold) request(ctx context.Context, h *Host) (r lp.Request, err error) {
 	if _, err := Parsed("objective", q.Objective, parseObjective); err != nil {
 		return r, err

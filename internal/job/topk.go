@@ -25,6 +25,8 @@ type TopK struct {
 // NewTopK returns the question with its defaults.
 func NewTopK() *TopK { return &TopK{Top: 2, Mechanism: topk.Standard, Solver: "auto", Gap: "1e-9"} }
 
+func (*TopK) standard() (string, any) { return "topk", NewTopK() }
+
 func (q *TopK) request() (r topk.Request, err error) {
 	if err := q.Size.check(); err != nil {
 		return r, err

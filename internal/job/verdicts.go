@@ -163,6 +163,8 @@ func NewVerify() *Verify {
 	return &Verify{Domain: Domain{Mechanism: "pf", Sensitivity: "1", Domain: "lattice", Neighbors: "linf"}, Step: "2delta"}
 }
 
+func (*Verify) standard() (string, any) { return "verify", NewVerify() }
+
 // checking is a question that was read: a check of the lattice, or of score vectors where there are any.
 type checking struct {
 	verify.Claim
@@ -280,6 +282,8 @@ type Calibrate struct {
 func NewCalibrate() *Calibrate {
 	return &Calibrate{Domain: Domain{Sensitivity: "1", Domain: "lattice", Neighbors: "linf"}}
 }
+
+func (*Calibrate) standard() (string, any) { return "calibrate", NewCalibrate() }
 
 func (q *Calibrate) read(ctx context.Context, h *Host) (c verify.Calibrator, err error) {
 	if q.Mechanism == "" {

@@ -6,15 +6,15 @@ import (
 	"strconv"
 	"strings"
 
+	"optratio/internal/document"
 	"optratio/internal/recommend"
-	"optratio/verify/certificate"
 )
 
 // mostCompared is the number of mechanisms that are compared in a picture.
 const mostCompared = 8
 
 // ofRecommend makes the page of a recommendation.
-func ofRecommend(d *recommend.Recommendation, c Context) (*Page, error) {
+func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 	p := &Page{Title: "Which mechanism for these scores?", Tone: "good", Word: "Recommended: " + cmp.Or(d.Recommended, "none")}
 	if d.Undecided != "" || d.Recommended == "" {
 		p.Tone = "open"
@@ -46,17 +46,11 @@ func ofRecommend(d *recommend.Recommendation, c Context) (*Page, error) {
 		fmt.Sprintf("Correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s.", show(h.Spearman), show(h.Pearson), show(h.BucketCorrelation)),
 		fmt.Sprintf("Utility bounds: gem %s, noisy max %s.", show(h.Bounds.GEM), show(h.Bounds.RNM)),
 	}, d.Unanswered...)})
-	return p, nil
-}
-
-// checkDocument is a check job's document, of which a page is drawn. What is missing from it is not valid.
-type checkDocument struct {
-	certificate.Report
-	Undecided string `json:"undecided"`
+	return p
 }
 
 // ofCheck makes the page of a checked certificate.
-func ofCheck(d *checkDocument, _ Context) (*Page, error) {
+func ofCheck(d *document.Check) *Page {
 	p := &Page{Title: "Is the certificate valid?", Tone: "bad", Word: "No: the certificate is not valid"}
 	switch {
 	case d.Undecided != "":
@@ -98,5 +92,5 @@ func ofCheck(d *checkDocument, _ Context) (*Page, error) {
 	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: []string{
 		"The checker enumerates the problem itself, from the parameters in the file, and shares no code with the solvers.",
 	}})
-	return p, nil
+	return p
 }

@@ -1,68 +1,101 @@
 package report
 
 import (
-	"encoding/json"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
+	"optratio/internal/document"
+	"optratio/internal/job"
 	"optratio/internal/recommend"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/verify"
 )
+
+// Ask asks a question for a curve and returns its documents; nil where it is not decided in the time there is.
+type Ask func(job.Question) []document.Document
 
 // curveSize is the number of orbits up to which a page has a curve over ε.
 const curveSize = 200
 
-// CurveFor computes the ratios of a job's mechanisms over ε, as the ratio command does for a list of ε; nil where that would take
-// long or means nothing. do runs a command line with --json.
-func CurveFor(printed []byte, do func(args []string) (printed []byte, ok bool)) *Curve {
-	j, err := curveOver(printed)
-	if err != nil || j.N > curveSize || j.K > curveSize || lattice.Orbits(j.N, j.K).Cmp(big.NewInt(curveSize)) > 0 {
-		return nil
+// curveOver returns what to ask at other ε, and the document's own ε, if a curve over ε says something of a document: it is about the mean error on the lattice of
+// step 2Δ, or about properties there of a mechanism, which is then compared with pf and em. The question is nil otherwise.
+func curveOver(d document.Document) (q *job.Ratio, at number.Number) {
+	q = job.NewRatio()
+	var names []string
+	switch d := d.(type) {
+	case *document.Ratio:
+		if d.Step != "2delta" || d.Loss != "mean" || d.Prior != "uniform" || d.Objective != "paper" || d.Monotonic || d.Delta != nil || len(d.Mechanisms) == 0 {
+			return nil, at
+		}
+		q.Size, q.Constraints, at = job.Size{N: d.N, K: d.K}, d.Constraints, (*ratio)(d).at()
+		for _, m := range d.Mechanisms {
+			names = append(names, m.Name)
+		}
+	case *verify.Report:
+		l := d.Lattice
+		if l.N == 0 || l.Parts != 1 || l.Monotonic {
+			return nil, at
+		}
+		q.Size, q.Constraints, at, names = job.Size{N: l.N, K: l.K}, "dp", d.Claimed, []string{d.Mechanism, "pf", "em"}
+	default:
+		return nil, at
 	}
-	names := j.Names
-	slices.Sort(names[min(1, len(names)):])
+	slices.Sort(names[1:])
 	names = slices.Compact(names)
 	for _, name := range names {
 		if _, err := mechanisms.Lookup(name); err != nil {
-			return nil
+			return nil, at
 		}
+	}
+	q.Mechanism = strings.Join(names, ",")
+	return q, at
+}
+
+// CurveFor computes the ratios of a job's mechanisms over ε; nil where that would take long or means nothing.
+func CurveFor(d document.Document, ask Ask) *Curve {
+	q, at := curveOver(d)
+	if q == nil || q.N > curveSize || q.K > curveSize || lattice.Orbits(q.N, q.K).Cmp(big.NewInt(curveSize)) > 0 {
+		return nil
 	}
 	var list []string
 	for i := 1; i <= 24; i++ {
-		list = append(list, strconv.FormatFloat(float64(i)*0.05*spacing(j.Eps.Float64()), 'f', 2, 64))
+		list = append(list, strconv.FormatFloat(float64(i)*0.05*spacing(at.Float64()), 'f', 2, 64))
 	}
-	args := []string{"ratio", "-n", strconv.Itoa(j.N), "-k", strconv.Itoa(j.K), "--constraints", j.Constraints, "--mechanism", strings.Join(names, ","), "--eps", strings.Join(list, ",")}
-	answers, ok := do(append(slices.Clone(args), "--time-limit", "20s"))
-	if !ok {
+	q.Eps = strings.Join(list, ",")
+	answers := ask(q)
+	if answers == nil {
 		return nil
 	}
-	curve, err := curveOf(answers)
-	if err != nil {
-		return nil
-	}
-	if slices.Contains(names, "pf") {
-		var sharp struct {
-			Upper number.Number
-			Proof string
+	c := &Curve{At: at, Command: "optratio " + strings.Join(job.CommandLine(q), " ")}
+	for _, a := range answers {
+		d := a.(*document.Ratio)
+		var ratios []number.Number
+		c.Names = nil
+		for _, m := range d.Mechanisms {
+			c.Names, ratios = append(c.Names, m.Name), append(ratios, m.Ratio)
 		}
-		args := []string{"threshold", "-n", strconv.Itoa(j.N), "-k", strconv.Itoa(j.K), "--constraints", j.Constraints, "--time-limit", "20s"}
-		if answer, ok := do(args); ok && json.Unmarshal(answer, &sharp) == nil && sharp.Upper.Float64() > 0 {
-			curve.Sharp = &sharp.Upper
+		c.Eps, c.Values = append(c.Eps, (*ratio)(d).at()), append(c.Values, ratios)
+	}
+	if slices.Contains(c.Names, "pf") {
+		sharp := job.NewThreshold()
+		sharp.Size, sharp.Constraints = q.Size, q.Constraints
+		if found := ask(sharp); found != nil {
+			if upper := found[0].(*document.Threshold).Upper; upper.Float64() > 0 {
+				c.Sharp = &upper
+			}
 		}
 	}
-	curve.At, curve.Command = j.Eps, "optratio "+strings.Join(args, " ")
-	return curve
+	return c
 }
 
 // ErrorsFor computes the expected errors of the mechanisms of a recommendation over ε: of those of its picture, and of pf and em where they were
-// compared. line is its command line without mechanisms and ε, eps the flag and value of its ε.
-func ErrorsFor(printed []byte, line, eps []string, do func(args []string) (printed []byte, ok bool)) *Curve {
-	var d recommend.Recommendation
-	if json.Unmarshal(printed, &d) != nil || len(d.Mechanisms) < 2 {
+// compared. asked is its question.
+func ErrorsFor(d *recommend.Recommendation, asked job.Recommend, ask Ask) *Curve {
+	if len(d.Mechanisms) < 2 {
 		return nil
 	}
 	var names, familiar []string // the first four are drawn
@@ -80,17 +113,19 @@ func ErrorsFor(printed []byte, line, eps []string, do func(args []string) (print
 			names = append(names, m.Name)
 		}
 	}
-	c := &Curve{Names: names, Errors: true, At: parameter(eps[1], eps[0] == "--exp-eps")}
-	line = append(slices.Clone(line), "--mechanism", strings.Join(names, ","))
+	c := &Curve{Names: names, Errors: true, At: parameter(asked.Eps+asked.Exp, asked.Exp != "")}
+	asked.Mechanism = strings.Join(names, ",")
 	for i := 1; i <= 12; i++ {
-		at := strconv.FormatFloat(float64(i)*0.1*spacing(c.At.Float64()), 'f', 1, 64)
-		printed, ok := do(append(slices.Clone(line), "--eps", at, "--time-limit", "5s"))
-		var d recommend.Recommendation
-		if !ok || json.Unmarshal(printed, &d) != nil {
+		asked.Epsilon = job.Epsilon{Eps: strconv.FormatFloat(float64(i)*0.1*spacing(c.At.Float64()), 'f', 1, 64)}
+		if i == 1 {
+			c.Command = "optratio " + strings.Join(job.CommandLine(&asked), " ")
+		}
+		answer := ask(&asked)
+		if answer == nil {
 			return nil
 		}
 		found := map[string]number.Number{}
-		for _, m := range d.Mechanisms {
+		for _, m := range answer[0].(*recommend.Recommendation).Mechanisms {
 			found[m.Name] = m.ExpectedError
 		}
 		var values []number.Number
@@ -100,9 +135,8 @@ func ErrorsFor(printed []byte, line, eps []string, do func(args []string) (print
 			}
 			values = append(values, found[name])
 		}
-		c.Eps, c.Values = append(c.Eps, parameter(at, false)), append(c.Values, values)
+		c.Eps, c.Values = append(c.Eps, parameter(asked.Eps, false)), append(c.Values, values)
 	}
-	c.Command = "optratio " + strings.Join(line, " ") + " --eps " + c.Eps[0].String()
 	return c
 }
 

@@ -13,10 +13,7 @@ import (
 )
 
 // ofOptimum makes the page of an optimum job: the best mechanism of a problem, and what it was compared with.
-func ofOptimum(d *document.Optimum, _ Context) (*Page, error) {
-	if len(d.InputNames) != d.Inputs || len(d.OutputNames) != d.Outputs {
-		return nil, fmt.Errorf("%w: %d and %d names for %d inputs and %d outputs", ErrDocument, len(d.InputNames), len(d.OutputNames), d.Inputs, d.Outputs)
-	}
+func ofOptimum(d *document.Optimum) *Page {
 	private := given(d.Eps, d.ExpEps)
 	if d.Delta != "0" {
 		private += ", δ = " + d.Delta
@@ -45,7 +42,7 @@ func ofOptimum(d *document.Optimum, _ Context) (*Page, error) {
 		proved = append(proved, fmt.Sprintf("In multiples of 2^-%d the mechanism is private as it is written (--optimal); its %s is larger by %s.", r.Bits, loss, r.GivenUp))
 	}
 	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: proved})
-	return p, nil
+	return p
 }
 
 // rated puts what was compared with the optimum first.

@@ -7,12 +7,17 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"io"
 	"strconv"
 	"strings"
 
+	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/recommend"
+	"optratio/verify"
+	"optratio/verify/audit"
 )
 
 // Page is what a page says, in the order in which it says it.
@@ -61,11 +66,10 @@ type Certificate struct {
 
 // Context is what a page says beside the answer of the job itself.
 type Context struct {
-	Command         string   // the command line that gives the same answer; empty where it is not known
-	Certificate     []byte   // nil for none
-	CertificateName string   // its file
-	Curve           *Curve   // nil for none
-	Notes           []string // on how the page was made, for its head
+	Command         string // the command line that gives the same answer; empty where it is not known
+	Certificate     []byte // nil for none
+	CertificateName string // its file
+	Curve           *Curve // nil for none
 }
 
 // largest certificate that is put into a page, in bytes.
@@ -95,17 +99,33 @@ func Typeset(text string) template.HTML {
 // Style is the style sheet of a page.
 func Style() string { return style }
 
-// New makes the page of a job's JSON document.
-func New(printed []byte, c Context) (*Page, error) {
-	kind, err := KindOf(printed)
-	if err != nil {
-		return nil, err
+// New makes the page of a job's document.
+func New(d document.Document, c Context) *Page {
+	var p *Page
+	switch d := d.(type) {
+	case *document.Ratio:
+		p = ofRatio((*ratio)(d), c)
+	case *document.Rho:
+		p = ofConcentrated(d)
+	case *verify.Report:
+		p = ofVerdicts(&audit.Report{Report: *d}, c)
+	case *audit.Report:
+		p = ofVerdicts(d, c)
+	case *document.Stopping:
+		p = ofStopping((*rules)(d))
+	case *document.Heterogeneous:
+		p = ofHeterogeneous(d)
+	case *document.Evaluate:
+		p = ofEvaluate(d)
+	case *recommend.Recommendation:
+		p = ofRecommend(d, c)
+	case *document.Optimum:
+		p = ofOptimum(d)
+	case *document.Check:
+		p = ofCheck(d)
+	default:
+		panic(fmt.Sprintf("there is no page of %T", d))
 	}
-	p, err := makers[kind](printed, c)
-	if err != nil {
-		return nil, err
-	}
-	p.Sentences = append(p.Sentences, c.Notes...)
 	if c.Command != "" {
 		p.Sections = append(p.Sections, Section{Title: "Do it again", Text: []string{"This command gives the same answer; --json prints the document below."}, Commands: []string{c.Command}})
 	}
@@ -120,11 +140,9 @@ func New(printed []byte, c Context) (*Page, error) {
 		}
 	}
 	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, bytes.TrimSpace(printed), "", "  "); err != nil {
-		return nil, err
-	}
+	_ = json.Indent(&pretty, document.Encode(d), "", "  ") // which is JSON
 	p.Document = pretty.String()
-	return p, nil
+	return p
 }
 
 // grouped writes a count with thin spaces between its thousands.

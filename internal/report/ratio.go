@@ -2,18 +2,20 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/number"
 )
 
-func ofRatio(d *ratioDocument, c Context) (*Page, error) {
+// ratio is the document of a ratio job.
+type ratio document.Ratio
+
+func ofRatio(d *ratio, c Context) *Page {
 	p := &Page{Title: fmt.Sprintf("How far from optimal? n = %d candidates, scores down to k = %d steps, %s", d.N, d.K, given(d.Eps, d.ExpEps))}
 	if d.Delta != nil {
 		p.Title += ", δ = " + show(*d.Delta)
@@ -25,11 +27,22 @@ func ofRatio(d *ratioDocument, c Context) (*Page, error) {
 		p.Sections = append(p.Sections, c.Curve.section())
 	}
 	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: d.assumed()})
-	return p, nil
+	return p
+}
+
+// given says which ε was given, as itself or as e^ε.
+func given(eps, exp *string) string {
+	switch {
+	case eps != nil:
+		return "ε = " + *eps
+	case exp != nil:
+		return "e^ε = " + *exp
+	}
+	return "ε not given"
 }
 
 // at is the job's ε.
-func (d *ratioDocument) at() number.Number {
+func (d *ratio) at() number.Number {
 	switch {
 	case d.Eps != nil:
 		return parameter(*d.Eps, false)
@@ -53,7 +66,7 @@ func parameter(text string, exp bool) number.Number {
 }
 
 // headline is about the first mechanism that was rated.
-func (d *ratioDocument) headline() (tone, word string) {
+func (d *ratio) headline() (tone, word string) {
 	if len(d.Mechanisms) == 0 {
 		return "open", "No mechanism was rated"
 	}
@@ -88,12 +101,12 @@ func high(n number.Number) string {
 }
 
 // measure names what is minimised.
-func (d *ratioDocument) measure() string {
+func (d *ratio) measure() string {
 	what := choose(d.Loss == "mean" || d.Loss == "", "expected error", "expected loss ("+d.Loss+")")
 	return choose(d.Objective == "minimax", "worst-case "+what, "mean "+what)
 }
 
-func (d *ratioDocument) sentences() []string {
+func (d *ratio) sentences() []string {
 	var out []string
 	for _, m := range d.Mechanisms[min(1, len(d.Mechanisms)):] {
 		if m.Finding == "" {
@@ -109,7 +122,7 @@ func (d *ratioDocument) sentences() []string {
 }
 
 // errors draws the errors of the mechanisms and the optimum.
-func (d *ratioDocument) errors() Section {
+func (d *ratio) errors() Section {
 	groups := []group{single("the least possible", "three", d.Optimum)}
 	table := &Table{Head: []string{"mechanism", d.measure(), "ratio to the least possible"}, Rows: [][]string{{"the least possible", d.Optimum.String(), "1"}}}
 	for _, m := range d.Mechanisms {
@@ -133,7 +146,7 @@ var proofs = map[string]string{
 	"lp":               "a linear program, whose multipliers bound the error of every such mechanism from below; they were evaluated in exact or outward-rounded arithmetic",
 }
 
-func (d *ratioDocument) assumed() []string {
+func (d *ratio) assumed() []string {
 	size := ""
 	if d.Orbits != nil && d.Variables != nil {
 		size = fmt.Sprintf(" There are %s score vectors up to their order, and %s variables.", decimal.Count(d.Orbits), decimal.Count(d.Variables))
@@ -212,71 +225,4 @@ func (c *Curve) section() Section {
 	return Section{Title: "The same for other ε", Figure: &Figure{
 		SVG: drawing.svg(description + "; the numbers are in the table below."), Table: table, Caption: caption,
 	}, Text: []string{choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}
-}
-
-// job is a job whose mechanisms can be rated at other ε.
-type job struct {
-	N, K        int
-	Constraints string
-	Names       []string
-	Eps         number.Number // the job's own
-}
-
-// errNoCurve says that a job is not about the plain question, or about no lattice.
-var errNoCurve = errors.New("no curve over ε")
-
-// curveOver returns the job of a document, if a curve over ε says something of it: it is about the mean error on the lattice of step 2Δ, or about
-// properties there of a mechanism, which is then compared with pf and em.
-func curveOver(printed []byte) (*job, error) {
-	kind, err := KindOf(printed)
-	if err != nil {
-		return nil, err
-	}
-	switch kind {
-	case "ratio":
-		var d ratioDocument
-		if err := json.Unmarshal(printed, &d); err != nil {
-			return nil, err
-		}
-		if d.Step != "2delta" || d.Loss != "mean" || d.Prior != "uniform" || d.Objective != "paper" || d.Monotonic || d.Delta != nil || len(d.Mechanisms) == 0 {
-			return nil, errNoCurve
-		}
-		j := &job{N: d.N, K: d.K, Constraints: d.Constraints, Eps: d.at()}
-		for _, m := range d.Mechanisms {
-			j.Names = append(j.Names, m.Name)
-		}
-		return j, nil
-	case "verify":
-		var d verdictDocument
-		if err := json.Unmarshal(printed, &d); err != nil {
-			return nil, err
-		}
-		if l := d.Lattice; l.N > 0 && l.Parts == 1 && !l.Monotonic {
-			return &job{N: l.N, K: l.K, Constraints: "dp", Names: []string{d.Mechanism, "pf", "em"}, Eps: d.Claimed}, nil
-		}
-	}
-	return nil, errNoCurve
-}
-
-// curveOf reads the JSON array that a ratio job prints for several ε.
-func curveOf(documents []byte) (*Curve, error) {
-	var all []ratioDocument
-	if err := json.Unmarshal(documents, &all); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDocument, err)
-	}
-	var c Curve
-	for i, d := range all {
-		var ratios []number.Number
-		for _, m := range d.Mechanisms {
-			if i == 0 {
-				c.Names = append(c.Names, m.Name)
-			}
-			ratios = append(ratios, m.Ratio)
-		}
-		if len(ratios) != len(c.Names) {
-			return nil, ErrDocument
-		}
-		c.Eps, c.Values = append(c.Eps, d.at()), append(c.Values, ratios)
-	}
-	return &c, nil
 }

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,36 +17,71 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/document"
+	"optratio/internal/heterogeneous"
 	"optratio/number"
+	"optratio/verify"
+	"optratio/verify/audit"
 )
+
+func num(text string) number.Number { return number.Exact(rat(text)) }
+
+func rat(text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic(text)
+	}
+	return r
+}
+
+func rats(texts ...string) (out []*big.Rat) {
+	for _, text := range texts {
+		out = append(out, rat(text))
+	}
+	return out
+}
+
+func nums(texts ...string) (out []number.Number) {
+	for _, text := range texts {
+		out = append(out, num(text))
+	}
+	return out
+}
+
+// reported is a report with these properties on a mechanism that claims ε = 1/2.
+func reported(properties ...verify.Result) *audit.Report {
+	return &audit.Report{Report: verify.Report{Mechanism: "mine", Domain: "d", Claimed: num("1/2"), Properties: properties}}
+}
 
 // TestPageOfApproximatePrivacy: (ε,δ)-DP is the claim where it alone was asked for.
 func TestPageOfApproximatePrivacy(t *testing.T) {
-	page := render(t, `{"schema":"optratio.verify/1","mechanism":"mine","domain":"d","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},"properties":[{"name":"approximate-dp","verdict":"violated",
-"checked":8,"tight_delta":{"lower":"0.25","upper":"0.25","exact":"1/4"},"target":{"lower":"0.125","upper":"0.125","exact":"1/8"},
-"witness":{"scores":[0,0,0],"neighbor":[0,-2,-2],"candidates":[1,2],"p":{"lower":"0.5","upper":"0.5","exact":"1/2"},"p_neighbor":{"lower":"0.25","upper":"0.25","exact":"1/4"}}}]}`, Context{Notes: []string{"It was drawn from a file."}})
+	page := render(t, reported(verify.Result{
+		Name: verify.ApproximateDP, Verdict: verify.Violated, Checked: 8, TightDelta: num("1/4"), Target: num("1/8"),
+		Witness: &verify.Witness{Scores: rats("0", "0", "0"), Neighbor: rats("0", "-2", "-2"), Candidates: []int{1, 2}, P: num("1/2"), PNeighbor: num("1/4")},
+	}), Context{})
 	wellFormed(t, page)
 	for _, part := range []string{
 		"No: it is not (ε,δ)-DP at ε = 0.5 and δ = 0.125", "The smallest δ that holds there at ε = 0.5 is 0.25.",
-		"On scores (0, 0, 0) one of the candidates 1, 2 has probability 1/2, on scores (0, −2, −2) 1/4.", "tight δ 0.25", "It was drawn from a file.",
+		"On scores (0, 0, 0) one of the candidates 1, 2 has probability 1/2, on scores (0, −2, −2) 1/4.", "tight δ 0.25",
 	} {
 		assert.Contains(t, page, part)
 	}
 }
 
-const audited = `{"schema":"optratio.audit/1","mechanism":"mine <script>alert(1)</script>","domain":"5 vectors and their linf neighbors; and a side set of 3 vectors","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},
-"tight_eps":{"lower":"0.69314718055994","upper":"0.69314718055995","exact":null},"questions":5,"findings":[{"event":"error","detail":"NaN","scores":[0,"1/3"],"times":1234}],
-"properties":[{"name":"dp","verdict":"violated","checked":8,"tight_eps":{"lower":"0.69314718055994","upper":"0.69314718055995","exact":null},
-"witness":{"scores":[0,-2],"neighbor":[0,-4],"candidate":1,"p":{"lower":"0.2","upper":"0.2","exact":"1/5"},"p_neighbor":{"lower":"0.1","upper":"0.1","exact":"1/10"},
-"pmf":[{"lower":"0.8","upper":"0.8","exact":"4/5"},{"lower":"0.2","upper":"0.2","exact":"1/5"}],
-"neighbor_pmf":[{"lower":"0.9","upper":"0.9","exact":"9/10"},{"lower":"0.1","upper":"0.1","exact":"1/10"}]}},
-{"name":"symmetry","verdict":"undecided","checked":0,"reason":"nothing to check","witness":null}],"witness":null}`
+// audited is the report of a violation.
+func audited() *audit.Report {
+	log2 := number.Bounds(rat("0.69314718055994"), rat("0.69314718055995"))
+	r := reported(verify.Result{Name: verify.DP, Verdict: verify.Violated, Checked: 8, TightEps: log2, Witness: &verify.Witness{
+		Scores: rats("0", "-2"), Neighbor: rats("0", "-4"), Candidate: new(1), P: num("1/5"), PNeighbor: num("1/10"), PMF: nums("4/5", "1/5"), NeighborPMF: nums("9/10", "1/10"),
+	}}, verify.Result{Name: verify.Symmetry, Verdict: verify.Undecided, Reason: "nothing to check"})
+	r.Mechanism, r.Domain = "mine <script>alert(1)</script>", "5 vectors and their linf neighbors; and a side set of 3 vectors"
+	r.TightEps, r.Questions, r.Findings = log2, 5, []audit.Finding{{Event: "error", Detail: "NaN", Scores: rats("0", "1/3"), Times: 1234}}
+	return r
+}
 
-func render(t *testing.T, document string, c Context) string {
-	p, err := New([]byte(document), c)
-	require.NoError(t, err)
+func render(t *testing.T, d document.Document, c Context) string {
 	var b bytes.Buffer
-	require.NoError(t, p.Write(&b))
+	require.NoError(t, New(d, c).Write(&b))
 	return b.String()
 }
 
@@ -65,7 +101,7 @@ func wellFormed(t *testing.T, page string) {
 
 // TestPageStandsAlone looks for anything that a browser would load or run.
 func TestPageStandsAlone(t *testing.T) {
-	page := render(t, audited, Context{Command: "optratio audit --eps 0.5 'a<b'", Certificate: []byte("certificate"), CertificateName: "a.cert"})
+	page := render(t, audited(), Context{Command: "optratio audit --eps 0.5 'a<b'", Certificate: []byte("certificate"), CertificateName: "a.cert"})
 	wellFormed(t, page)
 	for _, bad := range []string{"<script", "http:", "https:", "src=", "url(", "@import", "<link", "<iframe"} {
 		assert.NotContains(t, page, bad)
@@ -79,7 +115,7 @@ func TestPageStandsAlone(t *testing.T) {
 
 // TestVerdictComesFirst reads the page of a violation as its reader would.
 func TestVerdictComesFirst(t *testing.T) {
-	page := render(t, audited, Context{})
+	page := render(t, audited(), Context{})
 	verdict := strings.Index(page, "No: it is not 0.5-DP")
 	require.Positive(t, verdict)
 	assert.Less(t, verdict, strings.Index(page, "<svg"))
@@ -95,20 +131,31 @@ func TestVerdictComesFirst(t *testing.T) {
 
 // TestHeadlines gives every combination of verdicts that a page has words for.
 func TestHeadlines(t *testing.T) {
-	for _, c := range []struct{ properties, more, tone, word string }{
-		{`{"name":"dp","verdict":"proved"}`, ``, "good", "Yes: it is 0.5-DP on what was examined"},
-		{`{"name":"dp","verdict":"proved"},{"name":"symmetry","verdict":"violated"}`, ``, "bad", "It is 0.5-DP here; violated: symmetry"},
-		{`{"name":"dp","verdict":"proved"},{"name":"symmetry","verdict":"undecided"}`, ``, "open", "It is 0.5-DP here; undecided: symmetry"},
-		{`{"name":"dp","verdict":"undecided"}`, ``, "open", "Undecided: ε-DP"},
-		{`{"name":"symmetry","verdict":"proved"}`, ``, "good", "Everything that was asked holds on what was examined"},
-		{`{"name":"symmetry","verdict":"violated"}`, ``, "bad", "Fails: symmetry"},
-		{``, ``, "open", "Undecided: "},
-		{`{"name":"dp","verdict":"undecided"}`, `,"confidence":0.95`, "open", "Samples did not refute that it is 0.5-DP, which proves nothing"},
-		{`{"name":"dp","verdict":"violated"}`, `,"confidence":0.95`, "bad", "No: it is not 0.5-DP"},
-		{`{"name":"dp","verdict":"undecided"},{"name":"independence","verdict":"violated"}`, `,"confidence":0.95`, "bad", "Its samples are not independent, so nothing is concluded about ε"},
+	is := func(name verify.Property, verdict verify.Verdict) verify.Result {
+		return verify.Result{Name: name, Verdict: verdict}
+	}
+	dp, symmetry, independence := verify.DP, verify.Symmetry, audit.Independence
+	for _, c := range []struct {
+		properties []verify.Result
+		sampled    bool
+		tone, word string
+	}{
+		{[]verify.Result{is(dp, "proved")}, false, "good", "Yes: it is 0.5-DP on what was examined"},
+		{[]verify.Result{is(dp, "proved"), is(symmetry, "violated")}, false, "bad", "It is 0.5-DP here; violated: symmetry"},
+		{[]verify.Result{is(dp, "proved"), is(symmetry, "undecided")}, false, "open", "It is 0.5-DP here; undecided: symmetry"},
+		{[]verify.Result{is(dp, "undecided")}, false, "open", "Undecided: ε-DP"},
+		{[]verify.Result{is(symmetry, "proved")}, false, "good", "Everything that was asked holds on what was examined"},
+		{[]verify.Result{is(symmetry, "violated")}, false, "bad", "Fails: symmetry"},
+		{nil, false, "open", "Undecided: "},
+		{[]verify.Result{is(dp, "undecided")}, true, "open", "Samples did not refute that it is 0.5-DP, which proves nothing"},
+		{[]verify.Result{is(dp, "violated")}, true, "bad", "No: it is not 0.5-DP"},
+		{[]verify.Result{is(dp, "undecided"), is(independence, "violated")}, true, "bad", "Its samples are not independent, so nothing is concluded about ε"},
 	} {
-		p, err := New([]byte(`{"schema":"optratio.verify/1","mechanism":"m","domain":"d","claimed_eps":{"lower":"0.5","upper":"0.5","exact":"1/2"},"findings":[],"properties":[`+c.properties+`]`+c.more+`}`), Context{})
-		require.NoError(t, err)
+		r := reported(c.properties...)
+		if c.sampled {
+			r.Confidence = rat("0.95")
+		}
+		p := New(r, Context{})
 		assert.Equal(t, c.tone, p.Tone, c.properties)
 		assert.Equal(t, c.word, p.Word, c.properties)
 	}
@@ -164,7 +211,7 @@ func TestNamesAreBelowTheChart(t *testing.T) {
 // TestPowersAreTypeset: in texts, with everything else escaped.
 func TestPowersAreTypeset(t *testing.T) {
 	assert.Equal(t, template.HTML("1 &lt; e<sup>ε</sup>, e<sup>−ε</sup>"), Typeset("1 < e^ε, e^-ε"))
-	assert.Contains(t, render(t, audited, Context{}), "between e<sup>−ε</sup> and e<sup>ε</sup> times the upper one.")
+	assert.Contains(t, render(t, audited(), Context{}), "between e<sup>−ε</sup> and e<sup>ε</sup> times the upper one.")
 }
 
 func TestTicks(t *testing.T) {
@@ -174,15 +221,6 @@ func TestTicks(t *testing.T) {
 	assert.Equal(t, []float64{1000, 10000, 100000}, xTicks(900, 200000, true))
 	for _, x := range ticks(0, 1, 5) {
 		assert.False(t, math.Signbit(x), "no -0 on an axis")
-	}
-}
-
-// TestOtherDocuments refuses what is no document of these jobs.
-func TestOtherDocuments(t *testing.T) {
-	for _, text := range []string{``, `[]`, `{}`, `{"mechanism":"pf","pmf":[]}`, `{"schema":"optratio.ratio/1","orbits":1,"objective":"paper","optimum":1,"mechanisms":"no"}`, `{"schema":"optratio.stopping/1","outcome":[],"success":"x","threshold":1}`,
-		`{"schema":"optratio.ratio/2","n":1}`, `{"n":2,"k":1,"orbits":2,"objective":"paper","optimum":{},"mechanisms":[]}`} {
-		_, err := New([]byte(text), Context{})
-		assert.ErrorIs(t, err, ErrDocument, text)
 	}
 }
 
@@ -218,16 +256,17 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// TestForeignDocuments: a verdict that is not known is no pass, and the document of a topk job is none of a ratio.
-func TestForeignDocuments(t *testing.T) {
-	for _, verdict := range []string{"", "Violated", "<b>proved"} {
-		_, err := New([]byte(fmt.Sprintf(`{"schema":"optratio.verify/1","mechanism":"m","claimed_eps":{"lower":"1","upper":"1","exact":"1"},"properties":[{"name":"dp","verdict":%q}]}`, verdict)), Context{})
-		require.ErrorIs(t, err, ErrDocument, verdict)
-		require.ErrorContains(t, err, "is none of proved, violated and undecided")
+// A page of candidates with unequal sensitivities says what is best, and what is not private.
+func TestPageOfHeterogeneous(t *testing.T) {
+	page := render(t, &document.Heterogeneous{
+		Sensitivities: nums("1", "2"), Grid: "0:4", ExpEps: new("2"), Objective: "mean", Loss: "error", Vectors: 25, Neighbors: 111, Optimum: num("2/5"), Recommended: "pf-pair",
+		Mechanisms: []heterogeneous.Rating{
+			{Name: "pf-pair", Loss: num("1/2"), Ratio: num("5/4"), DP: verify.Proved, TightEps: num("0.69")},
+			{Name: "rnmh", Loss: num("1/4"), Ratio: num("5/8"), DP: verify.Violated, TightEps: num("2"), Witness: &verify.Witness{Scores: rats("0", "1"), Neighbor: rats("1", "1"), Candidate: new(0), P: num("1/2"), PNeighbor: num("1/8")}},
+		},
+	}, Context{})
+	wellFormed(t, page)
+	for _, part := range []string{"sensitivities 1, 2, scores 0:4, e<sup>ε</sup> = 2", "The least mean expected error that is possible on the grid is 2/5", "has to be public: pf-pair", "rnmh is not ε-DP there", "25 score vectors and 111 pairs"} {
+		assert.Contains(t, page, part)
 	}
-	_, err := KindOf([]byte(`{"schema":"optratio.topk/1","n":4,"k":2,"top":2,"orbits":10,"optimum":{},"mechanisms":[]}`))
-	require.ErrorIs(t, err, ErrDocument)
-	_, err = New([]byte(`{"schema":"optratio.optimum/1","inputs":2}`), Context{})
-	require.ErrorIs(t, err, ErrDocument)
-	require.ErrorContains(t, err, "0 and 0 names for 2 inputs and 0 outputs")
 }

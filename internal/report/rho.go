@@ -6,10 +6,7 @@ import (
 	"optratio/internal/document"
 )
 
-func ofConcentrated(d *document.Rho, _ Context) (*Page, error) {
-	if len(d.Mechanisms) == 0 {
-		return nil, fmt.Errorf("%w: no mechanisms", ErrDocument)
-	}
+func ofConcentrated(d *document.Rho) *Page {
 	first, base := d.Mechanisms[0].Name, choose(d.Monotonic, "Δ", "2Δ")
 	p := &Page{Title: fmt.Sprintf("Which errs least at equal ρ = %s? n = %d candidates, scores down to k = %d steps", show(d.Rho), d.N, d.K), Tone: "good"}
 	best := d.Mechanisms[0]
@@ -51,5 +48,5 @@ func ofConcentrated(d *document.Rho, _ Context) (*Page, error) {
 			"Equal ρ, not equal ε, is what counts where many private choices are composed.",
 		}},
 	}
-	return p, nil
+	return p
 }

@@ -1,14 +1,13 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"optratio/internal/document"
 )
 
 // ofEvaluate makes the page of an evaluate job: errors of mechanisms that select from a histogram.
-func ofEvaluate(d *document.Evaluate, _ Context) (*Page, error) {
+func ofEvaluate(d *document.Evaluate) *Page {
 	eps := given(d.Eps, d.ExpEps)
 	p := &Page{Title: fmt.Sprintf("The %s of a histogram of %s bins, chosen privately, %s", d.Task, grouped(int64(d.Bins)), eps), Tone: "good", Word: "Errors of the mechanisms on this histogram"}
 	if d.Ratio.IsValid() {
@@ -35,22 +34,11 @@ func ofEvaluate(d *document.Evaluate, _ Context) (*Page, error) {
 		"Errors are enclosures in outward-rounded arithmetic on exactly these counts.",
 		"They are themselves computed from private data: publishing them is not private.",
 	}})
-	return p, nil
+	return p
 }
 
-// Compare makes a page of the pmf documents of one or more mechanisms on the same scores.
-func Compare(scores []string, documents [][]byte) (*Page, error) {
-	var all []document.PMF
-	for _, printed := range documents {
-		var d document.PMF
-		if err := json.Unmarshal(printed, &d); err != nil || d.Distribution == nil || len(d.PMF) != len(scores) {
-			return nil, fmt.Errorf("%w: a pmf of %d scores", ErrDocument, len(scores))
-		}
-		all = append(all, d)
-	}
-	if len(all) == 0 {
-		return nil, ErrDocument
-	}
+// Compare makes a page of the probabilities of one or more mechanisms on the same scores.
+func Compare(scores []string, all []*document.PMF) *Page {
 	eps := given(all[0].Eps, all[0].ExpEps)
 	p := &Page{Title: "Probabilities on given scores, " + eps, Tone: "good"}
 	classes := []string{"one", "two", "three"}
@@ -78,5 +66,5 @@ func Compare(scores []string, documents [][]byte) (*Page, error) {
 		{Title: "Probabilities", Figure: &Figure{SVG: bars(groups, "Bars of the probabilities in the table below."), Caption: "Digits before … are certain.", Table: table}},
 		{Title: "Errors", Table: errors},
 	}
-	return p, nil
+	return p
 }

@@ -3,10 +3,14 @@ package report
 import (
 	"fmt"
 
+	"optratio/internal/document"
 	"optratio/number"
 )
 
-func ofStopping(d *stoppingDocument, _ Context) (*Page, error) {
+// rules is the document of a stopping job.
+type rules document.Stopping
+
+func ofStopping(d *rules) *Page {
 	p := &Page{Title: fmt.Sprintf("Choosing one of n = %d candidates as they arrive, %s, δ = %s, l = %d", d.N, given(d.Eps, d.ExpEps), d.Delta, d.L)}
 	p.Tone = "good"
 	what := choose(d.Win == 1, "the best candidate", fmt.Sprintf("one of the best %d", d.Win))
@@ -32,14 +36,14 @@ func ofStopping(d *stoppingDocument, _ Context) (*Page, error) {
 		fmt.Sprintf("Two orders are neighbors if exchanging two candidates, of ranks at most %d apart, turns one into the other.", d.L),
 		"Probabilities are exact rationals or enclosures in outward-rounded arithmetic; digits before … are certain.",
 	}})
-	return p, nil
+	return p
 }
 
 // shownRanks is how many ranks a picture has.
 const shownRanks = 12
 
 // outcomes draws the probabilities of taking the k-th best.
-func (d *stoppingDocument) outcomes() Section {
+func (d *rules) outcomes() Section {
 	laws := []struct {
 		class, name string
 		law         []number.Number

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -8,6 +10,8 @@ import (
 	"strings"
 
 	"optratio/number"
+	"optratio/verify"
+	"optratio/verify/audit"
 )
 
 // readable is how many digits of a number a sentence and a picture show.
@@ -15,23 +19,21 @@ const readable = 6
 
 func show(n number.Number) string { return n.Format(readable) }
 
-func ofVerdicts(d *verdictDocument, c Context) (*Page, error) {
-	for _, property := range d.Properties {
-		// A word that headline does not know must not count as a property that holds.
-		if v := property.Verdict; v != "proved" && v != "violated" && v != "undecided" {
-			return nil, fmt.Errorf("%w: property %q: verdict %q is none of proved, violated and undecided", ErrDocument, property.Name, v)
-		}
-	}
+// verdicts is the report of a verify or audit job, of which a page is drawn.
+type verdicts struct{ *audit.Report }
+
+func ofVerdicts(r *audit.Report, c Context) *Page {
+	d := verdicts{r}
 	p := &Page{Title: fmt.Sprintf("Is %s %s?", d.Mechanism, d.private())}
 	p.Tone, p.Word = d.headline()
 	p.Sentences = d.sentences()
-	dp := d.find("dp")
+	dp := d.Find(verify.DP)
 	for _, property := range d.Properties {
-		if property.Witness != nil && property.Verdict == "violated" {
+		if property.Witness != nil && property.Verdict == verify.Violated {
 			p.Sections = append(p.Sections, d.drawn(&property, property.Witness, "Where "+longName[property.Name]+" fails"))
 		}
 	}
-	if claim := d.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.stopped() {
+	if claim := d.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.Stopped {
 		p.Sections = append(p.Sections, d.drawn(claim, claim.Attained, "Where it is closest to the limit"))
 	}
 	p.Sections = append(p.Sections, d.tight(dp)...)
@@ -44,13 +46,13 @@ func ofVerdicts(d *verdictDocument, c Context) (*Page, error) {
 	rows := [][]string{}
 	for _, r := range d.Properties {
 		remark := r.Reason
-		if r.TightEps != nil && r.Name == "dp" {
-			remark = strings.TrimPrefix(remark+"; "+r.bound("ε", *r.TightEps), "; ")
+		if r.TightEps.IsValid() {
+			remark = strings.TrimPrefix(remark+"; "+bound(&r, "ε", r.TightEps), "; ")
 		}
-		if r.TightDelta != nil {
-			remark = strings.TrimPrefix(remark+"; "+r.bound("δ", *r.TightDelta), "; ")
+		if r.TightDelta.IsValid() {
+			remark = strings.TrimPrefix(remark+"; "+bound(&r, "δ", r.TightDelta), "; ")
 		}
-		rows = append(rows, []string{longName[r.Name], r.word(), grouped(r.Checked), remark})
+		rows = append(rows, []string{longName[r.Name], r.Word(), grouped(r.Checked), remark})
 	}
 	p.Sections = append(p.Sections, Section{
 		Title: "All properties", Text: d.examined(),
@@ -59,16 +61,71 @@ func ofVerdicts(d *verdictDocument, c Context) (*Page, error) {
 	if len(d.Findings) > 0 {
 		var items []string
 		for _, f := range d.Findings {
-			items = append(items, fmt.Sprintf("%s on %s, %s times: %s", f.Event, f.place, grouped(f.Times), f.Detail))
+			items = append(items, fmt.Sprintf("%s on %s, %s times: %s", f.Event, place(f.Scores, f.Input), grouped(f.Times), f.Detail))
 		}
 		p.Sections = append(p.Sections, Section{Title: "Answers that are no probabilities", Items: items})
 	}
 	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: d.assumed()})
-	return p, nil
+	return p
+}
+
+// claim is the property that is the claim: ε-DP, or (ε,δ)-DP where that alone was asked for; nil where neither was.
+func (d verdicts) claim() *verify.Result {
+	return cmp.Or(d.Find(verify.DP), d.Find(verify.ApproximateDP))
+}
+
+// after says after how many comparisons a check was stopped.
+func after(r *verify.Result) string {
+	if r.Total == 0 {
+		return fmt.Sprintf("after %s comparisons", grouped(r.Checked))
+	}
+	return fmt.Sprintf("after %s of %s comparisons", grouped(r.Checked), grouped(r.Total))
+}
+
+// bound writes a tight parameter, or the lower bound on it that was found until the check was stopped.
+func bound(r *verify.Result, symbol string, x number.Number) string {
+	if lo, ok := x.Lower(); ok && r.Stopped && !x.IsInf() {
+		return fmt.Sprintf("%s at least %s, %s", symbol, show(number.Exact(lo)), after(r))
+	}
+	return "tight " + symbol + " " + x.String()
+}
+
+// place is what was asked about.
+func place(scores []*big.Rat, input json.RawMessage) string {
+	if input != nil {
+		return "input " + verify.InputText(input)
+	}
+	return "scores " + vector(scores)
+}
+
+func vector(scores []*big.Rat) string {
+	return strings.ReplaceAll(verify.ScoresText(scores), "-", "−")
+}
+
+// here and there are the two places of a witness.
+func here(w *verify.Witness) string  { return place(w.Scores, w.Input) }
+func there(w *verify.Witness) string { return place(w.Neighbor, w.NeighborInput) }
+
+// compared reports whether there is a neighbor, with a probability.
+func compared(w *verify.Witness) bool {
+	return w.PNeighbor.IsValid() && (w.Neighbor != nil || w.NeighborInput != nil)
+}
+
+// event names what the probabilities are of.
+func event(w *verify.Witness) string {
+	switch {
+	case len(w.Candidates) > 0:
+		return choose(len(w.Candidates) == 1, "candidate ", "one of the candidates ") + strings.Trim(strings.ReplaceAll(fmt.Sprint(w.Candidates), " ", ", "), "[]")
+	case w.Event != "":
+		return w.Event
+	case w.Candidate != nil:
+		return fmt.Sprintf("candidate %d", *w.Candidate)
+	}
+	return "the event"
 }
 
 // examined names the domain, and explains its words.
-func (d *verdictDocument) examined() []string {
+func (d verdicts) examined() []string {
 	text := []string{"Examined: " + d.Domain + "."}
 	for _, word := range [][2]string{
 		{"linf neighbors", "“linf neighbors” of a score vector are all in which every score is at most the sensitivity higher or lower."},
@@ -83,21 +140,21 @@ func (d *verdictDocument) examined() []string {
 }
 
 // longName says what a property is, for who never saw its name.
-var longName = map[string]string{
+var longName = map[verify.Property]string{
 	"dp": "ε-DP", "approximate-dp": "(ε,δ)-DP", "symmetry": "symmetry", "shift": "shift-invariance", "monotone": "monotonicity", "sum": "probabilities that sum to 1",
 	"dominates-em": "being never worse than the exponential mechanism", "dominates-em-mean": "a mean error at most the exponential mechanism's",
 	"bounded-range": "bounded range", "zcdp": "zero-concentrated DP", "rdp": "Rényi DP", "independence": "independence of the samples",
 	"answers": "answers to every question", "against": "agreement with the named mechanism",
 }
 
-func (d *verdictDocument) sampled() bool { return d.Confidence != nil }
+func (d verdicts) sampled() bool { return d.Confidence != nil }
 
 // private names the claim.
-func (d *verdictDocument) private() string {
-	if claim := d.claim(); claim != nil && claim.Name == "approximate-dp" {
+func (d verdicts) private() string {
+	if claim := d.claim(); claim != nil && claim.Name == verify.ApproximateDP {
 		delta := number.Int(0)
-		if claim.Target != nil {
-			delta = *claim.Target
+		if claim.Target.IsValid() {
+			delta = claim.Target
 		}
 		return fmt.Sprintf("(ε,δ)-DP at ε = %s and δ = %s", show(d.Claimed), show(delta))
 	}
@@ -108,32 +165,32 @@ func (d *verdictDocument) private() string {
 }
 
 // headline sums the verdicts up.
-func (d *verdictDocument) headline() (tone, word string) {
+func (d verdicts) headline() (tone, word string) {
 	dp := d.claim()
 	var violated, undecided []string
 	for _, r := range d.Properties {
-		if r.Asked != nil && !*r.Asked {
+		if r.Fact {
 			continue
 		}
 		switch r.Verdict {
-		case "violated":
+		case verify.Violated:
 			violated = append(violated, longName[r.Name])
-		case "undecided":
+		case verify.Undecided:
 			undecided = append(undecided, longName[r.Name])
 		}
 	}
 	switch {
-	case dp != nil && dp.Verdict == "violated":
+	case dp != nil && dp.Verdict == verify.Violated:
 		return "bad", fmt.Sprintf("No: it is not %s", d.private())
-	case len(violated) > 0 && d.sampled() && d.find("independence") != nil && d.find("independence").Verdict == "violated":
+	case len(violated) > 0 && d.sampled() && d.Find(audit.Independence) != nil && d.Find(audit.Independence).Verdict == verify.Violated:
 		return "bad", "Its samples are not independent, so nothing is concluded about ε"
-	case len(violated) > 0 && dp != nil && dp.Verdict == "proved":
+	case len(violated) > 0 && dp != nil && dp.Verdict == verify.Proved:
 		return "bad", fmt.Sprintf("It is %s here; violated: %s", d.private(), strings.Join(violated, ", "))
 	case len(violated) > 0:
 		return "bad", "Fails: " + strings.Join(violated, ", ")
 	case d.sampled():
 		return "open", fmt.Sprintf("Samples did not refute that it is %s, which proves nothing", d.private())
-	case len(undecided) > 0 && dp != nil && dp.Verdict == "proved":
+	case len(undecided) > 0 && dp != nil && dp.Verdict == verify.Proved:
 		return "open", fmt.Sprintf("It is %s here; undecided: %s", d.private(), strings.Join(undecided, ", "))
 	case len(undecided) > 0 || len(d.Properties) == 0:
 		return "open", "Undecided: " + strings.Join(undecided, ", ")
@@ -144,39 +201,43 @@ func (d *verdictDocument) headline() (tone, word string) {
 }
 
 // sentences tell the headline's reason.
-func (d *verdictDocument) sentences() []string {
+func (d verdicts) sentences() []string {
 	var out []string
-	dp := d.find("dp")
-	if dp != nil && dp.Verdict == "violated" && dp.Witness != nil {
+	dp := d.Find(verify.DP)
+	if dp != nil && dp.Verdict == verify.Violated && dp.Witness != nil {
 		out = append(out, d.story(dp.Witness))
 	}
-	if claim := d.claim(); claim != nil && claim.TightDelta != nil {
+	if claim := d.claim(); claim != nil && claim.TightDelta.IsValid() {
 		if claim.Witness != nil {
-			out = append(out, d.plain(claim, claim.Witness))
+			out = append(out, plain(claim.Witness))
 		}
-		if lo, ok := claim.TightDelta.Lower(); claim.stopped() && ok {
-			out = append(out, fmt.Sprintf("It was stopped %s: δ at ε = %s is at least %s.", claim.after(), show(d.Claimed), show(number.Exact(lo))))
+		if lo, ok := claim.TightDelta.Lower(); claim.Stopped && ok {
+			out = append(out, fmt.Sprintf("It was stopped %s: δ at ε = %s is at least %s.", after(claim), show(d.Claimed), show(number.Exact(lo))))
 		} else {
-			out = append(out, fmt.Sprintf("The smallest δ that holds there at ε = %s is %s.", show(d.Claimed), show(*claim.TightDelta)))
+			out = append(out, fmt.Sprintf("The smallest δ that holds there at ε = %s is %s.", show(d.Claimed), show(claim.TightDelta)))
 		}
 	}
-	if d.LowerDelta != nil && d.Confidence != nil {
-		out = append(out, fmt.Sprintf("From %s samples, δ at ε = %s is at least %s with confidence %s.", grouped(d.Samples), show(d.Claimed), show(*d.LowerDelta), percent(*d.Confidence)))
+	if d.DeltaBound.IsValid() && d.sampled() {
+		out = append(out, fmt.Sprintf("From %s samples, δ at ε = %s is at least %s with confidence %s.", grouped(d.Samples), show(d.Claimed), show(d.DeltaBound), d.confidence()))
 	}
 	switch {
-	case d.sampled() && d.LowerBound != nil:
+	case d.sampled() && d.LowerBound.IsValid():
 		out = append(out, fmt.Sprintf("From %s samples, ε is at least %s with confidence %s; claimed: %s.",
-			grouped(d.Samples), show(*d.LowerBound), percent(*d.Confidence), show(d.Claimed)))
-	case dp != nil && dp.TightEps != nil && dp.stopped() && !dp.TightEps.IsInf():
+			grouped(d.Samples), show(d.LowerBound), d.confidence(), show(d.Claimed)))
+	case dp != nil && dp.TightEps.IsValid() && dp.Stopped && !dp.TightEps.IsInf():
 		lo, _ := dp.TightEps.Lower()
-		out = append(out, fmt.Sprintf("It was stopped %s: ε is at least %s; claimed: %s.", dp.after(), show(number.Exact(lo)), show(d.Claimed)))
-	case dp != nil && dp.TightEps != nil:
-		out = append(out, fmt.Sprintf("The smallest ε that holds there is %s; claimed: %s.", show(*dp.TightEps), show(d.Claimed)))
+		out = append(out, fmt.Sprintf("It was stopped %s: ε is at least %s; claimed: %s.", after(dp), show(number.Exact(lo)), show(d.Claimed)))
+	case dp != nil && dp.TightEps.IsValid():
+		out = append(out, fmt.Sprintf("The smallest ε that holds there is %s; claimed: %s.", show(dp.TightEps), show(d.Claimed)))
 	}
 	return out
 }
 
-func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 6, 64) + " %" }
+// confidence is the confidence in percent.
+func (d verdicts) confidence() string {
+	x, _ := d.Confidence.Float64()
+	return strconv.FormatFloat(100*x, 'g', 6, 64) + " %"
+}
 
 // probability writes a probability, with the counts behind it where it is a frequency.
 func probability(p number.Number) string {
@@ -195,20 +256,20 @@ func probability(p number.Number) string {
 }
 
 // story tells a violation of ε-DP.
-func (d *verdictDocument) story(w *witness) string {
-	if !w.compared() {
+func (d verdicts) story(w *verify.Witness) string {
+	if !compared(w) {
 		return ""
 	}
 	text := fmt.Sprintf("On %s it picks %s with probability %s. One person's data can change the scores to %s, and there the probability is %s.",
-		w.place, w.event(), probability(w.P), vector(w.Neighbor), probability(*w.PNeighbor))
+		here(w), event(w), probability(w.P), vector(w.Neighbor), probability(w.PNeighbor))
 	if w.Input != nil {
 		text = fmt.Sprintf("On %s the output is %s with probability %s. Its neighbor is %s, and there the probability is %s.",
-			w.place, w.event(), probability(w.P), w.other(), probability(*w.PNeighbor))
+			here(w), event(w), probability(w.P), there(w), probability(w.PNeighbor))
 	}
-	if times, ok := quotient(w.P, *w.PNeighbor); ok {
+	if times, ok := quotient(w.P, w.PNeighbor); ok {
 		allowed := strconv.FormatFloat(d.factor(w), 'g', readable, 64)
 		if w.Distance != nil {
-			allowed += fmt.Sprintf(", ε times the distance %s of the two", show(*w.Distance))
+			allowed += fmt.Sprintf(", ε times the distance %s of the two", show(number.Exact(w.Distance)))
 		}
 		text += fmt.Sprintf(" That is %s times less; ε-DP allows at most e^ε times, here %s.", show(times), allowed)
 	} else if hi, ok := w.PNeighbor.Upper(); ok && hi.Sign() == 0 {
@@ -237,99 +298,99 @@ func quotient(p, q number.Number) (number.Number, bool) {
 }
 
 // factor is by how much the probabilities of a witness may differ: e^ε, or e^{dε} at the distance d.
-func (d *verdictDocument) factor(w *witness) float64 {
+func (d verdicts) factor(w *verify.Witness) float64 {
 	eps := d.Claimed.Float64()
 	if w.Distance != nil {
-		eps *= w.Distance.Float64()
+		distance, _ := w.Distance.Float64()
+		eps *= distance
 	}
 	return math.Exp(eps)
 }
 
 // drawn is the section of a witness.
-func (d *verdictDocument) drawn(r *property, w *witness, title string) Section {
+func (d verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Section {
 	s := Section{Title: title}
-	if r.Name != "dp" || r.Verdict != "violated" {
-		s.Text = append(s.Text, d.plain(r, w))
+	if r.Name != verify.DP || r.Verdict != "violated" {
+		s.Text = append(s.Text, plain(w))
 	}
-	if !w.compared() {
+	if !compared(w) {
 		return s
 	}
-	banded := r.Name == "dp"
+	banded := r.Name == verify.DP
 	factor := d.factor(w)
-	chosen := w.candidate()
 	pair := func(name, marked string, p, q number.Number) group {
 		b := bar{class: "two", value: q.Float64(), number: show(q)}
 		if banded {
 			b.band = &[2]float64{p.Float64() / factor, math.Min(1, p.Float64()*factor)}
 		}
-		return group{heading: name, marked: marked, bad: marked != "" && r.Verdict == "violated", bars: []bar{{class: "one", value: p.Float64(), number: show(p)}, b}}
+		return group{heading: name, marked: marked, bad: marked != "" && r.Verdict == verify.Violated, bars: []bar{{class: "one", value: p.Float64(), number: show(p)}, b}}
 	}
-	mark := choose(r.Verdict == "violated", "violated", "closest to the limit")
+	mark := choose(r.Verdict == verify.Violated, "violated", "closest to the limit")
 	var groups []group
-	table := &Table{Head: []string{"outcome", "probability on " + bare(w.place), "probability on " + bare(w.other())}}
+	table := &Table{Head: []string{"outcome", "probability on " + bare(here(w)), "probability on " + bare(there(w))}}
 	add := func(name, marked string, p, q number.Number) {
 		groups = append(groups, pair(name, marked, p, q))
 		table.Rows = append(table.Rows, []string{name, p.String(), q.String()})
 	}
-	if len(w.PMF) == len(w.NeighborPMF) && len(w.PMF) > 0 && chosen >= 0 {
+	if len(w.PMF) == len(w.NeighborPMF) && len(w.PMF) > 0 && w.Candidate != nil {
 		for i := range w.PMF {
 			name := fmt.Sprintf("candidate %d", i)
 			if i < len(w.Scores) && i < len(w.Neighbor) {
-				name += fmt.Sprintf(", score %s → %s", w.Scores[i], w.Neighbor[i])
+				name += strings.ReplaceAll(fmt.Sprintf(", score %s → %s", verify.ScoreText(w.Scores[i]), verify.ScoreText(w.Neighbor[i])), "-", "−")
 			}
-			add(name, choose(i == chosen, mark, ""), w.PMF[i], w.NeighborPMF[i])
+			add(name, choose(i == *w.Candidate, mark, ""), w.PMF[i], w.NeighborPMF[i])
 		}
 	} else {
-		add(w.event(), mark, w.P, *w.PNeighbor)
+		add(event(w), mark, w.P, w.PNeighbor)
 	}
-	caption := fmt.Sprintf("Upper bars: probabilities on %s. Lower bars: on the neighboring %s.", w.place, w.other())
+	caption := fmt.Sprintf("Upper bars: probabilities on %s. Lower bars: on the neighboring %s.", here(w), there(w))
 	if banded {
 		caption += " The dashed frame is where the lower bar would end if this were ε-DP at the claimed ε: between e^-ε and e^ε times the upper one."
 	}
-	s.Figure = &Figure{SVG: bars(groups, caption+" "+d.plain(r, w)), Caption: caption, Table: table}
+	s.Figure = &Figure{SVG: bars(groups, caption+" "+plain(w)), Caption: caption, Table: table}
 	return s
 }
 
 // bare is a place without the word for what it is.
-func bare(p place) string {
-	_, text, _ := strings.Cut(p.String(), " ")
+func bare(place string) string {
+	_, text, _ := strings.Cut(place, " ")
 	return text
 }
 
 // plain tells a witness of any property.
-func (d *verdictDocument) plain(r *property, w *witness) string {
-	text := fmt.Sprintf("On %s %s has probability %s", w.place, w.event(), probability(w.P))
+func plain(w *verify.Witness) string {
+	text := fmt.Sprintf("On %s %s has probability %s", here(w), event(w), probability(w.P))
 	if w.T != nil {
-		text = fmt.Sprintf("On %s the error is at least %s with probability %s", w.place, show(*w.T), probability(w.P))
+		text = fmt.Sprintf("On %s the error is at least %s with probability %s", here(w), show(number.Exact(w.T)), probability(w.P))
 	}
 	switch {
-	case w.compared():
-		text += fmt.Sprintf(", on %s %s", w.other(), probability(*w.PNeighbor))
-	case w.PEM != nil:
-		text += fmt.Sprintf("; the exponential mechanism's is %s", probability(*w.PEM))
-	case w.PExpected != nil:
-		text += fmt.Sprintf("; it should be %s", probability(*w.PExpected))
+	case compared(w):
+		text += fmt.Sprintf(", on %s %s", there(w), probability(w.PNeighbor))
+	case w.PEM.IsValid():
+		text += fmt.Sprintf("; the exponential mechanism's is %s", probability(w.PEM))
+	case w.PExpected.IsValid():
+		text += fmt.Sprintf("; it should be %s", probability(w.PExpected))
 	}
 	return text + "."
 }
 
 // tight compares the tight ε, or its lower bound, with the claim.
-func (d *verdictDocument) tight(dp *property) []Section {
+func (d verdicts) tight(dp *verify.Result) []Section {
 	if dp == nil {
 		return nil
 	}
 	var found number.Number
 	name := "the smallest ε that holds there"
 	switch {
-	case d.sampled() && d.LowerBound != nil:
-		found, name = *d.LowerBound, "at least this, by the samples"
-	case dp.TightEps != nil && !dp.stopped():
-		found = *dp.TightEps
+	case d.sampled() && d.LowerBound.IsValid():
+		found, name = d.LowerBound, "at least this, by the samples"
+	case dp.TightEps.IsValid() && !dp.Stopped:
+		found = dp.TightEps
 	}
 	if !found.IsValid() || found.IsInf() {
 		return nil
 	}
-	over := dp.Verdict == "violated"
+	over := dp.Verdict == verify.Violated
 	return []Section{{Title: "ε, claimed and found", Figure: &Figure{
 		SVG: bars([]group{
 			single("claimed", "one", d.Claimed),
@@ -341,7 +402,7 @@ func (d *verdictDocument) tight(dp *property) []Section {
 }
 
 // course draws how the lower bound grew with the samples.
-func (d *verdictDocument) course() Section {
+func (d verdicts) course() Section {
 	line := curve{class: "one", name: "lower bound on ε"}
 	table := &Table{Head: []string{"samples", "ε at least"}}
 	most := d.Claimed.Float64()
@@ -364,11 +425,11 @@ func (d *verdictDocument) course() Section {
 }
 
 // assumed lists what the verdicts rest on.
-func (d *verdictDocument) assumed() []string {
+func (d verdicts) assumed() []string {
 	var out []string
 	if d.sampled() {
 		out = append(out,
-			fmt.Sprintf("With probability at least %s over the samples no statement above is false.", percent(*d.Confidence)),
+			fmt.Sprintf("With probability at least %s over the samples no statement above is false.", d.confidence()),
 			"Samples are assumed to be independent draws of the program's output on what it is given; repetitions that contradict this are searched for.",
 			"Samples can refute privacy and cannot prove it.")
 	} else {
@@ -379,7 +440,7 @@ func (d *verdictDocument) assumed() []string {
 		out = append(out, "Nothing is said about what was not examined.")
 	}
 	if d.Precision != nil {
-		out = append(out, "The probabilities are taken to be right to the relative precision "+d.Precision.String()+". A property is called proved only if all numbers within that precision have it, and violated only if none have.")
+		out = append(out, "The probabilities are taken to be right to the relative precision "+number.Exact(d.Precision).String()+". A property is called proved only if all numbers within that precision have it, and violated only if none have.")
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"optratio/internal/front"
+	"optratio/internal/job"
 )
 
 // streamPath is where the explorer's answers are streamed as they get better.
@@ -41,7 +42,7 @@ func (s *Server) routes() {
 // begin reads a view's form for one client.
 func (s *Server) begin(r *http.Request, name string, values url.Values) *front.Course {
 	site := *s.site
-	site.Run = func(ctx context.Context, j front.Job) (front.Answer, error) { return s.do(ctx, client(r), j) }
+	site.Run = func(ctx context.Context, j front.Job) (*job.Answer, error) { return s.do(ctx, client(r), j) }
 	return site.Begin(name, values)
 }
 

@@ -1,19 +1,17 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"optratio/internal/front"
+	"optratio/internal/job"
 )
 
 // Config is what a server needs.
@@ -21,8 +19,7 @@ type Config struct {
 	Addr       string   // host:port that it listens on; requests must name this host
 	Mechanisms []string // that a form may name
 	Parallel   int      // jobs at a time, at least 1
-	// Run does the job of a command line, without --json, and returns its exit code, JSON document and message.
-	Run func(ctx context.Context, args []string) (code int, document []byte, message string)
+	Run        func(context.Context, front.Job) (*job.Answer, error)
 }
 
 // Limits of what a client may ask for.
@@ -113,8 +110,8 @@ var errBusy = errors.New("too many jobs at once; wait for some to end")
 // errLate is what a client is told whose answer takes too long.
 var errLate = errors.New("the server is too busy to answer in time; try again, or use the command")
 
-// do runs a job when its turn comes. Equal jobs are done once. Errors are about limits, not about the job.
-func (s *Server) do(ctx context.Context, client string, j front.Job) (front.Answer, error) {
+// do runs a job when its turn comes. Equal jobs are done once.
+func (s *Server) do(ctx context.Context, client string, j front.Job) (*job.Answer, error) {
 	k := keyOf(j)
 	if a, ok := s.cache.get(k); ok {
 		return a, nil
@@ -126,7 +123,7 @@ func (s *Server) do(ctx context.Context, client string, j front.Job) (front.Answ
 	s.mu.Lock()
 	if s.waiting[client] >= limit {
 		s.mu.Unlock()
-		return front.Answer{}, errBusy
+		return nil, errBusy
 	}
 	s.waiting[client]++
 	s.mu.Unlock()
@@ -143,50 +140,21 @@ func (s *Server) do(ctx context.Context, client string, j front.Job) (front.Answ
 	case s.turns <- struct{}{}:
 		defer func() { <-s.turns }()
 	case <-late.C:
-		return front.Answer{}, errBusy
+		return nil, errBusy
 	case <-ctx.Done():
-		return front.Answer{}, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
 	if a, ok := s.cache.get(k); ok { // somebody else asked the same meanwhile
 		return a, nil
 	}
-	a, err := s.run(ctx, j)
+	a, err := s.Run(ctx, j)
 	if ctx.Err() != nil {
-		return front.Answer{}, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	if err == nil && (a.Code == 0 || a.Code == 1) { // what a time limit ended is not the last word
+	if err == nil && a.Undecided == "" { // what a time limit ended is not the last word
 		s.cache.put(k, a)
 	}
 	return a, err
-}
-
-// run does a job, whose files are written to a folder of its own and named as the job names them in all that it says.
-func (s *Server) run(ctx context.Context, j front.Job) (a front.Answer, err error) {
-	args := slices.Clone(j.Args)
-	said := func(text []byte) []byte { return text }
-	if len(j.Files) > 0 {
-		folder, err := os.MkdirTemp("", "optratio")
-		if err != nil {
-			return a, err
-		}
-		defer os.RemoveAll(folder)
-		for name, text := range j.Files {
-			path := filepath.Join(folder, name)
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-				return a, err
-			}
-			for i := range args {
-				if args[i] == name {
-					args[i] = path
-				}
-			}
-		}
-		said = func(text []byte) []byte {
-			return bytes.ReplaceAll(text, []byte(folder+string(filepath.Separator)), nil)
-		}
-	}
-	code, document, message := s.Run(ctx, args)
-	return front.Answer{Code: code, Document: said(document), Message: string(said([]byte(message)))}, nil
 }
 
 // client is the address that a request comes from.

@@ -12,7 +12,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"optratio/internal/document"
 	"optratio/internal/front"
+	"optratio/internal/job"
+	"optratio/lp"
+	"optratio/number"
 )
 
 // TestEveryRequestIsAnswered: where no job ever ends by itself, each of many clients is told so, be it that its turn does not come or that its own jobs, of which drawing a page
@@ -20,9 +24,9 @@ import (
 func TestEveryRequestIsAnswered(t *testing.T) {
 	s := New(Config{
 		Addr: "localhost:1", Parallel: 2, Mechanisms: []string{"pf", "em"},
-		Run: func(ctx context.Context, _ []string) (int, []byte, string) {
+		Run: func(ctx context.Context, _ front.Job) (*job.Answer, error) {
 			<-ctx.Done() // as a job does that looks at the limits
-			return 3, nil, ""
+			return nil, context.Cause(ctx)
 		},
 	})
 	s.wait, s.patient, s.stream = 50*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond
@@ -50,18 +54,25 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 	assert.Less(t, streamLimit, 30*time.Second)
 }
 
-const ratioDocument = `{"schema":"optratio.ratio/1","n":2,"k":1,"eps":"0.5","exp_eps":null,"objective":"paper","constraints":"paper","orbits":2,"variables":3,"proof":"dual-recurrence","solver":"none","pivots":0,"seconds":0.000257799,"step":"2delta","loss":"mean","prior":"uniform","optimum":{"lower":"0.202176886570877807867933178330393484480639378495728985227628","upper":"0.202176886570877807867933178330393484480639378495728985227634","exact":null},"pf_optimal":true,"mechanisms":[{"name":"pf","error":{"lower":"0.202176886570877807867933178330393484480639378495728985227628","upper":"0.202176886570877807867933178330393484480639378495728985227634","exact":null},"ratio":{"lower":"1","upper":"1","exact":"1"}}]}`
+// ratios is an undecided answer that rates these mechanisms.
+func ratios(names ...string) *job.Answer {
+	d := &document.Ratio{N: 2, K: 1, Eps: new("0.5"), Objective: "paper", Step: "2delta", Loss: "mean", Prior: "uniform", Optimum: number.Int(1)}
+	for _, name := range names {
+		d.Mechanisms = append(d.Mechanisms, lp.Rated{Name: name, Error: number.Int(1), Ratio: number.Int(1)})
+	}
+	return &job.Answer{Documents: []document.Document{d}, Undecided: "so far"}
+}
 
 // TestStreamedAnswerStands: what was answered is not replaced by the news that there is no time for a better answer.
 func TestStreamedAnswerStands(t *testing.T) {
 	jobs := 0
 	s := New(Config{
 		Addr: "localhost:1", Parallel: 1, Mechanisms: []string{"pf", "em"},
-		Run: func(ctx context.Context, _ []string) (int, []byte, string) {
+		Run: func(ctx context.Context, _ front.Job) (*job.Answer, error) {
 			if jobs++; jobs > 1 {
 				<-ctx.Done()
 			}
-			return 3, []byte(ratioDocument), ""
+			return ratios("pf"), nil
 		},
 	})
 	s.stream = 3 * time.Second // enough for the first job on a busy machine
@@ -83,10 +94,12 @@ func TestCacheIsBounded(t *testing.T) {
 		return sum
 	}
 	table := func(i int) front.Job {
-		return front.Job{Args: []string{"audit"}, Files: map[string]string{"table.jsonl": fmt.Sprint(strings.Repeat(" ", 1<<14), i)}}
+		q := job.NewAudit()
+		q.File = "table.jsonl"
+		return front.Job{Question: q, Files: map[string]string{"table.jsonl": fmt.Sprint(strings.Repeat(" ", 1<<14), i)}}
 	}
 	for i := range 300 {
-		c.put(keyOf(table(i)), front.Answer{Document: make([]byte, 1000*(i%60)), Message: strings.Repeat("x", i)})
+		c.put(keyOf(table(i)), ratios(strings.Repeat("x", 400*(i%60))))
 		assert.LessOrEqual(t, held(), 1<<20)
 		assert.Equal(t, held(), c.held)
 		assert.Len(t, c.order, len(c.found))
@@ -95,10 +108,14 @@ func TestCacheIsBounded(t *testing.T) {
 	_, last := c.get(keyOf(table(299)))
 	_, first := c.get(keyOf(table(0)))
 	assert.True(t, last && !first)
-	c.put(keyOf(table(300)), front.Answer{Document: make([]byte, 1<<17)})
+	c.put(keyOf(table(300)), ratios(strings.Repeat("x", 1<<17)))
 	_, long := c.get(keyOf(table(300)))
 	assert.False(t, long, "one answer does not put out many")
-	assert.NotEqual(t, keyOf(front.Job{Args: []string{"\x80"}}), keyOf(front.Job{Args: []string{"\x81"}}))
+	one, other := job.NewPMF(), job.NewPMF()
+	one.Scores, other.Scores = "0", "1"
+	assert.NotEqual(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: other}))
+	assert.NotEqual(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: one, Limit: time.Second}))
+	assert.Equal(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: &job.PMF{Instance: one.Instance}}))
 }
 
 // TestOtherPagesAreRefused: browsers say which page a request comes from; only the server's own pages and the address bar are answered.

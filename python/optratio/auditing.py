@@ -55,7 +55,7 @@ def _file(folder, name, lines):
 def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, domain=None, neighbors=None, sensitivity=None, properties=None,
           against=None, precision=None, outcomes=None, rho=None, range=None, delta=None, confidence=None, budget=None, until=None, seed=None,
           timeout=None, time_limit=None, children=None, progress=None,
-          inputs=None, max_questions=None) -> Report:
+          inputs=None, max_questions=None, html=None) -> Report:
     """Examines a mechanism that is a Python function, and returns a Report.
 
     pmf: a function f(scores, epsilon, sensitivity) that returns a probability for each score. Floats stand for any real number within
@@ -79,6 +79,7 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         Python's interpreter lock, as NumPy does for much. It must be safe to call from several threads.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted.
     max_questions: of a pmf; an audit that needs more raises UsageError, by default one that takes more than about a minute. With time_limit it ends then.
+    html: a file that gets the answer as a page with pictures.
     progress: True, False, a function of (questions, samples), or None for a line on stderr where that is a terminal.
 
     An exception of the function is an output like any other and a finding of the report, which keeps the first as report.exception.
@@ -111,7 +112,7 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
             "neighbors": neighbors, "sensitivity": sensitivity, "property": properties, "against": against, "pmf-precision": precision,
             "outcomes": outcomes, "rho": rho, "range": range, "delta": delta, "confidence": confidence, "budget": budget, "until": until, "seed": seed,
             "timeout": None if timeout is None else f"{timeout}s", "time-limit": None if time_limit is None else f"{time_limit}s", "children": children,
-            "max-questions": max_questions,
+            "max-questions": max_questions, "html": html,
         }
         args = [program, "audit", "--json"]
         for name, value in flags.items():

@@ -9,7 +9,7 @@ import tempfile
 from typing import Any, Iterable, Iterator, Mapping
 
 from .auditing import _text
-from .program import UsageError, find_program, pictures
+from .program import UsageError, find_program
 from .report import Number, Report, line
 
 __all__ = ["Answer", "pmf", "ratio", "recommend", "verify"]
@@ -46,7 +46,7 @@ class Answer(Mapping):
         return "\n".join(_lines(self, ""))
 
     def _repr_html_(self) -> str:
-        return _table(self) + (pictures(self.document) if "schema" in self.document else "")
+        return _table(self)
 
 
 def _value(x: Any) -> Any:

@@ -5,7 +5,6 @@ import math
 import re
 from fractions import Fraction
 
-from .program import pictures
 
 
 def line(text):
@@ -242,4 +241,4 @@ class Report:
         findings = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
         return (f"<p><b>{html.escape(line(self.mechanism))}</b> on {html.escape(line(self.domain))}</p>"
                 f"<table><tr><th>property</th><th>verdict</th><th>checked</th><th></th></tr>{rows}</table>"
-                f"{'<ul>' + findings + '</ul>' if findings else ''}<p>{html.escape(self._conclusion())}</p>{pictures(self.document)}")
+                f"{'<ul>' + findings + '</ul>' if findings else ''}<p>{html.escape(self._conclusion())}</p>")

@@ -313,15 +313,17 @@ class Shown(unittest.TestCase):
         odd = optratio.Report({**self.report.document, "mechanism": "<lambda>"})
         self.assertIn("&lt;lambda&gt;", odd._repr_html_())
 
-    def test_pictures(self):
-        page = html.unescape(self.report._repr_html_().split('srcdoc="')[1].split('" style=')[0])
-        self.assertIn("forgotten", page)
-        self.assertIn("The dashed frame is where the lower bar would end if this were ε-DP", page)
-        self.assertEqual(page.count("<svg"), page.count("<figure>"))
-        self.assertIn("srcdoc", optratio.ratio(3, 2, eps=1)._repr_html_())
-        self.assertNotIn("srcdoc", optratio.pmf([1, 0], eps=1)._repr_html_())  # which has no page
-        with mock.patch.dict(os.environ, {"OPTRATIO": "/nowhere/optratio"}):
-            self.assertNotIn("srcdoc", self.report._repr_html_())
+    def test_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.html")
+            optratio.audit(pmf=forgotten, eps=1, html=path, **PMF)
+            with open(path, encoding="utf-8") as f:
+                page = f.read()
+            self.assertIn("The dashed frame is where the lower bar would end if this were ε-DP", html.unescape(page))
+            self.assertEqual(page.count("<svg"), page.count("<figure>"))
+            optratio.ratio(3, 2, eps=1, html=path)
+            with open(path, encoding="utf-8") as f:
+                self.assertIn("times the least mean expected error possible", f.read())
 
     def test_json(self):
         document = json.loads(self.report.to_json(indent=1))

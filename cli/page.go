@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"optratio/internal/command"
+	"optratio/internal/document"
+	"optratio/internal/escape"
+	"optratio/internal/job"
+	"optratio/internal/report"
+	"optratio/lattice"
+	"optratio/verify/certificate"
+)
+
+// addHTML adds --html.
+func (a *asking) addHTML(c *cobra.Command) {
+	c.Flags().StringVar(&a.html, "html", "", "also draw the answer as a page that stands alone, into this file")
+}
+
+// certified is the number of orbits up to which a page has a certificate though none was asked for.
+const certified = 20_000
+
+// certifies reports whether a page has a certificate though none was asked for: that of a small ratio job about the plain question.
+func certifies(q job.Question) bool {
+	r, ok := q.(*job.Ratio)
+	if !ok || r.N < 1 || r.K < 1 || r.N > certified || r.K > certified {
+		return false
+	}
+	plain := job.NewRatio()
+	plain.Size, plain.Epsilon, plain.Mechanism, plain.Constraints, plain.Objective = r.Size, r.Epsilon, r.Mechanism, r.Constraints, r.Objective
+	plain.Gap, plain.Solver, plain.Sensitivity, plain.Exact, plain.Monotonic = r.Gap, r.Solver, r.Sensitivity, r.Exact, r.Monotonic
+	return *r == *plain && r.Objective != "minimax" && lattice.Orbits(r.N, r.K).Cmp(big.NewInt(certified)) <= 0
+}
+
+// curveTime is how long each question of a curve may take.
+const curveTime = 20 * time.Second
+
+// page draws the answer to the command's question, with the certificate that was kept; where none was asked for, with one of the page's own.
+func (a *asking) page(ctx context.Context, c *cobra.Command, q job.Question, h *job.Host, found *job.Answer, kept []byte) *report.Page {
+	at := report.Context{Command: commandLine(c), Certificate: kept, CertificateName: filepath.Base(a.cert)}
+	if a.cert == "" && h.Certificate {
+		var b bytes.Buffer
+		err := found.Certificates[0](&b)
+		if err == nil {
+			err = command.Checker(certificate.Check).Accepts(ctx, b.Bytes(), h.MaxMemory)
+		}
+		if err == nil {
+			size := q.(*job.Ratio).Size
+			at.Certificate, at.CertificateName = b.Bytes(), fmt.Sprintf("ratio-%d-%d.cert", size.N, size.K)
+		}
+	}
+	at.Curve = report.CurveFor(found.Documents[0], func(q job.Question) []document.Document {
+		ctx, stop := context.WithTimeout(ctx, curveTime)
+		defer stop()
+		answer, err := q.Answer(ctx, &job.Host{Open: h.Open, Begin: job.Quietly, MaxMemory: h.MaxMemory})
+		if err != nil || answer.Violated != "" || answer.Undecided != "" {
+			return nil
+		}
+		return answer.Documents
+	})
+	return report.New(found.Documents[0], at)
+}
+
+// commandLine is the command line itself, with the flags that were given.
+func commandLine(c *cobra.Command) string {
+	words := []string{"optratio", command.Choose(c.HasParent(), c.Name(), "ratio")}
+	for _, arg := range c.Flags().Args() {
+		words = append(words, escape.Shell(arg))
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		switch name := command.FlagName(f); {
+		case f.Name == "html" || f.Name == "json":
+		case f.Value.Type() == "bool":
+			words = append(words, name+command.Choose(f.Value.String() == "true", "", "=false"))
+		default:
+			words = append(words, name, escape.Shell(f.Value.String()))
+		}
+	})
+	return strings.Join(words, " ")
+}

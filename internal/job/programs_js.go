@@ -1,0 +1,23 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+
+	"optratio/internal/subject"
+	"optratio/verify/audit"
+)
+
+// Pages start no programs, and the engine has none of what asks them.
+
+func (*Stated) rows(context.Context, []json.RawMessage, audit.Options) ([]audit.Row, error) {
+	return nil, refuse("{pmf-exec}: a page starts no programs")
+}
+
+func (*Stated) rival(bool, audit.Options) (*subject.Stated, error) {
+	return nil, refuse("{pmf-exec}: a page starts no programs")
+}
+
+func (*Audit) examineProgram(context.Context, audit.Options) (*audit.Report, error) {
+	return nil, refuse("{pmf-exec}: a page starts no programs")
+}

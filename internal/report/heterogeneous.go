@@ -1,0 +1,56 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"optratio/internal/document"
+	"optratio/verify"
+)
+
+// ofHeterogeneous makes the page of mechanisms for unequal sensitivities, beside the best one on a grid.
+func ofHeterogeneous(d *document.Heterogeneous) *Page {
+	var sensitivities []string
+	for _, x := range d.Sensitivities {
+		sensitivities = append(sensitivities, told(x))
+	}
+	error, unit := "expected error", "in the units of the scores"
+	if d.Loss == "mse" {
+		error, unit = "mean squared error", "in the squares of the scores' units"
+	}
+	error = choose(d.Objective == "worst", "largest ", "mean ") + error
+	p := &Page{
+		Title: fmt.Sprintf("Candidates with the sensitivities %s, scores %s, %s", strings.Join(sensitivities, ", "), d.Grid, given(d.Eps, d.ExpEps)),
+		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible on the grid is %s", error, told(d.Optimum)),
+	}
+	if d.Undecided != "" {
+		p.Tone = "open"
+		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+". What is stated is certified all the same.")
+	}
+	if d.Recommended != "" {
+		p.Sentences = append(p.Sentences, "Recommended for scores in this range, which has to be public: "+d.Recommended+".")
+	}
+	groups := []group{single("the least possible", "three", d.Optimum)}
+	table := &Table{Head: []string{"mechanism", error, "ratio to the least possible", "ε-DP on the grid", "tight ε there"}}
+	var violations []string
+	for _, m := range d.Mechanisms {
+		if m.Loss.IsValid() && !m.Loss.IsInf() {
+			groups = append(groups, single(m.Name, choose(m.DP == verify.Proved, "one", "two"), m.Loss))
+		}
+		table.Rows = append(table.Rows, []string{m.Name, m.Loss.String(), m.Ratio.String(), string(m.DP), m.TightEps.String()})
+		if m.Witness != nil {
+			violations = append(violations, fmt.Sprintf("%s is not ε-DP there: %s.", m.Name, m.Witness))
+		}
+	}
+	p.Sections = []Section{{Title: "Errors", Table: table, Figure: &Figure{
+		SVG: bars(groups, "Bars of the errors in the table below."), Caption: "The " + error + ", " + unit + ". Digits before … are certain.",
+	}}}
+	if violations != nil {
+		p.Sections = append(p.Sections, Section{Title: "Where they are not private", Items: violations})
+	}
+	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: []string{
+		fmt.Sprintf("The grid has %s score vectors%s and %s pairs of neighbors. Other scores were not looked at.", grouped(int64(d.Vectors)), choose(d.ShiftInvariant, " up to shifts", ""), grouped(int64(d.Neighbors))),
+		"The least error possible is that of all ε-DP mechanisms on the grid" + choose(d.ShiftInvariant, " that look at differences of scores only", "") + "; it was proved in exact or outward-rounded arithmetic.",
+	}})
+	return p
+}
