@@ -115,3 +115,5 @@ func TestKnownMechanisms(t *testing.T) {
 		assert.Contains(t, table, line)
 	}
 }
+
+func distance(a, b int) int { return max(a-b, b-a) }

@@ -272,7 +272,7 @@ func TestSameAsOtherCommands(t *testing.T) {
 
 // TestTraps: what is easily got wrong.
 func TestTraps(t *testing.T) {
-	path := &Problem{Inputs: numerals(3), Outputs: numerals(3), Pairs: pathPairs(3)}
+	path := &Problem{Inputs: numerals(3), Outputs: numerals(3), Pairs: preset(t, "count:2").Pairs}
 	ends := with(t, path, "zero-one", rats(t, "1/2", "0", "1/2"))
 	is(t, "1/4", ends, "2", "0") // an input of prior 0 still binds; without it, the ends at distance 2
 	far := &Problem{Inputs: []string{"0", "2"}, Outputs: []string{"0", "2"}, Pairs: []Pair{{From: 0, To: 1, Distance: big.NewRat(2, 1)}}}

@@ -8,73 +8,83 @@ import (
 	"strings"
 )
 
-// Presets are the forms of ready problems, with what each is.
-func Presets() [][2]string {
-	return [][2]string{
-		{"count:N", "counts 0 to N, neighbors differ by 1; abs, uniform"},
-		{"krr:K", "K inputs, all neighbors; zero-one, uniform"},
-		{"grid:WxH", "cells x:y of a grid, side by side; the Manhattan distance, uniform"},
-		{"partition:N", "counts 0 to N of which 0 is never kept; dropping costs 1, uniform"},
-		{"selection:N,K", "score vectors of N candidates down to -K with best score 0; depth of the choice, uniform"},
-		{"histogram:W,N", "W bins of 0 to N, neighbors differ by 1 in one; zero-one, uniform"},
-	}
+// readyForm is a form of ready problems. Its inputs are vectors of counts: all those below the sizes that its parameters say.
+type readyForm struct {
+	form, about string
+	least       []int // parameters
+	sizes       func(a []int) []int
+	problem     func(inputs [][]int) *Problem
 }
+
+var presets = []readyForm{
+	{"count:N", "counts 0 to N, neighbors differ by 1; abs, uniform", []int{0}, plusOne, func(inputs [][]int) *Problem { return problemOf(inputs, beside).named("abs") }},
+	{"krr:K", "K inputs, all neighbors; zero-one, uniform", []int{1}, slices.Clone[[]int], func(inputs [][]int) *Problem {
+		return problemOf(inputs, func(p, q []int) bool { return true }).named("zero-one")
+	}},
+	{"grid:WxH", "cells x:y of a grid, side by side; the Manhattan distance, uniform", []int{1, 1}, slices.Clone[[]int], gridPreset},
+	{"partition:N", "counts 0 to N of which 0 is never kept; dropping costs 1, uniform", []int{0}, plusOne, partitionPreset},
+	{"selection:N,K", "score vectors of N candidates down to -K with best score 0; depth of the choice, uniform", []int{1, 1}, powers, selectionPreset},
+	{"histogram:W,N", "W bins of 0 to N, neighbors differ by 1 in one; zero-one, uniform", []int{1, 1}, powers, func(inputs [][]int) *Problem {
+		return problemOf(inputs, beside).named("zero-one")
+	}},
+}
+
+func plusOne(a []int) []int { return []int{a[0] + 1} }
+func powers(a []int) []int  { return slices.Repeat([]int{a[1] + 1}, min(a[0], 22)) } // 2^22 are too many
+
+// Presets are the forms of ready problems, with what each is.
+func Presets() (list [][2]string) {
+	for _, p := range presets {
+		list = append(list, [2]string{p.form, p.about})
+	}
+	return list
+}
+
+// mostInputs bounds those of presets.
+const mostInputs = 1 << 12
 
 // Preset returns a ready problem.
 func Preset(text string) (*Problem, error) {
-	kind, rest, _ := strings.Cut(text, ":")
-	shape, known := map[string]struct {
-		between string
-		least   []int
-		make    func(a []int) *Problem
-	}{
-		"count":     {"", []int{0}, func(a []int) *Problem { return countPreset(a[0]) }},
-		"krr":       {"", []int{1}, func(a []int) *Problem { return krrPreset(a[0]) }},
-		"grid":      {"x", []int{1, 1}, func(a []int) *Problem { return gridPreset(a[0], a[1]) }},
-		"partition": {"", []int{0}, func(a []int) *Problem { return partitionPreset(a[0]) }},
-		"selection": {",", []int{1, 1}, func(a []int) *Problem { return selectionPreset(a[0], a[1]) }},
-		"histogram": {",", []int{1, 1}, func(a []int) *Problem { return histogramPreset(a[0], a[1]) }},
-	}[kind]
 	var forms []string
-	for _, p := range Presets() {
-		forms = append(forms, p[0])
+	for _, p := range presets {
+		forms = append(forms, p.form)
 	}
 	wrong := faultf("no such preset; give one of %s", strings.Join(forms, ", "))
-	if !known {
+	kind, rest, _ := strings.Cut(text, ":")
+	at := slices.IndexFunc(presets, func(p readyForm) bool { return strings.HasPrefix(p.form, kind+":") })
+	if at < 0 {
 		return nil, wrong
 	}
+	form := presets[at]
+	between := strings.Trim(form.form[len(kind)+1:], "HKNW") // of parameters
 	parts := []string{rest}
-	if shape.between != "" {
-		parts = strings.Split(rest, shape.between)
+	if between != "" {
+		parts = strings.Split(rest, between)
 	}
-	if len(parts) != len(shape.least) {
+	if len(parts) != len(form.least) {
 		return nil, wrong
 	}
-	var sizes []int
-	inputs := big.NewInt(1)
+	a := make([]int, len(parts))
 	for i, part := range parts {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || n < shape.least[i] || n > maxCells {
+		var err error
+		if a[i], err = strconv.Atoi(strings.TrimSpace(part)); err != nil || a[i] < form.least[i] || a[i] > maxCells {
 			return nil, wrong
 		}
-		sizes = append(sizes, n)
 	}
-	switch kind { // what is too large is refused before it is made
-	case "grid":
-		inputs.SetInt64(int64(sizes[0]) * int64(sizes[1]))
-	case "selection", "histogram":
-		base, power := sizes[1]+1, sizes[0]
-		inputs = nil
-		if power <= 22 {
-			inputs = new(big.Int).Exp(big.NewInt(int64(base)), big.NewInt(int64(power)), nil)
+	inputs := [][]int{nil}
+	for _, size := range form.sizes(a) {
+		if size > mostInputs/len(inputs) {
+			return nil, faultf("more than %d inputs", mostInputs)
 		}
-	default:
-		inputs.SetInt64(int64(sizes[0]))
+		var longer [][]int
+		for x := range size {
+			for _, v := range inputs { // the first entry is the fastest
+				longer = append(longer, append(v[:len(v):len(v)], x))
+			}
+		}
+		inputs = longer
 	}
-	if inputs == nil || inputs.Cmp(big.NewInt(1<<12)) > 0 {
-		return nil, faultf("more than %d inputs", 1<<12)
-	}
-	return shape.make(sizes), nil
+	return form.problem(inputs), nil
 }
 
 func numerals(n int) []string {
@@ -85,126 +95,81 @@ func numerals(n int) []string {
 	return out
 }
 
-func pathPairs(n int) (pairs []Pair) {
-	for x := range n - 1 {
-		pairs = append(pairs, Pair{From: x, To: x + 1})
-	}
-	return pairs
-}
-
-// named fills in a loss by name and the uniform prior.
-func (p *Problem) named(loss string) *Problem {
-	p.Loss, _ = NamedLoss(loss, p.Inputs, p.Outputs) // names that fit
-	p.Prior = p.Uniform()
-	return p
-}
-
-func countPreset(n int) *Problem {
-	return (&Problem{Inputs: numerals(n + 1), Outputs: numerals(n + 1), Pairs: pathPairs(n + 1)}).named("abs")
-}
-
-func krrPreset(k int) *Problem {
-	p := &Problem{Inputs: numerals(k), Outputs: numerals(k)}
-	for x := range k {
-		for y := range x {
-			p.Pairs = append(p.Pairs, Pair{From: y, To: x})
-		}
-	}
-	return p.named("zero-one")
-}
-
-func gridPreset(w, h int) *Problem {
+// problemOf has vectors for inputs and outputs, and the uniform prior.
+func problemOf(inputs [][]int, near func(p, q []int) bool) *Problem {
 	p := &Problem{}
-	for y := range h {
-		for x := range w {
-			p.Inputs = append(p.Inputs, fmt.Sprintf("%d:%d", x, y))
-			row := make([]*big.Rat, w*h)
-			for o := range row {
-				row[o] = big.NewRat(int64(distance(x, o%w)+distance(y, o/w)), 1)
-			}
-			p.Loss = append(p.Loss, row)
-			if at := y*w + x; x > 0 {
-				p.Pairs = append(p.Pairs, Pair{From: at - 1, To: at})
-			}
-			if at := y*w + x; y > 0 {
-				p.Pairs = append(p.Pairs, Pair{From: at - w, To: at})
-			}
-		}
-	}
-	p.Outputs = p.Inputs
-	p.Prior = p.Uniform()
-	return p
-}
-
-func distance(a, b int) int { return max(a-b, b-a) }
-
-func partitionPreset(n int) *Problem {
-	p := &Problem{Inputs: numerals(n + 1), Outputs: []string{"keep", "drop"}, Pairs: pathPairs(n + 1)}
-	for range p.Inputs {
-		p.Loss = append(p.Loss, []*big.Rat{new(big.Rat), big.NewRat(1, 1)})
-	}
-	p.forbid(0, 0)
-	p.Prior = p.Uniform()
-	return p
-}
-
-// selectionPreset is the problem of the optimal selection mechanism on the lattice Q(n,k) of step 2Δ: after a shift the depths of neighbors differ by 0 or 1 each.
-func selectionPreset(n, k int) *Problem {
-	p := &Problem{Outputs: numerals(n)}
-	var depths [][]int
-	for at := make([]int, n); ; {
-		if slices.Contains(at, 0) {
-			depths = append(depths, slices.Clone(at))
-		}
-		i := n - 1
-		for ; i >= 0 && at[i] == k; i-- {
-			at[i] = 0
-		}
-		if i < 0 {
-			break
-		}
-		at[i]++
-	}
-	for x, q := range depths {
-		var name []string
-		var row []*big.Rat
-		for _, d := range q {
-			name, row = append(name, strconv.Itoa(-d)), append(row, big.NewRat(int64(d), 1))
-		}
-		p.Inputs, p.Loss = append(p.Inputs, strings.Join(name, ":")), append(p.Loss, row)
-		for y := range x {
-			least, most := q[0]-depths[y][0], q[0]-depths[y][0]
-			for i := range q {
-				least, most = min(least, q[i]-depths[y][i]), max(most, q[i]-depths[y][i])
-			}
-			if most-least <= 1 {
+	for x, v := range inputs {
+		p.Inputs = append(p.Inputs, strings.ReplaceAll(strings.Trim(fmt.Sprint(v), "[]"), " ", ":"))
+		for y, w := range inputs[:x] {
+			if near(v, w) {
 				p.Pairs = append(p.Pairs, Pair{From: y, To: x})
 			}
 		}
 	}
-	p.Prior = p.Uniform()
+	p.Outputs, p.Prior = p.Inputs, p.Uniform()
 	return p
 }
 
-func histogramPreset(w, n int) *Problem {
-	p := &Problem{}
-	size := 1
-	for range w {
-		size *= n + 1
+// named fills in a loss by name, which fits.
+func (p *Problem) named(loss string) *Problem {
+	p.Loss, _ = NamedLoss(loss, p.Inputs, p.Outputs)
+	return p
+}
+
+// manhattan returns Σ |p_i - q_i|.
+func manhattan(p, q []int) (sum int) {
+	for i := range p {
+		sum += max(p[i]-q[i], q[i]-p[i])
 	}
-	for x := range size {
-		var name []string
-		step := 1
-		for range w {
-			digit := x / step % (n + 1)
-			name = append(name, strconv.Itoa(digit))
-			if digit > 0 {
-				p.Pairs = append(p.Pairs, Pair{From: x - step, To: x})
-			}
-			step *= n + 1
+	return sum
+}
+
+func beside(p, q []int) bool { return manhattan(p, q) == 1 }
+
+func gridPreset(inputs [][]int) *Problem {
+	p := problemOf(inputs, beside)
+	for _, v := range inputs {
+		row := make([]*big.Rat, len(inputs))
+		for o, w := range inputs {
+			row[o] = big.NewRat(int64(manhattan(v, w)), 1)
 		}
-		p.Inputs = append(p.Inputs, strings.Join(name, ":"))
+		p.Loss = append(p.Loss, row)
 	}
-	p.Outputs = p.Inputs
-	return p.named("zero-one")
+	return p
+}
+
+func partitionPreset(inputs [][]int) *Problem {
+	p := problemOf(inputs, beside)
+	p.Outputs = []string{"keep", "drop"}
+	for range p.Inputs {
+		p.Loss = append(p.Loss, []*big.Rat{new(big.Rat), big.NewRat(1, 1)})
+	}
+	p.forbid(0, 0)
+	return p
+}
+
+// selectionPreset is the problem of the optimal selection mechanism on the lattice Q(n,k) of step 2Δ: after a shift the depths of neighbors differ by 0 or 1 each.
+func selectionPreset(depths [][]int) *Problem {
+	var scores [][]int
+	var loss [][]*big.Rat
+	for _, v := range depths {
+		if !slices.Contains(v, 0) {
+			continue
+		}
+		q, row := make([]int, len(v)), make([]*big.Rat, len(v))
+		for i, d := range v {
+			r := len(v) - 1 - i // the last candidate's is the fastest
+			q[r], row[r] = -d, big.NewRat(int64(d), 1)
+		}
+		scores, loss = append(scores, q), append(loss, row)
+	}
+	p := problemOf(scores, func(p, q []int) bool {
+		least, most := p[0]-q[0], p[0]-q[0]
+		for i := range p {
+			least, most = min(least, p[i]-q[i]), max(most, p[i]-q[i])
+		}
+		return most-least <= 1
+	})
+	p.Outputs, p.Loss = numerals(len(scores[0])), loss
+	return p
 }
