@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 
 	"optratio/mechanisms"
 	"optratio/number"
@@ -85,11 +84,6 @@ type Rating struct {
 	Witness     *verify.Witness `json:"witness,omitempty"` // of a violation: where TightEps is attained
 }
 
-// String returns the loss, the ratio and the verdict on privacy in one line.
-func (r Rating) String() string {
-	return fmt.Sprintf("%s: loss %s, ratio %s, dp %s, tight ε %s", r.Name, r.Loss, r.Ratio, r.DP, r.TightEps)
-}
-
 // Row is a score vector of the grid and the probabilities of an optimal mechanism there.
 type Row struct {
 	Scores []*big.Rat
@@ -115,19 +109,6 @@ type Result struct {
 	grid   *Grid
 	levels [][]int
 	best   *optimum.Result
-}
-
-// String returns the optimum and a line for each mechanism.
-func (a *Result) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "optimum %s", a.Optimum)
-	for _, m := range a.Mechanisms {
-		fmt.Fprintf(&b, "\n%s", m)
-	}
-	if a.Undecided != "" {
-		fmt.Fprintf(&b, "\nundecided: %s", a.Undecided)
-	}
-	return b.String()
 }
 
 // Solve answers a request. An error is bad input; where a limit or the context ended the work, the Result holds the

@@ -150,3 +150,19 @@ func regret(orbit, chosen []int) int64 {
 	}
 	return int64(sum)
 }
+
+// program is the linear program of the best ε-DP choice of a set.
+func (s *space) program(rows []table.Row) *table.Program {
+	p := &table.Program{First: s.first, Count: s.count, Each: func(visit func(table.Row) bool) bool {
+		return !slices.ContainsFunc(rows, func(r table.Row) bool { return !visit(r) })
+	}}
+	uniform := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Binomial(int64(s.n), int64(s.top)))
+	for i, m := range s.vars.Lattice.All() {
+		p.Weight = append(p.Weight, lattice.Multiplicity(m))
+		depths := lattice.Depths(m)
+		for j := s.first[i]; j < s.first[i+1]; j++ {
+			p.Loss, p.Interior = append(p.Loss, big.NewInt(regret(depths, s.depths[j]))), append(p.Interior, uniform)
+		}
+	}
+	return p
+}

@@ -55,17 +55,10 @@ type Answer struct {
 	solution *table.Solution
 }
 
-// ErrNoCertificate says that nothing was solved.
-var ErrNoCertificate = fmt.Errorf("%w: nothing was solved", certtext.ErrNone)
-
 // WriteCertificate writes what proves the enclosure of the optimum, in the format of docs/reference/certificate.md. The same answer gives the same bytes.
 func (a *Answer) WriteCertificate(w io.Writer) error {
 	if a.solution == nil {
-		return ErrNoCertificate
-	}
-	depths := ""
-	for v := range a.request.K + 1 {
-		depths += fmt.Sprint(" ", v)
+		return fmt.Errorf("%w: nothing was solved", certtext.ErrNone)
 	}
 	c := certtext.NewWriter(w, "lattice")
 	c.Line("n %d", a.request.N)
@@ -73,7 +66,11 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 	c.Line("step 1")
 	c.Line("top %d", a.request.Top)
 	c.Line("constraints dp")
-	c.Line("loss%s", depths)
+	var depths []*big.Rat
+	for v := range a.request.K + 1 {
+		depths = append(depths, big.NewRat(int64(v), 1))
+	}
+	c.Values("loss", depths)
 	c.Line("prior uniform")
 	c.Epsilon(a.request.Epsilon.Exp(), a.request.Epsilon.Eps())
 	c.Line("precision %d", a.solution.Precision())
@@ -97,12 +94,10 @@ func Solve(ctx context.Context, r Request) (*Answer, error) {
 		return nil, err
 	}
 	j := &job{Request: r, ctx: ctx, sets: sets, lists: lists, setRows: sets.rows(), listRows: lists.rows()}
-	j.answer = &Answer{Orbits: sets.vars.Lattice.Len(), Cells: len(sets.depths), Rows: len(j.setRows)}
-	j.answer.request, j.answer.program = r, sets.program(j.setRows, r.Epsilon)
-	if j.answer.solution, err = j.answer.program.Solve(ctx, r.Epsilon, r.Solver, r.Gap, r.Report); err != nil {
+	j.answer = &Answer{Orbits: sets.vars.Lattice.Len(), Cells: len(sets.depths), Rows: len(j.setRows), request: r, program: sets.program(j.setRows)}
+	if j.answer.solution, j.answer.Optimum, err = j.solve(j.answer.program, r.Epsilon, r.Report); err != nil {
 		return nil, err
 	}
-	j.answer.Optimum = j.bounds(j.answer.solution)
 	for _, m := range r.Mechanisms {
 		if ctx.Err() != nil {
 			j.answer.Undecided = context.Cause(ctx).Error()
@@ -126,20 +121,16 @@ type job struct {
 	answer            *Answer
 }
 
-func (j *job) optimum(eps number.Epsilon) (number.Number, error) {
-	s, err := j.sets.optimum(j.ctx, j.setRows, eps, &j.Request)
+// solve bounds the least mean regret of an ε-DP choice of a set, and keeps what it says of limits.
+func (j *job) solve(p *table.Program, eps number.Epsilon, report func(linear.Progress)) (*table.Solution, number.Number, error) {
+	s, err := p.Solve(j.ctx, eps, j.Solver, j.Gap, report)
 	if err != nil {
-		return number.Number{}, err
+		return nil, number.Number{}, err
 	}
-	return j.bounds(s), nil
-}
-
-// bounds returns a solution's enclosure, and keeps what it says of limits.
-func (j *job) bounds(s *table.Solution) number.Number {
 	if s.Undecided != "" {
 		j.answer.Undecided = s.Undecided
 	}
-	return number.Bounds(s.Lower, s.Upper)
+	return s, number.Bounds(s.Lower, s.Upper), nil
 }
 
 func (j *job) rate(m *Mechanism, optimum number.Number) (rated Rated, err error) {
@@ -174,21 +165,22 @@ func (j *job) rate(m *Mechanism, optimum number.Number) (rated Rated, err error)
 const shortExp = 64
 
 // at returns what lies between the optima at both ends of ε: a larger ε allows more.
-func (j *job) at(exp number.Number, eps number.Number) (number.Number, error) {
-	if x, ok := exp.Rat(); ok && x.Num().BitLen() <= shortExp {
-		e, err := number.FromExp(x)
-		if err != nil {
-			return number.Number{}, err
+func (j *job) at(exp, eps number.Number) (best number.Number, err error) {
+	optimum := func(e number.Epsilon, err error) (best number.Number, _ error) {
+		if err == nil {
+			_, best, err = j.solve(j.sets.program(j.setRows), e, j.Report)
 		}
-		return j.optimum(e)
+		return best, err
 	}
-	low, _ := eps.Lower()
-	high, _ := eps.Upper()
-	most, err := j.optimumAt(low)
+	if x, ok := exp.Rat(); ok && x.Num().BitLen() <= shortExp {
+		return optimum(number.FromExp(x))
+	}
+	low, high := eps.Ends()
+	most, err := optimum(number.FromEpsilon(low))
 	if err != nil {
 		return most, err
 	}
-	least, err := j.optimumAt(high)
+	least, err := optimum(number.FromEpsilon(high))
 	return number.Between(least, most), err
 }
 
@@ -198,14 +190,6 @@ func rounded(x *big.Rat, more int64) *big.Rat {
 	n := new(big.Int).Mul(x.Num(), unit)
 	n.Quo(n, x.Denom())
 	return new(big.Rat).SetFrac(n.Add(n, big.NewInt(more)), unit)
-}
-
-func (j *job) optimumAt(eps *big.Rat) (number.Number, error) {
-	e, err := number.FromEpsilon(eps)
-	if err != nil {
-		return number.Number{}, err
-	}
-	return j.optimum(e)
 }
 
 // logarithm returns ln x for x >= 1, and x where it is known.
