@@ -32,7 +32,7 @@ func newFigure(s command.Streams) *cobra.Command {
 		Short: "Draw a figure of the sources, or one of the project's own, from computed numbers",
 		Long: `Draw a figure of the sources, or one of the project's own, as SVG, PNG or PDF, by the end of the file's
 name; --data writes the plotted numbers as CSV. --list names the figures, one a line; with --json also what each shows,
-its source, and its parameters with their defaults, which research figure NAME --help tells too. What a source leaves open is a parameter. The same parameters
+its source, and its parameters with their defaults. What a source leaves open is a parameter. The same parameters
 give the same bytes. research/docs/figures.md describes the figures, and those of the sources that cannot be drawn again.`,
 		Example: `  research figure --list
   research figure pf-1a -o pf-1a.svg --data pf-1a.csv
@@ -45,19 +45,6 @@ give the same bytes. research/docs/figures.md describes the figures, and those o
 	fs.BoolVar(&f.list, "list", false, "list the names of the figures, one a line")
 	f.Job.Add(c)
 	addFigureParameters(fs)
-	for _, spec := range figures.Specs() {
-		c.ValidArgs = append(c.ValidArgs, spec.Name)
-	}
-	general := c.HelpFunc()
-	c.SetHelpFunc(func(c *cobra.Command, args []string) {
-		if names := c.Flags().Args(); len(names) == 1 {
-			if spec, err := figures.Lookup(names[0]); err == nil {
-				describeFigure(s.Out, spec)
-				return
-			}
-		}
-		general(c, args)
-	})
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return f.Limited(func(ctx context.Context) error {
 			if f.list {
@@ -89,26 +76,6 @@ func (f *figureFlags) args(_ *cobra.Command, args []string) error {
 		return command.Usagef("figure takes one name, got %d; research figure --list lists them", len(args))
 	}
 	return nil
-}
-
-// describeFigure is the help on one figure.
-func describeFigure(w io.Writer, s *figures.Spec) {
-	fmt.Fprintf(w, "%s: %s\n", s.Name, s.Shows)
-	if s.Source != "" {
-		fmt.Fprintf(w, "after %s\n", s.Source)
-	}
-	if s.Open != "" {
-		fmt.Fprintf(w, "open in the source: %s\n", s.Open)
-	}
-	if len(s.Params) == 0 {
-		return
-	}
-	fmt.Fprintln(w, "\nParameters:")
-	t := command.Table(w, 3)
-	for _, p := range s.Params {
-		fmt.Fprintf(t, "  %s\t%s\n", p.Flag(), p.Usage+command.Choose(p.Default == "", "", " (default "+p.Default+")"))
-	}
-	_ = t.Flush()
 }
 
 // figureDoc is the JSON document of a figure that can be drawn.
