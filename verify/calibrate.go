@@ -104,7 +104,7 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.search(ctx, out, e, proposed); err != nil {
+	if err := c.search(ctx, out, e, proposed, unlimitedParameter, func(eps number.Epsilon) (decided, error) { return c.decide(ctx, out, eps) }); err != nil {
 		return nil, err
 	}
 	out.Parameter = number.Bounds(e.low, e.high)
@@ -114,8 +114,8 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 	return out, nil
 }
 
-// search decides parameters, first those that are proposed, until the ends are as close as asked.
-func (c *Calibrator) search(ctx context.Context, out *Calibration, e *ends, proposed []*big.Rat) error {
+// search decides parameters up to a limit, first those that are proposed, until the ends are as close as asked.
+func (c *Calibrator) search(ctx context.Context, out *Calibration, e *ends, proposed []*big.Rat, limit int64, decide func(number.Epsilon) (decided, error)) error {
 	for next := c.begin(); next != nil; next = e.next(c.Gap) {
 		if len(proposed) > 0 {
 			next, proposed = proposed[0], proposed[1:]
@@ -123,7 +123,7 @@ func (c *Calibrator) search(ctx context.Context, out *Calibration, e *ends, prop
 		if next.Cmp(e.low) <= 0 {
 			next = new(big.Rat).Mul(e.low, big.NewRat(2, 1)) // met there already
 		}
-		if next.Cmp(big.NewRat(unlimitedParameter, 1)) > 0 || out.Tried == mostTried {
+		if next.Cmp(big.NewRat(limit, 1)) > 0 || out.Tried == mostTried {
 			out.Undecided = fmt.Sprintf("no parameter was found that misses the target, of %d up to %s", out.Tried, ScoreText(e.low))
 			break
 		}
@@ -131,7 +131,7 @@ func (c *Calibrator) search(ctx context.Context, out *Calibration, e *ends, prop
 		if err != nil {
 			return err
 		}
-		at, err := c.decide(ctx, out, eps)
+		at, err := decide(eps)
 		if err != nil {
 			return err
 		}
@@ -194,8 +194,7 @@ func (e *ends) next(gap *big.Rat) *big.Rat {
 
 // narrow reports whether two parameters are as close as asked, or both as good as 0.
 func narrow(low, high, gap *big.Rat) bool {
-	width := new(big.Rat).Sub(high, low)
-	return width.Cmp(new(big.Rat).Mul(high, gap)) <= 0 || high.Cmp(big.NewRat(1, 1<<40)) < 0
+	return number.Bounds(low, high).Within(gap) || high.Cmp(big.NewRat(1, 1<<40)) < 0
 }
 
 // tightForAllScores reports whether it is known that the largest parameter for all scores is ε itself: for permute-and-flip and the
@@ -247,15 +246,12 @@ func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps number.Ep
 	if err != nil {
 		return decided{}, err
 	}
-	want := c.Target.Epsilon.Number()
-	least, _ := want.Lower()
-	most, _ := want.Upper()
-	lo, known := r.TightEps.Lower()
-	hi, bounded := r.TightEps.Upper()
+	exp := c.Target.Epsilon.Exp()
+	met, known := r.TightEps.LessEq(c.Target.Epsilon.Number())
 	switch {
-	case bounded && hi.Cmp(least) <= 0, r.TightExpEps != nil && c.Target.Epsilon.Exp() != nil && r.TightExpEps.Cmp(c.Target.Epsilon.Exp()) <= 0:
+	case known && met, r.TightExpEps != nil && exp != nil && r.TightExpEps.Cmp(exp) <= 0:
 		return decided{verdict: Proved, attained: r.Attained}, nil
-	case r.TightEps.IsInf(), known && lo.Cmp(most) > 0:
+	case known, r.TightEps.IsInf():
 		return decided{verdict: Violated, attained: r.Attained}, nil
 	}
 	reason := r.Reason

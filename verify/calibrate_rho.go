@@ -143,40 +143,23 @@ func (c *Calibrator) byTheorem(ctx context.Context, out *Calibration) error {
 	if _, ok := mechanisms.Concentration(c.Claim.Mechanism, zero, 64); !ok {
 		return fmt.Errorf("%w: no theorem gives the ρ of %s for all real scores; the lattice can be searched", ErrClaim, c.Claim.Mechanism.Info().Name)
 	}
-	low, high := new(big.Rat), (*big.Rat)(nil)
 	x, _ := c.Target.Rho.Float64()
-	for next := decimalNear(max(math.Sqrt(2*x), 1.0/(1<<20))); ; {
+	e := &ends{low: new(big.Rat)}
+	start := decimalNear(max(math.Sqrt(2*x), 1.0/(1<<20)))
+	err := c.search(ctx, out, e, []*big.Rat{start}, 1e8, func(eps number.Epsilon) (decided, error) {
 		if ctx.Err() != nil {
-			out.Undecided = "it was stopped"
-			break
-		}
-		eps, err := number.FromEpsilon(next)
-		if err != nil {
-			return err
+			return decided{verdict: Undecided, reason: "it was stopped"}, nil
 		}
 		out.Tried++
 		rho, _ := mechanisms.Concentration(c.Claim.Mechanism, eps, 128)
 		switch s, ok := rho.Cmp(number.FromRat(c.Target.Rho, 128)); {
-		case ok && s > 0:
-			high = next
-		case ok:
-			low = next
-		default:
-			out.Undecided = "128 bits do not tell ρ from the target"
+		case !ok:
+			return decided{verdict: Undecided, reason: "128 bits do not tell ρ from the target"}, nil
+		case s > 0:
+			return decided{verdict: Violated}, nil
 		}
-		if out.Undecided != "" || high != nil && narrow(low, high, c.Gap) {
-			break
-		}
-		if high == nil {
-			if next = new(big.Rat).Mul(next, big.NewRat(2, 1)); next.Cmp(big.NewRat(1e8, 1)) > 0 {
-				out.Undecided = "no parameter was found that misses the target"
-				break
-			}
-			continue
-		}
-		next = new(big.Rat).Add(low, high)
-		next.Quo(next, big.NewRat(2, 1))
-	}
-	out.Parameter = number.Bounds(low, high)
-	return nil
+		return decided{verdict: Proved}, nil
+	})
+	out.Parameter = number.Bounds(e.low, e.high)
+	return err
 }

@@ -276,16 +276,16 @@ type Domain struct {
 	// Permuted are the pairs that Symmetry compares: vectors with the same scores up to their order and a number added to
 	// all, of which either may be the same. nil: each vector is compared with its scores in descending order.
 	Permuted iter.Seq2[Vector, Vector]
-	// Worst is enough of Neighbors to find the tight ε of mechanisms that are regular on the domain; nil where that is
+	// worst is enough of Neighbors to find the tight ε of mechanisms that are regular on the domain; nil where that is
 	// not known.
-	Worst iter.Seq2[Vector, Vector]
+	worst iter.Seq2[Vector, Vector]
 	// Has says which vectors can be asked about; nil: all.
 	Has func(Vector) bool
-	// ByConstruction says why the subject is symmetric and shift-invariant without being asked, where it is.
-	ByConstruction string
-	// Representatives is the part of the domain that stands for all of it for symmetric
+	// byConstruction says why the subject is symmetric and shift-invariant without being asked, where it is.
+	byConstruction string
+	// representatives is the part of the domain that stands for all of it for symmetric
 	// mechanisms, nil where there is none.
-	Representatives *Domain
+	representatives *Domain
 }
 
 // lacks reports whether the domain does not have what a property is checked on.
@@ -313,7 +313,7 @@ type Options struct {
 	Worst      bool                                   // take DP to the worst neighbors alone, once regularity was proved, which Readings never prove; there is no range then
 	Step       int                                    // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
 	NoRange    bool                                   // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
-	Limit      int64                                  // comparisons for each property after which it is undecided; 0: none
+	limit      int64                                  // comparisons for each property after which it is undecided; 0: none
 	Rho        *big.Rat                               // the ρ that zcdp is about; nil: any finite one
 	rho        rhoMode                                // how much of ρ is wanted
 	Delta      *big.Rat                               // the δ that approximate-dp is about; nil: 0
@@ -388,9 +388,9 @@ func (c *run) useful() []Property {
 	switch {
 	case c.opts.Readings:
 		return nil
-	case c.opts.Worst && c.dom.Worst != nil:
+	case c.opts.Worst && c.dom.worst != nil:
 		return []Property{Symmetry, Shift, Monotone}
-	case c.dom.Representatives != nil:
+	case c.dom.representatives != nil:
 		return []Property{Symmetry}
 	}
 	return nil
@@ -398,7 +398,7 @@ func (c *run) useful() []Property {
 
 // find checks a property, and adds what is found of it and of those that are checked with it.
 func (c *run) find(p Property, proofOnly bool, found map[Property]*Result) error {
-	if p == DP && c.opts.Worst && !c.opts.Readings && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
+	if p == DP && c.opts.Worst && !c.opts.Readings && c.dom.worst != nil && proved(found, Symmetry, Shift, Monotone) {
 		res, err := c.worst()
 		found[DP] = res
 		return err
@@ -419,7 +419,7 @@ func checkable(properties []Property, dom *Domain) error {
 		return fmt.Errorf("%w %q, want some of %v", ErrProperty, properties[i], All())
 	}
 	if dom == nil || dom.Space == nil || slices.ContainsFunc(properties, dom.lacks) ||
-		(dom.Representatives != nil || dom.Worst != nil) && slices.ContainsFunc([]Property{Symmetry, Shift, Monotone}, dom.lacks) {
+		(dom.representatives != nil || dom.worst != nil) && slices.ContainsFunc([]Property{Symmetry, Shift, Monotone}, dom.lacks) {
 		return fmt.Errorf("%w: the domain has no space, or no vectors or pairs for one of the properties", ErrClaim)
 	}
 	return nil
@@ -472,7 +472,7 @@ func proved(found map[Property]*Result, properties ...Property) bool {
 func (c *run) worst() (*Result, error) {
 	few := *c
 	dom := *c.dom
-	dom.Neighbors = dom.Worst
+	dom.Neighbors = dom.worst
 	few.dom, few.opts.NoRange = &dom, true
 	results, err := few.ratios()
 	if err != nil {
@@ -494,8 +494,8 @@ func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
 	switch p {
 	case Symmetry, Shift:
 		switch {
-		case c.dom.ByConstruction != "":
-			res.Reason = c.dom.ByConstruction
+		case c.dom.byConstruction != "":
+			res.Reason = c.dom.byConstruction
 		case p == Symmetry:
 			err = c.symmetry(t)
 		default:
@@ -520,8 +520,8 @@ func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
 	if err := t.finish(err); err != nil {
 		return nil, err
 	}
-	if p == Symmetry && res.Verdict == Proved && !c.opts.Readings && c.dom.Representatives != nil {
-		c.dom = withShifts(c.dom.Representatives, c.dom)
+	if p == Symmetry && res.Verdict == Proved && !c.opts.Readings && c.dom.representatives != nil {
+		c.dom = withShifts(c.dom.representatives, c.dom)
 		c.subject, c.em = bySymmetry{c.subject}, bySymmetry{c.em}
 	}
 	return []*Result{res}, nil
@@ -530,6 +530,6 @@ func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
 // withShifts returns d with the shifts of full: symmetry was not proved outside the domain.
 func withShifts(d, full *Domain) *Domain {
 	out := *d
-	out.Shifted, out.ByConstruction = full.Shifted, full.ByConstruction
+	out.Shifted, out.byConstruction = full.Shifted, full.byConstruction
 	return &out
 }

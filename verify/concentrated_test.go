@@ -185,7 +185,7 @@ func TestRhoOnLattices(t *testing.T) {
 	assert.Contains(t, r.Remark(), " at order 1.4")
 
 	// Stopped at once, nothing is known but that ρ is not negative; after a while, the lower end stands.
-	stopped, err := Lattice(context.Background(), claim, 3, 3, Options{Properties: []Property{ZCDP}, Limit: 2})
+	stopped, err := Lattice(context.Background(), claim, 3, 3, Options{Properties: []Property{ZCDP}, limit: 2})
 	require.NoError(t, err)
 	z := stopped.Find(ZCDP)
 	assert.Equal(t, Undecided, z.Verdict)

@@ -93,14 +93,14 @@ func TestLatticeDomain(t *testing.T) {
 		assert.Equal(t, keys(neighbors), keys(listPairs(d.Neighbors, true)), "neighbors %v", size)
 		assert.Equal(t, keys(lowered), keys(listPairs(d.Lowered, false)), "lowered %v", size)
 		if parts == 1 {
-			assert.Equal(t, keys(worst), keys(listPairs(d.Worst, false)), "worst %v", size)
+			assert.Equal(t, keys(worst), keys(listPairs(d.worst, false)), "worst %v", size)
 		} else {
-			require.Nil(t, d.Worst)
+			require.Nil(t, d.worst)
 		}
 
 		// The representatives are one vector an orbit, and their pairs one each of those of the whole.
 		count := 0
-		for q := range d.Representatives.Vectors {
+		for q := range d.representatives.Vectors {
 			count++
 			require.True(t, slices.IsSortedFunc(q, func(a, b int64) int { return int(b - a) }))
 		}
@@ -116,10 +116,10 @@ func TestLatticeDomain(t *testing.T) {
 				}
 			}, unordered)
 		}
-		assert.Equal(t, keys(sorted(d.Neighbors, true)), keys(sorted(d.Representatives.Neighbors, true)), "%v", size)
-		assert.Equal(t, keys(sorted(d.Lowered, false)), keys(sorted(d.Representatives.Lowered, false)), "%v", size)
+		assert.Equal(t, keys(sorted(d.Neighbors, true)), keys(sorted(d.representatives.Neighbors, true)), "%v", size)
+		assert.Equal(t, keys(sorted(d.Lowered, false)), keys(sorted(d.representatives.Lowered, false)), "%v", size)
 		if parts == 1 {
-			assert.Equal(t, keys(sorted(d.Worst, false)), keys(sorted(d.Representatives.Worst, false)), "%v", size)
+			assert.Equal(t, keys(sorted(d.worst, false)), keys(sorted(d.representatives.worst, false)), "%v", size)
 		}
 
 		shifts := map[string]int{}
@@ -278,12 +278,12 @@ func TestEventsTellVectorsApart(t *testing.T) {
 		},
 		"shifts for the worst": func() (*Report, error) {
 			c := *d
-			c.Worst, c.Shifted = c.Neighbors, nil
+			c.worst, c.Shifted = c.Neighbors, nil
 			return Check(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
 		},
 		"shifts for representatives": func() (*Report, error) {
 			c := *d
-			c.Representatives, c.Shifted = d, nil
+			c.representatives, c.Shifted = d, nil
 			return Check(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
 		},
 	} {
@@ -382,7 +382,7 @@ func TestNarrow(t *testing.T) {
 	assert.InEpsilon(t, 6.7187537694807317667e-40, n, 1e-9)
 	// A number that no precision narrows is given as it is.
 	asked := 0
-	w := Refinable(func(prec uint) number.Interval {
+	w := refinable(func(prec uint) number.Interval {
 		asked++
 		return number.NewInterval(big.NewFloat(1), big.NewFloat(2))
 	})

@@ -163,10 +163,10 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 			dom.Name += " in steps of Δ"
 		}
 		dom.Name = strings.Replace(dom.Name, "2Δ", "Δ", 1) + ", and their neighbors for monotonic scores"
-		dom.Representatives.Name = dom.Name
+		dom.representatives.Name = dom.Name
 	}
 	if _, ok := p.Mechanism.(weighted); ok && lattice.Vectors(n, k, false).Cmp(big.NewInt(manyVectors)) > 0 {
-		dom.ByConstruction = "by construction: its probabilities depend on the differences to the best score alone"
+		dom.byConstruction = "by construction: its probabilities depend on the differences to the best score alone"
 	}
 	report, err := Check(ctx, Remember(own), Remember(own.like(mechanisms.Exponential())), exp, dom, opts)
 	if err != nil {
@@ -200,12 +200,12 @@ func latticeDomain(l *lattice.Lattice, space *Space, parts int) *Domain {
 	}}
 	d.Neighbors, reps.Neighbors = raised(d.Vectors, l.K(), parts, false), raised(reps.Vectors, l.K(), parts, true)
 	if parts == 1 {
-		d.Worst, reps.Worst = worst(d.Vectors, l.K(), false), worst(reps.Vectors, l.K(), true)
+		d.worst, reps.worst = worst(d.Vectors, l.K(), false), worst(reps.Vectors, l.K(), true)
 	}
 	d.Lowered, reps.Lowered = lowered(d.Vectors, l.K(), false), lowered(reps.Vectors, l.K(), true)
 	deep := 2 * int64(l.K())
 	d.Shifted = Pairs(d.Vectors, func(q Vector) iter.Seq[Vector] { return Level(len(q), 1, -1, 2, -2, deep, -deep) })
-	d.Representatives = reps
+	d.representatives = reps
 	return d
 }
 

@@ -56,7 +56,7 @@ func TestStoppedIsNotProved(t *testing.T) {
 		require.Equal(t, Proved, whole.Find(property).Verdict, property)
 		require.Greater(t, all, int64(3), property)
 		for limit := int64(1); limit <= all; limit += 1 + limit/3 {
-			r, err := Lattice(context.Background(), p, 3, 2, Options{Properties: []Property{property}, Limit: limit})
+			r, err := Lattice(context.Background(), p, 3, 2, Options{Properties: []Property{property}, limit: limit})
 			require.NoError(t, err)
 			got := r.Find(property)
 			if got.Checked < all {

@@ -98,16 +98,12 @@ func logOf(v *Value) number.Number {
 
 // atMost requires that an enclosed number is at most a target, or with slack what a target may be exceeded by. One that no bits tell from it is undecided.
 func (t *tracker) atMost(x, target number.Number, slack bool, witness func() *Witness) {
-	hi, bounded := x.Upper()
-	lo, finite := x.Lower()
-	least, _ := target.Lower()
-	most, _ := target.Upper()
 	if slack {
-		least, most = plus(least, epsSlack), plus(most, epsSlack)
+		target = target.Mul(number.Exact(plus(big.NewRat(1, 1), epsSlack)))
 	}
-	switch {
-	case bounded && hi.Cmp(least) <= 0:
-	case x.IsInf() || finite && lo.Cmp(most) > 0:
+	switch met, known := x.LessEq(target); {
+	case known && met:
+	case known || x.IsInf():
 		t.fail(nil, witness)
 	default:
 		t.unclear()

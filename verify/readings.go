@@ -32,7 +32,7 @@ func (c *run) loose() *Value {
 		return c.exp
 	}
 	part := new(big.Rat).Add(big.NewRat(1, 1), epsSlack)
-	return Refinable(func(prec uint) number.Interval {
+	return refinable(func(prec uint) number.Interval {
 		return number.Exp(number.Log(c.exp.Enclose(prec)).Mul(number.FromRat(part, prec)))
 	})
 }
@@ -42,7 +42,7 @@ func withSlack(exp *Value, slack *big.Rat) *Value {
 	if slack == nil || slack.Sign() == 0 {
 		return exp
 	}
-	return Refinable(func(prec uint) number.Interval {
+	return refinable(func(prec uint) number.Interval {
 		return exp.Enclose(prec).Mul(number.Exp(number.FromRat(slack, prec)))
 	})
 }

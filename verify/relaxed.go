@@ -80,9 +80,9 @@ func (c *run) relax() (*Relaxed, error) {
 		return nil, err
 	}
 	at := *c
-	at.exp = Refinable(func(prec uint) number.Interval { return number.ExpRat(eps, prec) })
+	at.exp = refinable(func(prec uint) number.Interval { return number.ExpRat(eps, prec) })
 	at.claim, at.most = at.exp, at.exp
-	at.opts.Delta, at.opts.Progress, at.opts.Limit = big.NewRat(1, 1), nil, 0
+	at.opts.Delta, at.opts.Progress, at.opts.limit = big.NewRat(1, 1), nil, 0
 	res, err := at.approximate()
 	if err != nil {
 		return nil, err

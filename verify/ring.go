@@ -50,8 +50,8 @@ func exponentialRing(eps number.Epsilon, parts int64) *ring {
 	r.degree, r.power = int(parts), z
 	for p := 2; p <= r.degree; p++ {
 		for r.degree%p == 0 {
-			root, exact := rationalRoot(r.power, p)
-			if !exact {
+			root := arith.Root(r.power, int64(p))
+			if root == nil {
 				break
 			}
 			r.degree, r.power = r.degree/p, root
@@ -67,35 +67,6 @@ func logarithmRing(eps number.Epsilon) *ring {
 		return nil
 	}
 	return &ring{at: remembering(func(prec uint) number.Interval { return number.LogRat(z, prec) })}
-}
-
-// rationalRoot returns the p-th root of a > 0 where it is rational.
-func rationalRoot(a *big.Rat, p int) (*big.Rat, bool) {
-	num, ok := integerRoot(a.Num(), p)
-	if !ok {
-		return nil, false
-	}
-	den, ok := integerRoot(a.Denom(), p)
-	if !ok {
-		return nil, false
-	}
-	return new(big.Rat).SetFrac(num, den), true
-}
-
-// integerRoot returns the p-th root of a > 0 where it is an integer, by bisection.
-func integerRoot(a *big.Int, p int) (*big.Int, bool) {
-	exponent := big.NewInt(int64(p))
-	lo, hi := big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(a.BitLen()/p+1))
-	for lo.Cmp(hi) < 0 {
-		mid := new(big.Int).Add(lo, hi)
-		mid.Rsh(mid, 1)
-		if new(big.Int).Exp(mid, exponent, nil).Cmp(a) < 0 {
-			lo.Add(mid, big.NewInt(1))
-		} else {
-			hi = mid
-		}
-	}
-	return lo, new(big.Int).Exp(lo, exponent, nil).Cmp(a) == 0
 }
 
 // mostBits is the precision up to which the sign of a function of t is looked for.

@@ -38,7 +38,7 @@ func line(n int64) (*Domain, Subject) {
 func TestStoppedIsALowerBound(t *testing.T) {
 	d, subject := line(100)
 	check := func(limit int64, p Property, o Options) *Result {
-		o.Properties, o.Limit = []Property{p}, limit
+		o.Properties, o.limit = []Property{p}, limit
 		r, err := Check(context.Background(), subject, subject, Rational(big.NewRat(9, 8)), d, o)
 		require.NoError(t, err)
 		return r.Find(p)
@@ -99,7 +99,7 @@ func TestNothingComparedIsNoNumber(t *testing.T) {
 func TestAskedBeforeFacts(t *testing.T) {
 	d, subject := line(100)
 	d.Shifted, d.Lowered, d.Permuted = d.Neighbors, d.Neighbors, d.Neighbors
-	d.ByConstruction = "by construction"
+	d.byConstruction = "by construction"
 	for _, asked := range []Property{DP, ApproximateDP, BoundedRange, ZCDP} {
 		ctx, cancel := context.WithCancel(context.Background())
 		o := Options{Properties: []Property{asked}, Facts: []Property{Sum, Monotone, Symmetry, Shift, DominatesEM}}

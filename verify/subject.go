@@ -278,7 +278,7 @@ func (e *Exact) enclose(in *mechanisms.Instance, form func(r int) (arith.RatFunc
 	values := make([]*Value, len(first))
 	for r := range values {
 		box := func(prec uint) number.Interval { return all(prec)[r] }
-		if values[r] = Refinable(box); form != nil {
+		if values[r] = refinable(box); form != nil {
 			values[r] = lately(box, e.exp, func() (arith.RatFunc, bool) { return form(r) })
 		}
 	}
@@ -324,38 +324,13 @@ func ExpTimes(eps number.Epsilon, d *big.Rat) *Value {
 	if inverse, ok := eps.ExpNegRat(d); ok {
 		return Rational(inverse.Inv(inverse))
 	}
-	if base := root(eps.Exp(), d.Denom()); base != nil { // where d is no whole number, e^{dε} may be rational all the same
-		if e, err := number.FromExp(base); err == nil {
+	if x := eps.Exp(); x != nil && !d.IsInt() && d.Denom().IsInt64() { // e^{dε} may be rational all the same
+		if e, err := number.FromExp(arith.Root(x, d.Denom().Int64())); err == nil {
 			return ExpTimes(e, new(big.Rat).SetInt(d.Num()))
 		}
 	}
 	minus := new(big.Rat).Neg(d)
-	return Refinable(func(prec uint) number.Interval { return eps.ExpNeg(minus, prec) })
-}
-
-// root returns the rational whose power with the exponent of > 1 is x; nil where there is none.
-func root(x *big.Rat, of *big.Int) *big.Rat {
-	if x == nil || of.Cmp(big.NewInt(1)) <= 0 || of.Cmp(big.NewInt(int64(x.Num().BitLen()))) > 0 {
-		return nil
-	}
-	whole := func(x *big.Int) *big.Int {
-		low, high := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(int64(x.BitLen())/of.Int64())+1) // low^of <= x < high^of
-		for middle := new(big.Int); ; {
-			if middle.Add(low, high).Rsh(middle, 1); middle.Cmp(low) == 0 {
-				return low
-			}
-			if new(big.Int).Exp(middle, of, nil).Cmp(x) <= 0 {
-				low.Set(middle)
-			} else {
-				high.Set(middle)
-			}
-		}
-	}
-	num, den := whole(x.Num()), whole(x.Denom())
-	if new(big.Int).Exp(num, of, nil).Cmp(x.Num()) != 0 || new(big.Int).Exp(den, of, nil).Cmp(x.Denom()) != 0 {
-		return nil
-	}
-	return new(big.Rat).SetFrac(num, den)
+	return refinable(func(prec uint) number.Interval { return eps.ExpNeg(minus, prec) })
 }
 
 // memo keeps the answers of a subject.

@@ -81,8 +81,8 @@ func (t *tracker) step() error {
 	if t.proofOnly && (t.undecided != "" || t.witness != nil) {
 		return errStop
 	}
-	if t.run.opts.Limit > 0 && t.res.Checked >= t.run.opts.Limit {
-		t.undecide(fmt.Sprintf("the limit of %d comparisons was reached", t.run.opts.Limit))
+	if t.run.opts.limit > 0 && t.res.Checked >= t.run.opts.limit {
+		t.undecide(fmt.Sprintf("the limit of %d comparisons was reached", t.run.opts.limit))
 		return errStop
 	}
 	if t.res.Checked%256 == 0 {

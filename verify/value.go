@@ -27,8 +27,8 @@ type Value struct {
 // Rational returns the value r, which must not be modified afterwards.
 func Rational(r *big.Rat) *Value { return &Value{rat: r} }
 
-// Refinable returns the number that all enclosures of box contain.
-func Refinable(box func(prec uint) number.Interval) *Value {
+// refinable returns the number that all enclosures of box contain.
+func refinable(box func(prec uint) number.Interval) *Value {
 	return &Value{box: remembering(box)}
 }
 

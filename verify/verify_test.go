@@ -79,8 +79,8 @@ func TestEstimatesDecideNothing(t *testing.T) {
 func TestLimitsLeaveUndecidedWhatIsNotRefuted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, o := range []Options{{Limit: 3}, {}} {
-		if o.Limit > 0 {
+	for _, o := range []Options{{limit: 3}, {}} {
+		if o.limit > 0 {
 			ctx = context.Background()
 		}
 		report, err := Lattice(ctx, problem(t, "pf", "3/2"), 3, 2, o)
@@ -89,7 +89,7 @@ func TestLimitsLeaveUndecidedWhatIsNotRefuted(t *testing.T) {
 			require.Equal(t, Undecided, r.Verdict, r.Name)
 			require.NotEmpty(t, r.Reason)
 		}
-		if o.Limit > 0 { // what was found so far is a lower bound
+		if o.limit > 0 { // what was found so far is a lower bound
 			_, bounded := report.Find(DP).TightEps.Upper()
 			lo, ok := report.Find(DP).TightEps.Lower()
 			require.True(t, ok && !bounded)
@@ -146,7 +146,7 @@ func TestOrbitsGiveWhatVectorsGive(t *testing.T) {
 		em, err := mechanisms.Lookup("em")
 		require.NoError(t, err)
 		full := latticeDomain(l, space, 1)
-		full.Representatives = nil
+		full.representatives = nil
 		slow, err := Check(context.Background(), Remember(own), Remember(own.like(em)), own.ExpEpsilon(), full, Options{Properties: All()[:8]})
 		require.NoError(t, err)
 		fast := check(t, p, 3, 3, All()[:8]...)

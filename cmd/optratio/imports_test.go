@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"lp":                             {arithmetic, "internal/patience", "lattice", "internal/chain", "internal/clp", "internal/linear", "internal/lumped", "internal/product", "internal/table", "mechanisms", "internal/totals", "internal/certtext"},
 	"internal/heterogeneous":         {arithmetic, "mechanisms", "optimum", "verify", "internal/certtext"},
 	"internal/stopping":              {arithmetic, "internal/linear", "mechanisms", "internal/secretary", "internal/certtext"},
-	"verify":                         {arithmetic, "internal/escape", "lattice", "mechanisms", "internal/certtext"},
+	"verify":                         {arithmetic, "internal/escape", "lattice", "mechanisms"},
 	"verify/audit":                   {arithmetic, "internal/escape", "internal/strictjson", "internal/supervise", "lattice", "mechanisms", "verify"},
 	"verify/audit/adapter":           {},
 	"internal/evidence":              {arithmetic},

@@ -283,7 +283,7 @@ func (q *Audit) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		return a, nil // nothing found
 	}
 	a.verdict(&r.Report)
-	a.certified(func(w io.Writer) error { return r.WriteCertificate(w, q.setting(&o)) })
+	a.certified(func(w io.Writer) error { return writeWitness(w, &r.Report, q.setting(&o)) })
 	return a, nil
 }
 
@@ -356,8 +356,8 @@ func otherwise(err error) error {
 }
 
 // setting is what a witness's certificate says beside the report.
-func (q *Audit) setting(o *audit.Options) verify.Setting {
-	s := verify.Setting{
+func (q *Audit) setting(o *audit.Options) witnessed {
+	s := witnessed{
 		Epsilon: o.Epsilon, Stated: true, Neighbors: neighborsWord(o.Neighbors), Sensitivity: o.Sensitivity,
 		Scale: new(big.Rat).Mul(o.Sensitivity, big.NewRat(2, 1)), Delta: o.Delta,
 	}

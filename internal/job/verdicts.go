@@ -66,7 +66,7 @@ func certifiable(name string, asked []verify.Property) error {
 	switch known := certificate.Mechanisms(); {
 	case name != "" && !slices.Contains(known, name):
 		return refuse("{cert}: the checker knows the probabilities of %s, and not those of %s; leave it out", strings.Join(known, ", "), name)
-	case !slices.ContainsFunc(asked, func(p verify.Property) bool { return slices.Contains(verify.Certifiable(name == ""), p) }):
+	case !slices.ContainsFunc(asked, func(p verify.Property) bool { return slices.Contains(witnessable(name == ""), p) }):
 		return refuse("{cert}: certificates are about violations of dp and approximate-dp, and by named mechanisms of dominates-em; add one to {property}, or leave {cert} out")
 	}
 	return nil
@@ -248,13 +248,13 @@ func (q *Verify) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	}
 	a := answered(r, "")
 	a.verdict(r)
-	a.certified(func(w io.Writer) error { return r.WriteCertificate(w, j.setting()) })
+	a.certified(func(w io.Writer) error { return writeWitness(w, r, j.setting()) })
 	return a, nil
 }
 
 // setting is what a witness's certificate says beside the report: on the lattice neighbors are neighbors after a shift.
-func (j *checking) setting() verify.Setting {
-	s := verify.Setting{Epsilon: j.Claim.Epsilon, Neighbors: "shifted", Sensitivity: j.Claim.Sensitivities[0], Delta: j.options.Delta}
+func (j *checking) setting() witnessed {
+	s := witnessed{Epsilon: j.Claim.Epsilon, Neighbors: "shifted", Sensitivity: j.Claim.Sensitivities[0], Delta: j.options.Delta}
 	if j.vectors != nil {
 		s.Neighbors = neighborsWord(j.model)
 	}

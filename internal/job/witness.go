@@ -1,4 +1,4 @@
-package verify
+package job
 
 import (
 	"bytes"
@@ -11,21 +11,19 @@ import (
 
 	"optratio/internal/certtext"
 	"optratio/number"
+	"optratio/verify"
 )
 
-// ErrNoCertificate is wrapped by the error of a report that has no witness of a kind that certificates have.
-var ErrNoCertificate = certtext.ErrNone
-
-// Certifiable are the properties a violation of which has a certificate, of stated probabilities and of mechanisms by name.
-func Certifiable(stated bool) []Property {
+// witnessable are the properties a violation of which has a certificate, of stated probabilities and of mechanisms by name.
+func witnessable(stated bool) []verify.Property {
 	if stated {
-		return []Property{DP, ApproximateDP}
+		return []verify.Property{verify.DP, verify.ApproximateDP}
 	}
-	return []Property{DP, ApproximateDP, DominatesEM}
+	return []verify.Property{verify.DP, verify.ApproximateDP, verify.DominatesEM}
 }
 
-// Setting is what a witness's certificate says beside the report.
-type Setting struct {
+// witnessed is what a witness's certificate says beside the report.
+type witnessed struct {
 	Epsilon     number.Epsilon
 	Stated      bool     // the probabilities are those of a table or program; the certificate states them
 	Neighbors   string   // linf, monotonic, shifted or stated, as docs/reference/certificate.md has it
@@ -34,26 +32,26 @@ type Setting struct {
 	Delta       *big.Rat // of approximate-dp
 }
 
-// WriteCertificate writes the witness of a violation of a Certifiable property, the first of them that there is, in the format of docs/reference/certificate.md.
-func (r *Report) WriteCertificate(w io.Writer, s Setting) error {
+// writeWitness writes the witness of a violation of a witnessable property, the first of them that there is, in the format of docs/reference/certificate.md.
+func writeWitness(w io.Writer, r *verify.Report, s witnessed) error {
 	var names []string
-	for _, name := range Certifiable(s.Stated) {
+	for _, name := range witnessable(s.Stated) {
 		names = append(names, string(name))
-		if p := r.Find(name); p != nil && p.Verdict == Violated && p.Witness != nil {
-			return r.writeWitness(certtext.NewWriter(w, "witness"), name, p.Witness, &s)
+		if p := r.Find(name); p != nil && p.Verdict == verify.Violated && p.Witness != nil {
+			return s.write(certtext.NewWriter(w, "witness"), r.Mechanism, name, p.Witness)
 		}
 	}
-	return fmt.Errorf("%w: no violation of %s was found", ErrNoCertificate, strings.Join(names, " or "))
+	return fmt.Errorf("%w: no violation of %s was found", certtext.ErrNone, strings.Join(names, " or "))
 }
 
-func (r *Report) writeWitness(c *certtext.Writer, name Property, v *Witness, s *Setting) error {
+func (s *witnessed) write(c *certtext.Writer, mechanism string, name verify.Property, v *verify.Witness) error {
 	delta := s.Delta
-	if name != ApproximateDP || delta == nil {
+	if name != verify.ApproximateDP || delta == nil {
 		delta = new(big.Rat)
 	}
-	property, mechanism := DP, r.Mechanism
-	if name == DominatesEM {
-		property = DominatesEM
+	property := verify.DP
+	if name == verify.DominatesEM {
+		property = verify.DominatesEM
 	}
 	if s.Stated {
 		mechanism = "table"
@@ -61,8 +59,8 @@ func (r *Report) writeWitness(c *certtext.Writer, name Property, v *Witness, s *
 	c.Line("property %s", property)
 	c.Line("mechanism %s", mechanism)
 	c.Epsilon(s.Epsilon.Exp(), s.Epsilon.Eps())
-	if name == DP {
-		v = v.descending()
+	if name == verify.DP {
+		v = descending(v)
 	}
 	switch {
 	case v.Input != nil:
@@ -70,7 +68,7 @@ func (r *Report) writeWitness(c *certtext.Writer, name Property, v *Witness, s *
 		c.Line("neighbor-input %s", plainly(v.NeighborInput))
 		c.Values("distance", []*big.Rat{cmp.Or(v.Distance, big.NewRat(1, 1))})
 		c.Values("delta", []*big.Rat{delta})
-	case name == DominatesEM:
+	case name == verify.DominatesEM:
 		c.Values("scale", []*big.Rat{s.Scale})
 		c.Values("scores", v.Scores)
 		c.Values("t", []*big.Rat{v.T})
@@ -84,9 +82,9 @@ func (r *Report) writeWitness(c *certtext.Writer, name Property, v *Witness, s *
 	}
 	switch {
 	case s.Stated:
-		c.Line("event %s", v.outcomes())
-		c.Line("pmf %s", probability(v.P))
-		c.Line("neighbor-pmf %s", probability(v.PNeighbor))
+		c.Line("event %s", outcomes(v))
+		c.Line("pmf %s", stated(v.P))
+		c.Line("neighbor-pmf %s", stated(v.PNeighbor))
 	case v.Candidate != nil:
 		c.Line("candidate %d", *v.Candidate)
 	case len(v.Candidates) > 0 && delta.Sign() == 0: // each of them is a violation
@@ -96,7 +94,7 @@ func (r *Report) writeWitness(c *certtext.Writer, name Property, v *Witness, s *
 }
 
 // descending returns the witness of dp with the larger probability at the scores and the smaller one at their neighbor.
-func (w *Witness) descending() *Witness {
+func descending(w *verify.Witness) *verify.Witness {
 	p, ok := w.P.Lower()
 	if q, also := w.PNeighbor.Lower(); !ok || !also || q.Cmp(p) <= 0 {
 		return w
@@ -121,7 +119,7 @@ func plainly(value json.RawMessage) string {
 }
 
 // outcomes names the event of a witness: a list of candidates or labels, or the word of an output that is neither.
-func (w *Witness) outcomes() string {
+func outcomes(w *verify.Witness) string {
 	var out []byte
 	switch {
 	case w.Outcomes != nil:
@@ -136,8 +134,8 @@ func (w *Witness) outcomes() string {
 	return string(out)
 }
 
-// probability writes a number, exactly or by its ends.
-func probability(p number.Number) string {
+// stated writes a number, exactly or by its ends.
+func stated(p number.Number) string {
 	if x, ok := p.Rat(); ok {
 		return x.RatString()
 	}
