@@ -43,17 +43,20 @@ func tabulate[T any](p *program, t *tableProgram, f ordered[T], z T, low, high *
 	} else if theta.Sign() > 0 {
 		u = mixed(f, theta, u, flip)
 	}
-	mass := make([]*big.Rat, len(u))
+	weight := func(j int32) *big.Rat { return new(big.Rat).SetInt(p.chainWeight(j)) }
+	x := make([]*big.Rat, len(u)) // of one candidate
 	for j := range u {
-		of := f.FromRat(new(big.Rat).SetInt(p.mass[p.vars.Orbit[j]]))
-		mass[j] = rational(f.Quo(u[j], of))
+		x[j] = rational(f.Quo(u[j], f.FromRat(weight(int32(j)))))
 	}
-	var rows []table.Row
+	var cuts []table.Cut
 	var multiplier []*big.Rat
+	scale := new(big.Rat).Mul(t.unit, t.mass)
+	scale.Quo(p.each, scale)
 	add := func(r table.Row, mu *big.Rat) {
 		if mu != nil && mu.Sign() > 0 {
-			mu = new(big.Rat).Mul(mu, new(big.Rat).SetInt(p.mass[p.vars.Orbit[r.Above]]))
-			rows, multiplier = append(rows, r), append(multiplier, mu.Mul(mu, p.each))
+			scaled := weight(r.Above)
+			scaled.Mul(scaled, scale)
+			cuts, multiplier = append(cuts, r.Cut()), append(multiplier, scaled.Mul(scaled, mu))
 		}
 	}
 	walk(p, f, z, prop, func(j int32, lambda T) {
@@ -62,10 +65,6 @@ func tabulate[T any](p *program, t *tableProgram, f ordered[T], z T, low, high *
 	for i, c := range prop.Cuts {
 		add(c, prop.Multiplier[i])
 	}
-	unit := new(big.Rat).Mul(t.unit, t.mass)
-	for i, x := range multiplier {
-		multiplier[i] = new(big.Rat).Quo(x, unit)
-	}
-	s, err := t.Prove(mass, rows, multiplier, low, high)
+	s, err := t.Prove(x, nil, cuts, multiplier, []*big.Rat{low}, []*big.Rat{high})
 	return &tableProof{s, t}, err
 }

@@ -110,7 +110,7 @@ func (q *program) full(s *table.Solution) (*table.Program, *table.Solution, erro
 	}
 	cuts, nu := q.lift(s)
 	more, mu := q.bindZeros(all, weight, cuts, nu)
-	restated, err := t.Restate(x, weight, append(cuts, more...), append(nu, mu...), low, high)
+	restated, err := t.Prove(x, weight, append(cuts, more...), append(nu, mu...), low, high)
 	return t, restated, err
 }
 

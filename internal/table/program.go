@@ -55,6 +55,9 @@ type Cut struct {
 	Private bool
 }
 
+// Cut is the row as a cut.
+func (r Row) Cut() Cut { return Cut{[]Part{{r.Above, r.Below, 1, r.Distance}}, r.Private} }
+
 // key identifies a cut.
 func (c *Cut) key() string { return fmt.Sprint(c.Private, c.Parts) }
 
@@ -195,7 +198,7 @@ func (p *Program) add(r Row) bool {
 		return false
 	}
 	p.held[r] = true
-	p.rows = append(p.rows, Cut{[]Part{{r.Above, r.Below, 1, r.Distance}}, r.Private})
+	p.rows = append(p.rows, r.Cut())
 	return true
 }
 

@@ -58,21 +58,10 @@ func (s *Solution) take(p *Program, prop *proposal, low, high factors) {
 	}
 }
 
-// Prove returns what a proposal shows without a solver: masses of the cells and multipliers of rows, in the units of Dual, for a z between the ends.
-func (p *Program) Prove(mass []*big.Rat, rows []Row, multiplier []*big.Rat, zLow, zHigh *big.Rat) (*Solution, error) {
-	p.Start = rows
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	s := &Solution{Rows: len(rows)}
-	s.take(p, &proposal{linear.NewFractions(mass), linear.NewFractions(multiplier)}, factors{zLow}, factors{zHigh})
-	return s, nil
-}
-
-// Restate returns what a table, weights and multipliers that another program has shown say of this one: the probability of one candidate of each cell, with Worst a
-// weight of each group, and cuts with their multipliers, as they stand in Cut between probabilities. The numbers need not be true: the bounds hold all the same.
+// Prove returns what a table, weights and multipliers that another program has shown say of this one: the probability of one candidate of each cell, with Worst a
+// weight of each group, and cuts with their multipliers, as they stand in Cut between probabilities, in units of the loss times the weight. The numbers need not be true: the bounds hold all the same.
 // low and high enclose the factors.
-func (p *Program) Restate(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big.Rat) (*Solution, error) {
+func (p *Program) Prove(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big.Rat) (*Solution, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
