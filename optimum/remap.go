@@ -1,10 +1,10 @@
 package optimum
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"optratio/internal/linear"
 	"optratio/number"
@@ -66,31 +66,17 @@ func (p *Problem) mayBecome(table [][]*big.Rat, o, a int) bool {
 
 // worstRemap minimises the largest loss of any input over random remaps.
 func (p *Problem) worstRemap(ctx context.Context, outputs []string, table [][]*big.Rat, allowed [][]int, solver linear.Solver) (*remapped, error) {
-	zero := new(big.Rat)
-	m := new(linear.Rational)
-	for range outputs {
-		m.AddRow(one, one)
-	}
-	for range p.Inputs {
-		m.AddRow(zero, nil)
-	}
+	losses := make([][][]*big.Rat, len(outputs)) // of each output, taken for each one that it may be taken for, at each input
 	for o, choices := range allowed {
 		for _, a := range choices {
-			index, value := []int32{int32(o)}, []*big.Rat{one}
+			var own []*big.Rat
 			for x := range p.Inputs {
-				if v := new(big.Rat).Mul(table[x][o], p.Loss[x][a]); v.Sign() != 0 {
-					index, value = append(index, int32(len(outputs)+x)), append(value, v.Neg(v))
-				}
+				own = append(own, new(big.Rat).Mul(table[x][o], p.Loss[x][a]))
 			}
-			m.AddCol(zero, zero, nil, index, value)
+			losses[o] = append(losses[o], own)
 		}
 	}
-	index, value := make([]int32, len(p.Inputs)), make([]*big.Rat, len(p.Inputs))
-	for x := range index {
-		index[x], value[x] = int32(len(outputs)+x), one
-	}
-	m.AddCol(one, zero, nil, index, value)
-	e, err := exactly(ctx, m, solver)
+	e, err := minimax(ctx, losses, solver)
 	if err != nil {
 		return nil, fmt.Errorf("the best remap: %w", err)
 	}
@@ -107,9 +93,31 @@ func (p *Problem) worstRemap(ctx context.Context, outputs []string, table [][]*b
 	return out, nil
 }
 
-// exactly solves a program exactly.
-func exactly(ctx context.Context, m *linear.Rational, solver linear.Solver) (*linear.Exact, error) {
-	g := &linear.Growing{Solver: cmp.Or[linear.Solver](solver, linear.Embedded{}), Rounds: 50}
+// minimax minimises the largest entry of a sum of vectors, one mixture of each group. The rows are one for each group and then one for each entry, whose duals are the entries'
+// weights.
+func minimax(ctx context.Context, groups [][][]*big.Rat, solver linear.Solver) (*linear.Exact, error) {
+	zero, first := new(big.Rat), int32(len(groups))
+	m := new(linear.Rational)
+	for range groups {
+		m.AddRow(one, one)
+	}
+	var rows []int32
+	for range groups[0][0] {
+		rows = append(rows, int32(m.AddRow(zero, nil)))
+	}
+	for g, vectors := range groups {
+		for _, v := range vectors {
+			index, value := []int32{int32(g)}, []*big.Rat{one}
+			for i, x := range v {
+				if x.Sign() != 0 {
+					index, value = append(index, first+int32(i)), append(value, new(big.Rat).Neg(x))
+				}
+			}
+			m.AddCol(zero, zero, nil, index, value)
+		}
+	}
+	m.AddCol(one, zero, nil, rows, slices.Repeat([]*big.Rat{one}, len(rows)))
+	g := &linear.Growing{Solver: solver, Rounds: 50}
 	if _, err := g.Float(ctx, linear.Auto, m.Model, func([]float64) int { return 0 }); err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"math/big"
+	"slices"
 
-	"optratio/internal/linear"
 	"optratio/number"
 )
 
@@ -32,11 +32,7 @@ func (r *Request) share(ctx context.Context) (*Users, error) {
 		out.Optima = append(out.Optima, s.bounds)
 		out.undecided = cmp.Or(out.undecided, s.Undecided)
 	}
-	factor := make([]*big.Rat, len(r.Users))
-	for i := range factor {
-		factor[i] = one
-	}
-	joint, err := r.joint(ctx, factor)
+	joint, err := r.joint(ctx, slices.Repeat([]*big.Rat{one}, len(r.Users)))
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +114,7 @@ func (r *Request) common(ctx context.Context, out *Users) error {
 	for i, b := range out.Optima {
 		low[i], high[i] = b.Ends()
 	}
-	weights := make([]*big.Rat, users)
-	for i := range weights {
-		weights[i] = big.NewRat(1, int64(users))
-	}
+	weights := slices.Repeat([]*big.Rat{big.NewRat(1, int64(users))}, users)
 	var least, most *big.Rat
 	var points [][]*big.Rat
 	for range commonRounds {
@@ -137,7 +130,7 @@ func (r *Request) common(ctx context.Context, out *Users) error {
 			least = low
 		}
 		points = append(points, r.losses(s, low))
-		e, err := mixture(ctx, points, r.solver)
+		e, err := minimax(ctx, [][][]*big.Rat{points}, r.solver) // a mixture of points
 		if err != nil {
 			return err
 		}
@@ -153,27 +146,4 @@ func (r *Request) common(ctx context.Context, out *Users) error {
 	}
 	out.undecided = cmp.Or(out.undecided, "the best common ratio was not found in time")
 	return nil
-}
-
-// mixture minimises the largest entry of a mixture of points. The duals of its rows after the first are the weights of the entries.
-func mixture(ctx context.Context, points [][]*big.Rat, solver linear.Solver) (*linear.Exact, error) {
-	zero := new(big.Rat)
-	m := new(linear.Rational)
-	m.AddRow(one, one)
-	rows, ones := []int32{}, []*big.Rat{}
-	for i := range points[0] {
-		m.AddRow(zero, nil)
-		rows, ones = append(rows, int32(1+i)), append(ones, one)
-	}
-	for _, point := range points {
-		index, value := []int32{0}, []*big.Rat{one}
-		for i, x := range point {
-			if x.Sign() != 0 {
-				index, value = append(index, int32(1+i)), append(value, new(big.Rat).Neg(x))
-			}
-		}
-		m.AddCol(zero, zero, nil, index, value)
-	}
-	m.AddCol(one, zero, nil, rows, ones)
-	return exactly(ctx, m, solver)
 }
