@@ -11,8 +11,8 @@ import (
 	"optratio/internal/table"
 )
 
-// WriteCertificate writes what proves the enclosure of the optimum, as a section of docs/reference/certificate.md: the problem, without the symmetries that
-// were used, a table and multipliers. The same answer gives the same bytes.
+// WriteCertificate writes what proves the enclosure of the optimum, as a section of docs/reference/certificate.md: the problem, a table and multipliers,
+// of all inputs and outputs and not of their classes. The same answer gives the same bytes.
 func (a *Result) WriteCertificate(w io.Writer) error {
 	if a.program == nil {
 		return fmt.Errorf("%w: nothing was solved", certtext.ErrNone)

@@ -24,7 +24,7 @@ type Request struct {
 	Rate    *Table       // to be compared with the optimum; nil: none
 	Users   [][]*big.Rat // priors of users that share one mechanism, each with remaps of its own; nil: none
 	Gap     *big.Rat     // (upper-lower)/upper wanted where e^{dε} is irrational; nil for 1e-9
-	Solver  string       // "embedded", as is "", or "clp" in builds that have it
+	Solver  string       // "auto", as is "", "embedded", or "clp" in builds that have it
 	Report  func(pivots int, objective float64)
 	// Statement is how certificates at δ = 0 state the problem, where a section of docs/reference/certificate.md does so in a shorter way: the section, and its lines before
 	// that of ε. Nil: the problem in full.
@@ -36,8 +36,8 @@ type Request struct {
 // Result is the answer to a Request.
 type Result struct {
 	Pairs     int // unordered, or ordered where one direction alone is bound
-	Orbits    int // of inputs, under the symmetries that were found
-	Variables int // probabilities, of one output of each orbit at one input of each orbit
+	Orbits    int // classes of inputs that a private mechanism may treat alike and be no worse
+	Variables int // probabilities, one for each class of outputs at such a class
 	Rows      int // of privacy, that were generated
 	Pivots    int // of the floating-point solver
 	Optimum   number.Number
@@ -69,16 +69,11 @@ func (r *Request) complete() error {
 	if r.Delta.Sign() < 0 || r.Delta.Cmp(one) > 0 {
 		return faultf("δ has to be from 0 to 1")
 	}
-	switch r.Solver {
-	case "clp":
+	if r.solver == nil {
 		var err error
-		if r.solver, err = clp.New(); err != nil {
+		if r.solver, err = clp.Find(cmp.Or(r.Solver, "auto")); err != nil {
 			return err
 		}
-	case "", "embedded":
-		r.solver = cmp.Or[linear.Solver](r.solver, linear.Embedded{})
-	default:
-		return faultf("no solver is called %q; give embedded or clp", r.Solver)
 	}
 	r.Gap = cmp.Or(r.Gap, big.NewRat(1, 1e9))
 	for i, prior := range r.Users {

@@ -171,7 +171,7 @@ type Optimum struct {
 	Outputs     int                `json:"outputs"`
 	Pairs       int                `json:"pairs"`
 	Rows        int                `json:"rows"`      // of privacy, that were generated
-	Orbits      int                `json:"orbits"`    // of inputs, under the symmetries that were found
+	Orbits      int                `json:"orbits"`    // of inputs: classes that a private mechanism may treat alike
 	Variables   int                `json:"variables"` // probabilities, under the same
 	Eps         *string            `json:"eps"`
 	ExpEps      *string            `json:"exp_eps"`
