@@ -40,16 +40,6 @@ func WithDefaults(o Options) Options {
 	return o
 }
 
-// Report is certificate.Report, but for what its claims hold.
-type Report struct {
-	Valid   bool
-	Problem *Problem
-	Optimum number.Number
-	Proves  string
-	Claims  []Claim
-	Reason  string
-}
-
 // Problem is certificate.Problem.
 type Problem struct {
 	Kind        string
@@ -123,41 +113,29 @@ func Try(f func()) (err error) {
 	return nil
 }
 
-// Check reads a certificate of one of the sections and decides whether every claim in it follows from what it holds; certificate.Check says what it returns. The section is
-// nil where the second line names none.
-func Check(in io.Reader, o Options, sections map[string]func() Section) (*Report, Section, error) {
+// Check reads a certificate of one of the sections and decides whether every claim in it follows from what it holds: it says why not if there is no error. The section is
+// nil where the second line names none, and the problem where there is nothing to say of it.
+func Check(in io.Reader, o Options, sections map[string]func() Section) (problem *Problem, s Section, reason string, err error) {
 	o = WithDefaults(o)
-	rep := &Report{}
-	var s Section
-	err := Try(func() {
+	err = Try(func() {
 		r, kind := Open(in, o, sections)
 		s = sections[kind]()
-		problem := &Problem{Kind: kind, Step: 1, Proof: "lp"}
+		about := &Problem{Kind: kind, Step: 1, Proof: "lp"}
 		err := Try(func() {
 			s.Read(r, o)
 			r.End()
 		})
-		if s.About(problem) {
-			rep.Problem = problem
+		if s.About(about) {
+			problem = about
 		}
 		Stop(err)
 		s.Decide(o)
 	})
-	if s != nil {
-		rep.Claims = s.Stated()
-	}
 	var why Invalid
 	if errors.As(err, &why) {
-		rep.Reason = string(why)
-		return rep, s, nil
-	} else if err != nil {
-		return nil, nil, err
+		return problem, s, string(why), nil
 	}
-	rep.Valid, rep.Proves = true, proves[rep.Problem.Proof]
-	if q := rep.Claims[0]; q.On == "optimum" {
-		rep.Optimum = q.Value
-	}
-	return rep, s, nil
+	return problem, s, "", err
 }
 
 // Judge decides a claim by exact bounds. An end that is not claimed is not judged.
@@ -170,10 +148,4 @@ func Judge(q *Claim, lower, upper *big.Rat) {
 		Refute("claim %s: %v and less is claimed, %v is proved", q.On, number.Exact(high), number.Exact(upper))
 	}
 	q.Follows = true
-}
-
-// proves says what of the optimum is proved by proofs that say what it lies between, not what it is.
-var proves = map[string]string{
-	"dual-closed-form": "bounds, not the optimum itself: a lower bound in closed form, and permute-and-flip's error",
-	"lumped":           "bounds, not the optimum itself: a lower bound from one multiplier for each class of count vectors, and the error of a feasible point, at worst permute-and-flip",
 }

@@ -1,11 +1,9 @@
 package evidence
 
 import (
-	"fmt"
 	"iter"
 	"math/big"
 	"slices"
-	"strings"
 )
 
 // Lattice enumerates the count vectors m = (m_0, …, m_k) with Σ m_v = n and m_0 >= 1, in
@@ -191,13 +189,4 @@ func (r *Reader) Counts(l *Lattice, f []string) []int {
 func (r *Reader) Variable(l *Lattice, f []string) (v int, m []int) {
 	v = r.Integer("depth", f[0], 0, l.K)
 	return v, r.Counts(l, f[1:])
-}
-
-// Brief returns a count vector for a message.
-func Brief(m []int) string {
-	s := strings.Trim(fmt.Sprint(m[:min(len(m), 20)]), "[]")
-	if len(m) > 20 {
-		s += " ..."
-	}
-	return s
 }

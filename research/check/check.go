@@ -19,13 +19,15 @@ func Check(in io.Reader, o certificate.Options) (*certificate.Report, error) {
 	if first, _ := b.Peek(len(begin)); string(first) != begin {
 		return certificate.Check(b, o)
 	}
-	r, _, err := evidence.Check(b, evidence.Options(o), sections)
+	problem, s, reason, err := evidence.Check(b, evidence.Options(o), sections)
 	if err != nil {
 		return nil, err
 	}
-	rep := &certificate.Report{Valid: r.Valid, Problem: (*certificate.Problem)(r.Problem), Optimum: r.Optimum, Reason: r.Reason}
-	for _, q := range r.Claims {
-		rep.Claims = append(rep.Claims, certificate.Claim(q))
+	rep := &certificate.Report{Valid: reason == "", Problem: (*certificate.Problem)(problem), Reason: reason}
+	if s != nil {
+		for _, q := range s.Stated() {
+			rep.Claims = append(rep.Claims, certificate.Claim(q))
+		}
 	}
 	return rep, nil
 }

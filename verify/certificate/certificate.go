@@ -90,13 +90,27 @@ var sections = map[string]func() evidence.Section{
 // a claim is not decided with the memory, the steps and the precision that o allows, and ErrUndecided if it cannot be; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
 	limits := evidence.WithDefaults(evidence.Options(o))
-	r, s, err := evidence.Check(in, limits, sections)
+	problem, s, reason, err := evidence.Check(in, limits, sections)
 	if err != nil {
 		return nil, err
 	}
-	rep := &Report{Valid: r.Valid, Problem: (*Problem)(r.Problem), Optimum: r.Optimum, Proves: r.Proves, Reason: r.Reason, section: s, limits: limits}
-	for _, q := range r.Claims {
-		rep.Claims = append(rep.Claims, Claim(q))
+	rep := &Report{Valid: reason == "", Problem: (*Problem)(problem), Reason: reason, section: s, limits: limits}
+	if s != nil {
+		for _, q := range s.Stated() {
+			rep.Claims = append(rep.Claims, Claim(q))
+		}
+	}
+	if rep.Valid {
+		rep.Proves = proves[problem.Proof]
+		if q := rep.Claims[0]; q.On == "optimum" {
+			rep.Optimum = q.Value
+		}
 	}
 	return rep, nil
+}
+
+// proves says what of the optimum is proved by proofs that say what it lies between, not what it is.
+var proves = map[string]string{
+	"dual-closed-form": "bounds, not the optimum itself: a lower bound in closed form, and permute-and-flip's error",
+	"lumped":           "bounds, not the optimum itself: a lower bound from one multiplier for each class of count vectors, and the error of a feasible point, at worst permute-and-flip",
 }

@@ -14,16 +14,16 @@
 // how many lines that makes together, about:
 //
 //	any claim                       certificate check read setting number effort verdict              950
-//	section stopping                stopping                                                          1200
-//	section witness                 witness input                                                     1400
-//	section table                   finite explicit                                                   1500
+//	section stopping                stopping                                                          1150
+//	section witness                 witness input                                                     1350
+//	section table                   finite explicit                                                   1450
 //	section heterogeneous           finite heterogeneous                                              1500
-//	section lattice                 lattice level finite orbits                                       2000
+//	section lattice                 lattice level finite orbits                                       1950
 //	section program, by theorem     program results closed recurrence                                 1450
 //	…with claims on em              program results closed exponential recurrence lattice finite orbits  2350
 //	section program, proof lp       program results closed lattice level finite orbits bound          2650
 //	section program, proof lumped   program results closed walk lumped                                1800
-//	…with lines product             program results closed walk lumped lattice product                2250
+//	…with lines product             program results closed walk lumped lattice product                2200
 //
 // What is left is vipr.go, which writes a valid proof in another format.
 //

@@ -1,6 +1,7 @@
 package certificate
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 
@@ -97,7 +98,7 @@ func (c *certificate) body(r *evidence.Reader, l *evidence.Lattice) {
 	for _, m := range l.Orbits() {
 		f := r.Fields("dual", c.k+2)
 		if !slices.Equal(r.Counts(l, f), m) {
-			r.Failf("dual: the count vector is not the next one, %v", evidence.Brief(m))
+			r.Failf("dual: the count vector is not the next one, %s", evidence.Quote(fmt.Sprint(m)))
 		}
 		c.dual = append(c.dual, r.Value("dual", f[c.k+1]))
 	}
