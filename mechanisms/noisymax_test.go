@@ -139,7 +139,7 @@ func TestNoisyMaxFormsAgree(t *testing.T) {
 			require.NoError(t, err, msg)
 			estimate, err := m.estimate(in)
 			require.NoError(t, err, msg)
-			oracle := bySimpson(mustFloats(t, in).laws(float64(m.factor), m.info.Uniform), m.laplace)
+			oracle := bySimpson(must(mustFloats(t, in).laws(float64(m.factor), m.info.Uniform)), m.laplace)
 			for i, p := range logs {
 				exact := p.Enclose(z, 300)
 				_, overlap := boxes[i].Intersect(exact)
@@ -312,7 +312,7 @@ func TestLaplaceEnclosureOfManyRealScores(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoEnclosure)
 	estimate, err = registry["rnmh-laplace"].(estimator).estimate(in)
 	require.NoError(t, err)
-	oracle := bySimpson(mustFloats(t, in).laws(1, false), true)
+	oracle := bySimpson(must(mustFloats(t, in).laws(1, false)), true)
 	for i := range oracle {
 		require.InDelta(t, oracle[i], estimate.pmf[i], 1e-8)
 	}
@@ -332,4 +332,11 @@ func TestNoisyMaxWithoutPrivacyLoss(t *testing.T) {
 			}
 		}
 	}
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
 }
