@@ -22,7 +22,7 @@
 //	section program, by theorem     program results closed recurrence                                 1450
 //	…with claims on em              program results closed exponential recurrence lattice finite orbits  2350
 //	section program, proof lp       program results closed lattice level finite orbits bound          2650
-//	section program, proof lumped   program results closed walk lumped                                1800
+//	section program, proof lumped   program results closed walk lumped                                1750
 //	…with lines product             program results closed walk lumped lattice product                2200
 //
 // What is left is vipr.go, which writes a valid proof in another format.

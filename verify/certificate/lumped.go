@@ -67,52 +67,39 @@ func (r *ranges) set(v, lo, hi int) (wasLo, wasHi int) {
 	return wasLo, wasHi
 }
 
-// partition reads the ask and class lines. Either answer to a question must be that of some count vector.
+// partition reads the ask and class lines.
 func (c *certificate) partition(r *evidence.Reader) {
 	if max(c.n, c.k) > maxLumpedSize {
 		evidence.Limit("proof lumped with n = %d, k = %d; neither may be more than %d", c.n, c.k, maxLumpedSize)
 	}
-	cost := r.Cost
-	p := &partition{cost: cost}
-	c.lumps = p
-	words := newWords(c.n, cost)
-	at := newRanges(c.n, c.k)
-	// The questions on the way from the first one to where the file is, answered "fewer" or not.
-	type open struct{ item, lo, hi int }
-	var path []open
-	for {
-		cost.Spend(1)
-		if !r.Is("class") {
-			q := question(r, c, at)
-			lo, hi := at.set(q.depth, at.lo[q.depth], q.count-1)
-			path = append(path, open{len(p.items), lo, hi})
-			p.items = append(p.items, q)
-			continue
-		}
-		y := r.Value("class", r.Take("class"))
-		cost.Keep(bytesPerLeaf + 4*len(r.Next))
-		w := words.count(at)
-		p.items = append(p.items, item{class: len(p.y)})
-		p.y, p.weights = append(p.y, y), append(p.weights, w)
-		// On to the other answer of the last question that has still to get it.
-		for len(path) > 0 {
-			last := path[len(path)-1]
-			q := &p.items[last.item]
-			if q.more == 0 {
-				q.more = len(p.items)
-				at.set(q.depth, q.count, last.hi)
-				break
-			}
-			at.set(q.depth, last.lo, last.hi)
-			path = path[:len(path)-1]
-		}
-		if len(path) == 0 {
-			return
-		}
-	}
+	c.lumps = &partition{cost: r.Cost}
+	c.below(r, newRanges(c.n, c.k), &words{n: c.n, cost: r.Cost}, 0)
 }
 
-// question reads an ask line.
+// below reads the lines of the count vectors that are left after so many answers.
+func (c *certificate) below(r *evidence.Reader, at *ranges, words *words, answers int) {
+	p := c.lumps
+	if p.cost.Spend(1); answers > maxNested {
+		evidence.Limit("the classes of the certificate take more than %d questions", maxNested)
+	}
+	if r.Is("class") {
+		y := r.Value("class", r.Take("class"))
+		p.cost.Keep(bytesPerLeaf + 4*len(r.Next))
+		p.items = append(p.items, item{class: len(p.y)})
+		p.y, p.weights = append(p.y, y), append(p.weights, words.count(at))
+		return
+	}
+	q, i := question(r, c, at), len(p.items)
+	p.items = append(p.items, q)
+	lo, hi := at.set(q.depth, at.lo[q.depth], q.count-1)
+	c.below(r, at, words, answers+1)
+	p.items[i].more = len(p.items)
+	at.set(q.depth, q.count, hi)
+	c.below(r, at, words, answers+1)
+	at.set(q.depth, lo, hi)
+}
+
+// question reads an ask line. Either answer must be that of some count vector.
 func question(r *evidence.Reader, c *certificate, at *ranges) (q item) {
 	f := r.Fields("ask", 2)
 	q.depth = r.Integer("ask: depth", f[0], 0, c.k)
@@ -144,8 +131,6 @@ type alphabet struct {
 	next   map[[2]int]*alphabet
 	counts map[int]*big.Int // of words, by length
 }
-
-func newWords(n int, cost *evidence.Effort) *words { return &words{n: n, cost: cost} }
 
 // count returns Σ N(m) over the count vectors in the ranges.
 func (w *words) count(at *ranges) *big.Int {
