@@ -236,8 +236,8 @@ func (c *run) spread(t *tracker, widest *greatest, d direction) {
 		widest.show(least.best, 0, w)
 	default:
 		// The range is max p/o · max o/p.
-		for _, up := range append(most.rivals, most.best) {
-			for _, down := range append(least.rivals, least.best) {
+		for _, up := range most.tops() {
+			for _, down := range least.tops() {
 				widest.show(up.times(down), t.precision(), w)
 			}
 		}

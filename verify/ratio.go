@@ -130,7 +130,7 @@ func monomial(num, den []*big.Int) (power int, ok bool) {
 type greatest struct {
 	best    ratio
 	seen    bool
-	rivals  []ratio    // not known to be smaller than best
+	rival   *ratio     // not known to be smaller than best
 	end     *big.Float // the upper end of the rival
 	witness func() *Witness
 	partial bool // there are ratios that it was not shown
@@ -153,55 +153,48 @@ func (g *greatest) show(r ratio, limit uint, witness func() *Witness) {
 	}
 }
 
+// tops returns the ratios of which one is the greatest.
+func (g *greatest) tops() []ratio {
+	switch {
+	case !g.seen:
+		return nil
+	case g.rival == nil:
+		return []ratio{g.best}
+	}
+	return []ratio{*g.rival, g.best}
+}
+
 // inexact reports whether what is greatest is of numbers that are not exact.
 func (g *greatest) inexact() bool {
-	return slices.ContainsFunc(append(g.rivals, g.best), func(r ratio) bool { return r.open || r.num != nil && inexact(r.num, r.den) })
+	return slices.ContainsFunc(g.tops(), func(r ratio) bool { return r.open || !r.infinite && inexact(r.num, r.den) })
 }
 
 // keep remembers a rival by its upper end, of which the greatest is enough. The float64 bounds are too coarse for that where numbers underflow.
 func (g *greatest) keep(r ratio) {
-	if end := r.end(); len(g.rivals) == 0 || end.Cmp(g.end) > 0 {
-		g.rivals, g.end = []ratio{r}, end
+	if end := r.end(); g.rival == nil || end.Cmp(g.end) > 0 {
+		g.rival, g.end = &r, end
 	}
 }
 
 // log returns the logarithm of the greatest ratio, at least that of 1, and the ratio itself where it is known to be rational; where some
 // ratios were not shown, a lower bound.
 func (g *greatest) log() (number.Number, *big.Rat) {
-	x, exact := g.shownLog()
-	if lo, ok := x.Lower(); ok && g.partial {
-		return number.Bounds(lo, nil), nil
+	x, exact := number.Int(0), big.NewRat(1, 1)
+	if g.seen {
+		x, exact = g.best.log()
 	}
-	return x, exact
-}
-
-// shownLog is log for the ratios that were shown.
-func (g *greatest) shownLog() (number.Number, *big.Rat) {
-	if !g.seen {
-		return number.Int(0), big.NewRat(1, 1)
-	}
-	x, exact := g.best.log()
-	if lo, ok := x.Lower(); !x.IsInf() && (!ok || lo.Sign() < 0) {
-		hi, bounded := x.Upper() // ε >= 0
-		if bounded {
-			hi = maxRat(hi, new(big.Rat))
-		}
-		x = number.Bounds(new(big.Rat), hi)
-	}
-	if len(g.rivals) == 0 || x.IsInf() {
+	if x.IsInf() {
 		return x, exact
 	}
-	y, _ := g.rivals[0].log()
-	lo, _ := x.Lower()
-	hi, bounded := x.Upper()
-	yhi, also := y.Upper()
-	switch {
-	case !bounded || !also || y.IsInf():
-		return number.Bounds(lo, nil), nil
-	case yhi.Cmp(hi) > 0:
-		return number.Bounds(lo, yhi), nil
+	x = x.Max(number.Int(0)) // ε >= 0
+	if g.rival != nil {
+		y, _ := g.rival.log()
+		x, exact = x.Max(y), nil
 	}
-	return x, nil
+	if g.partial {
+		return number.Between(x, number.Infinity()), nil
+	}
+	return x, exact
 }
 
 func maxRat(a, b *big.Rat) *big.Rat {
