@@ -60,7 +60,7 @@ func (f *coinsFlags) list(ctx context.Context) (scores []*big.Rat, err error) {
 	case f.median && f.monotonic:
 		return nil, command.Usagef("--monotonic-scores: one more item raises some scores of a median and lowers others; leave it out")
 	}
-	counts, err := command.ReadHistogram(ctx, f.histogram)
+	counts, err := (&job.Host{Open: command.Open}).ReadHistogram(ctx, f.histogram)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -10,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -136,12 +134,6 @@ func (f *OutputFile) failed(ctx context.Context, err error) error {
 	return Exit(Usage, err)
 }
 
-// MostInput bounds what is read of a file of numbers, in bytes.
-const MostInput = 1 << 28
-
-// longestInput bounds a line of such a file, in bytes.
-const longestInput = 1 << 24
-
 // input is an open file whose reading ends with an error when the context does, without the byte-order mark with which it may begin.
 type input struct {
 	ctx   context.Context
@@ -169,18 +161,6 @@ func Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	// Only pipes, terminals and sockets know deadlines; other files do not make their reader wait.
 	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })
 	return &input{ctx: ctx, file: file, stop: stop}, nil
-}
-
-// OpenInput opens the input file that a flag names, or an argument where flag is "".
-func OpenInput(ctx context.Context, flag, path string) (io.ReadCloser, error) {
-	file, err := Open(ctx, path)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", strings.TrimSpace(flag+" "+Quoted(path)), err)
-		if context.Cause(ctx) == nil {
-			err = Exit(Usage, err)
-		}
-	}
-	return file, err
 }
 
 func (f *input) Read(p []byte) (int, error) {
@@ -222,58 +202,4 @@ func (f *input) read(p []byte) (int, error) {
 func (f *input) Close() error {
 	f.stop()
 	return f.file.Close()
-}
-
-// ReadLines calls each for the lines of a file that are neither empty nor comments, which begin with #. Errors of each come
-// back with file and line.
-func ReadLines(ctx context.Context, flag, path string, each func(text string) error) error {
-	file, err := OpenInput(ctx, flag, path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	rest := &io.LimitedReader{R: file, N: MostInput}
-	lines := bufio.NewScanner(rest)
-	lines.Buffer(nil, longestInput)
-	at := 1
-	for ; lines.Scan() && ctx.Err() == nil; at++ { // the last line before the end of the context may be cut
-		text := strings.TrimSpace(lines.Text())
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
-		}
-		if err := each(text); err != nil && ctx.Err() == nil {
-			return Usagef("%s:%d: %w", path, at, err)
-		}
-	}
-	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("%s:%d: cannot be read: %w", path, at, err)
-	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return Usagef("%s:%d: a line of more than %d bytes, is it a text file?", path, at, longestInput)
-	} else if err != nil {
-		return Usagef("%s:%d: cannot be read: %w", path, at, WithoutPath(err))
-	}
-	if rest.N == 0 {
-		return Usagef("%s: longer than %d MiB, give a smaller file", path, MostInput>>20)
-	}
-	return nil
-}
-
-// ReadAll reads a file of values, one a line. Where there is no such file, choices say what to give, if it need not be one; none is what is wrong
-// with a file without values.
-func ReadAll[T any](ctx context.Context, flag, path, choices, none string, parse func(text string) (T, error)) (out []T, err error) {
-	err = ReadLines(ctx, flag, path, func(text string) error {
-		x, err := parse(text)
-		out = append(out, x)
-		return err
-	})
-	switch {
-	case choices != "" && errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w; give %s", err, choices)
-	case err != nil:
-		return nil, err
-	case out == nil:
-		return nil, Usagef("%s %s: %s", flag, Quoted(path), none)
-	}
-	return out, nil
 }

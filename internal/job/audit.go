@@ -60,33 +60,22 @@ func (q *Audit) read(ctx context.Context, h *Host) (o audit.Options, err error) 
 	if q.MaxQuestions == 0 {
 		o.MaxQuestions = -1
 	}
-	if o.Epsilon, err = q.Epsilon.Parse(); err != nil {
-		return o, err
-	}
-	if o.Sensitivity, err = ParsePositive("sensitivity", q.Sensitivity); err != nil {
-		return o, err
-	}
-	if err = q.checkOutcomes(); err != nil {
-		return o, err
-	}
-	properties, err := q.properties()
-	if err != nil {
-		return o, err
-	}
-	if properties, err = q.askable(properties); err != nil {
-		return o, err
-	}
-	targets, err := q.Target.options(properties)
+	into(&o.Epsilon, &err)(q.Epsilon.Parse())
+	into(&o.Sensitivity, &err)(ParsePositive("sensitivity", q.Sensitivity))
+	err = cmp.Or(err, q.checkOutcomes())
+	var properties []verify.Property
+	into(&properties, &err)(q.properties())
+	into(&properties, &err)(q.askable(properties))
+	var targets verify.Options
+	into(&targets, &err)(q.Target.options(properties))
 	if err != nil {
 		return o, err
 	}
 	o.Properties, o.Rho, o.Range, o.Delta, o.Slack = targets.Properties, targets.Rho, targets.Range, targets.Delta, targets.Slack
 	if q.Against != "" {
-		if o.Against, err = FindMechanism("against", q.Against); err != nil {
-			return o, err
-		}
+		into(&o.Against, &err)(FindMechanism("against", q.Against))
 	}
-	if err := q.sampling(&o); err != nil {
+	if err := cmp.Or(err, q.sampling(&o)); err != nil {
 		return o, err
 	}
 	if q.Inputs != "" {

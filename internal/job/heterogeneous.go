@@ -107,27 +107,13 @@ func (q *Heterogeneous) request(ctx context.Context, h *Host) (r heterogeneous.R
 	if err := g.Check(); err != nil {
 		return r, refuse("{sensitivities} %s with {grid} %s: %w", quoted(q.Sensitivities), quoted(q.gridText()), err)
 	}
-	if r.Epsilon, err = q.Epsilon.Parse(); err != nil {
-		return r, err
-	}
-	if r.Criterion, err = Parsed("objective", q.Objective, heterogeneous.ParseCriterion); err != nil {
-		return r, err
-	}
-	if r.Loss, err = Parsed("loss", q.Loss, heterogeneous.ParseLoss); err != nil {
-		return r, err
-	}
-	if r.Mechanisms, err = q.mechanisms(len(g.Sensitivities)); err != nil {
-		return r, err
-	}
-	if r.Params, err = q.Params.Values(); err != nil {
-		return r, err
-	}
-	solver, err := findSolver(q.Solver)
-	if err != nil {
-		return r, err
-	}
-	r.Solver = solver.Name()
-	r.Gap, err = parseGap(q.Gap)
+	into(&r.Epsilon, &err)(q.Epsilon.Parse())
+	into(&r.Criterion, &err)(Parsed("objective", q.Objective, heterogeneous.ParseCriterion))
+	into(&r.Loss, &err)(Parsed("loss", q.Loss, heterogeneous.ParseLoss))
+	into(&r.Mechanisms, &err)(q.mechanisms(len(g.Sensitivities)))
+	into(&r.Params, &err)(q.Params.Values())
+	into(&r.Solver, &err)(solverName(q.Solver))
+	into(&r.Gap, &err)(gap(q.Gap, false))
 	return r, err
 }
 

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/internal/linear"
 	"optratio/lp"
 )
 
@@ -105,19 +107,14 @@ func (q *Lattice) request(ctx context.Context, h *Host, size Size, delta *big.Ra
 			return r, err
 		}
 	}
-	if r.Level, err = Parsed("constraints", q.Constraints, lp.ParseLevel); err != nil {
-		return r, err
-	}
-	if _, err = findSolver(q.Solver); err != nil {
-		return r, err
-	}
-	if r.Gap, err = decimal.Parse(q.Gap); err != nil || r.Gap.Sign() < 0 {
-		return r, refuse("{gap} %s: give a decimal >= 0 such as 1e-9", quoted(q.Gap))
-	}
+	into(&r.Level, &err)(Parsed("constraints", q.Constraints, lp.ParseLevel))
+	into(new(linear.Solver), &err)(findSolver(q.Solver))
+	into(&r.Gap, &err)(gap(q.Gap, true))
+	into(&r.Step, &err)(ParseStep(q.Step, q.Monotonic))
 	if q.Prior != "" && q.Objective != "paper" {
-		return r, refuse("{objective} %s and {prior} exclude each other: give one of them", q.Objective)
+		err = cmp.Or(err, refuse("{objective} %s and {prior} exclude each other: give one of them", q.Objective))
 	}
-	if r.Step, err = ParseStep(q.Step, q.Monotonic); err != nil {
+	if err != nil {
 		return r, err
 	}
 	if r.Loss, err = q.loss(ctx, h); err != nil {

@@ -125,18 +125,11 @@ func (q *Optimum) request(ctx context.Context, h *Host) (r optimum.Request, err 
 		return r, err
 	}
 	r.Problem = p
-	if r.Delta, err = parseDelta(q.Delta); err != nil {
-		return r, err
-	}
-	solver, err := findSolver(q.Solver)
+	into(&r.Delta, &err)(parseDelta(q.Delta))
+	into(&r.Solver, &err)(solverName(q.Solver))
+	into(&r.Gap, &err)(gap(q.Gap, false))
+	into(&r.Epsilon, &err)(q.Epsilon.Parse())
 	if err != nil {
-		return r, err
-	}
-	r.Solver = solver.Name()
-	if r.Gap, err = parseGap(q.Gap); err != nil {
-		return r, err
-	}
-	if r.Epsilon, err = q.Epsilon.Parse(); err != nil {
 		return r, err
 	}
 	if q.Rate != "" {

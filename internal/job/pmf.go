@@ -28,12 +28,11 @@ type Instance struct {
 }
 
 func (q *Instance) read(ctx context.Context, h *Host, at Epsilon) (*mechanisms.Instance, error) {
-	eps, err := at.Parse()
+	in := &mechanisms.Instance{}
+	var err error
+	into(&in.Epsilon, &err)(at.Parse())
+	into(&in.Params, &err)(q.Params.Values())
 	if err != nil {
-		return nil, err
-	}
-	in := &mechanisms.Instance{Epsilon: eps}
-	if in.Params, err = q.Params.Values(); err != nil {
 		return nil, err
 	}
 	if in.Scores, err = q.numbers(ctx, h, "scores", q.Scores, q.ScoresFile); err != nil {

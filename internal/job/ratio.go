@@ -45,17 +45,14 @@ func (q *Ratio) Request(ctx context.Context, h *Host) (r lp.Request, err error) 
 	}
 	r.Exact, r.Certified = q.Exact, h.Certificate
 	if q.Rho == "" {
-		if r.Epsilon, err = q.Epsilon.Parse(); err != nil {
-			return r, err
-		}
+		into(&r.Epsilon, &err)(q.Epsilon.Parse())
 	}
 	if q.Exact && q.Exp == "" {
-		return r, refuse("{exact}: exact results need a rational e^ε, give {exp-eps} instead of {eps}")
+		err = cmp.Or(err, refuse("{exact}: exact results need a rational e^ε, give {exp-eps} instead of {eps}"))
 	}
-	if r.Mechanisms, err = FindMechanisms(q.Mechanism, mechanisms.Lookup); err != nil {
-		return r, err
-	}
-	if r.Method, err = Parsed("method", q.Method, lp.ParseMethod); err != nil {
+	into(&r.Mechanisms, &err)(FindMechanisms(q.Mechanism, mechanisms.Lookup))
+	into(&r.Method, &err)(Parsed("method", q.Method, lp.ParseMethod))
+	if err != nil {
 		return r, err
 	}
 	if q.Solver != "auto" && r.Method == lp.Auto {

@@ -118,6 +118,16 @@ func ParsePositive(field, text string) (*big.Rat, error) {
 	return r, nil
 }
 
+// into returns what keeps a value that was read, and the first error of all.
+func into[T any](to *T, first *error) func(T, error) {
+	return func(x T, err error) {
+		*to = x
+		if *first == nil {
+			*first = err
+		}
+	}
+}
+
 // within reads a decimal or a fraction that ok accepts; want says which do.
 func within(field, text, want string, ok func(*big.Rat) bool) (*big.Rat, error) {
 	x, err := decimal.ParseNumber(text)
@@ -162,13 +172,13 @@ func Scaled(text string) (*big.Rat, error) {
 	return r.Mul(r, big.NewRat(scale, 1)), nil
 }
 
-// parseGap reads the relative width of an answer wanted, > 0.
-func parseGap(text string) (*big.Rat, error) {
-	gap, err := decimal.Parse(text)
-	if err != nil || gap.Sign() <= 0 {
-		return nil, refuse("{gap} %s: give a decimal > 0 such as 1e-9", quoted(text))
+// gap reads the relative width of an answer wanted, > 0, or where nothing need be left open also 0.
+func gap(text string, none bool) (*big.Rat, error) {
+	x, err := decimal.Parse(text)
+	if err != nil || x.Sign() < 0 || x.Sign() == 0 && !none {
+		return nil, refuse("{gap} %s: give a decimal "+choose(none, ">=", ">")+" 0 such as 1e-9", quoted(text))
 	}
-	return gap, nil
+	return x, nil
 }
 
 // FloatGap reads the relative width of an answer wanted, from 0 to 1.
@@ -190,6 +200,15 @@ func findSolver(name string) (linear.Solver, error) {
 		err = refuse("{solver} %s: %w", name, err)
 	}
 	return s, err
+}
+
+// solverName is findSolver for those who want the solver's own name.
+func solverName(name string) (string, error) {
+	s, err := findSolver(name)
+	if err != nil {
+		return "", err
+	}
+	return s.Name(), nil
 }
 
 // MostInput bounds what is read of a file of numbers, in bytes.

@@ -71,20 +71,15 @@ func (q *Stopping) read(ctx context.Context, h *Host) (in *playing, err error) {
 	case q.Win < 1 || q.Win > q.N:
 		return nil, refuse("{win} %d: give a number from 1 to n = %d", q.Win, q.N)
 	}
-	if in.p, err = Probability("p", q.P); err != nil {
-		return nil, err
-	}
-	if in.delta, err = Probability("delta", q.Delta); err != nil {
-		return nil, err
-	}
+	into(&in.p, &err)(Probability("p", q.P))
+	into(&in.delta, &err)(Probability("delta", q.Delta))
 	if q.Epsilon != (Epsilon{}) {
-		eps, err := q.Epsilon.Parse()
-		if err != nil {
-			return nil, err
-		}
-		in.eps = &eps
+		in.eps = new(number.Epsilon)
+		into(in.eps, &err)(q.Epsilon.Parse())
 	}
 	switch {
+	case err != nil:
+		return nil, err
 	case q.LP && in.eps == nil:
 		return nil, refuse("{lp}: epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
 	case q.LP && q.N > stopping.MaxCandidates:
@@ -94,13 +89,10 @@ func (q *Stopping) read(ctx context.Context, h *Host) (in *playing, err error) {
 	case q.Rule && !q.LP:
 		return nil, refuse("{rule}: needs {lp}; without it the rule is the p-mix of passing threshold-1 candidates")
 	}
-	if in.gap, err = FloatGap(q.Gap); err != nil {
-		return nil, err
-	}
-	if in.payoff, err = stopping.TopK(q.N, q.Win); err != nil {
-		return nil, refuse("{win}: %w", err)
-	}
-	if in.solver, err = findSolver(q.Solver); err != nil {
+	into(&in.gap, &err)(FloatGap(q.Gap))
+	into(&in.payoff, &err)(stopping.TopK(q.N, q.Win)) // which are right by now
+	into(&in.solver, &err)(findSolver(q.Solver))
+	if err != nil {
 		return nil, err
 	}
 	if q.Solver == "auto" {
@@ -165,7 +157,7 @@ func (q *Stopping) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		}
 	}
 	if in.arrivals != nil && in.doc.Undecided == "" {
-		game, err := stage(in, func() (secretary.Game, error) {
+		game, err := stage(in, func() (_ secretary.Game, err error) {
 			if in.rule == nil {
 				if in.rule, err = secretary.SecretaryMix(q.N, in.p); err != nil {
 					return secretary.Game{}, err

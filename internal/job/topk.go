@@ -35,24 +35,15 @@ func (q *TopK) request() (r topk.Request, err error) {
 		return r, refuse("{top} %d: give how many of the %d candidates are chosen, from 1 to %d", q.Top, q.N, q.N)
 	}
 	r = topk.Request{N: q.N, K: q.K, Top: q.Top}
-	if r.Epsilon, err = q.Epsilon.Parse(); err != nil {
-		return r, err
+	var names []string
+	into(&r.Epsilon, &err)(q.Epsilon.Parse())
+	into(&names, &err)(SplitNames("mechanism", q.Mechanism))
+	r.Mechanisms = make([]*topk.Mechanism, len(names))
+	for i, name := range names {
+		into(&r.Mechanisms[i], &err)(Parsed("mechanism", name, topk.ParseMechanism))
 	}
-	names, err := SplitNames("mechanism", q.Mechanism)
-	if err != nil {
-		return r, err
-	}
-	for _, name := range names {
-		m, err := Parsed("mechanism", name, topk.ParseMechanism)
-		if err != nil {
-			return r, err
-		}
-		r.Mechanisms = append(r.Mechanisms, m)
-	}
-	if r.Solver, err = findSolver(q.Solver); err != nil {
-		return r, err
-	}
-	r.Gap, err = parseGap(q.Gap)
+	into(&r.Solver, &err)(findSolver(q.Solver))
+	into(&r.Gap, &err)(gap(q.Gap, false))
 	return r, err
 }
 

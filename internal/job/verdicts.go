@@ -124,14 +124,10 @@ func (d *Domain) claim() (c verify.Claim, err error) {
 	if c.Mechanism, err = FindMechanism("mechanism", d.Mechanism); err != nil {
 		return c, err
 	}
-	if c.Mechanism, err = d.Params.OnLattice(c.Mechanism, 0); err != nil {
-		return c, err
-	}
-	if c.Params, err = d.Params.Values(); err != nil {
-		return c, err
-	}
-	delta, err := ParsePositive("sensitivity", d.Sensitivity)
-	c.Sensitivities, c.Monotonic = []*big.Rat{delta}, d.Monotonic
+	c.Sensitivities, c.Monotonic = make([]*big.Rat, 1), d.Monotonic
+	into(&c.Mechanism, &err)(d.Params.OnLattice(c.Mechanism, 0))
+	into(&c.Params, &err)(d.Params.Values())
+	into(&c.Sensitivities[0], &err)(ParsePositive("sensitivity", d.Sensitivity))
 	return c, err
 }
 
@@ -174,17 +170,12 @@ type checking struct {
 }
 
 func (q *Verify) read(ctx context.Context, h *Host) (j checking, err error) {
-	if j.Claim, err = q.claim(); err != nil {
-		return j, err
-	}
-	if j.Claim.Epsilon, err = q.Epsilon.Parse(); err != nil {
-		return j, err
-	}
-	properties, err := q.properties()
+	var properties []verify.Property
+	into(&j.Claim, &err)(q.claim())
+	into(&j.Claim.Epsilon, &err)(q.Epsilon.Parse())
+	into(&properties, &err)(q.properties())
+	into(&j.options, &err)(q.Target.options(properties))
 	if err != nil {
-		return j, err
-	}
-	if j.options, err = q.Target.options(properties); err != nil {
 		return j, err
 	}
 	if j.options.Orders, err = h.numbers(ctx, "orders", q.Orders); err != nil {
@@ -301,7 +292,7 @@ func (q *Calibrate) read(ctx context.Context, h *Host) (c verify.Calibrator, err
 		c.Target.Epsilon, err = q.Epsilon.Parse()
 	}
 	if err == nil && q.Gap != "" {
-		c.Gap, err = parseGap(q.Gap)
+		c.Gap, err = gap(q.Gap, false)
 	}
 	if err != nil {
 		return c, err

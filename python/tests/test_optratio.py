@@ -323,7 +323,7 @@ class Shown(unittest.TestCase):
             self.assertEqual(page.count("<svg"), page.count("<figure>"))
             optratio.ratio(3, 2, eps=1, html=path)
             with open(path, encoding="utf-8") as f:
-                self.assertIn("times the least mean expected error possible", f.read())
+                self.assertIn("pf is optimal", f.read())
 
     def test_json(self):
         document = json.loads(self.report.to_json(indent=1))
