@@ -20,7 +20,7 @@
 //	section heterogeneous           finite heterogeneous                                              1500
 //	section lattice                 lattice level finite orbits                                       1950
 //	section program, by theorem     program results closed recurrence                                 1450
-//	…with claims on em              program results closed exponential recurrence lattice finite orbits  2350
+//	…with claims on em              program results closed exponential recurrence lattice finite orbits  2300
 //	section program, proof lp       program results closed lattice level finite orbits bound          2650
 //	section program, proof lumped   program results closed walk lumped                                1750
 //	…with lines product             program results closed walk lumped lattice product                2200

@@ -1,10 +1,6 @@
 package certificate
 
-import (
-	"math/big"
-
-	"optratio/internal/arith"
-)
+import "optratio/internal/arith"
 
 // maxExponentialBits is the limit of exact evaluation of the exponential mechanism's error, whose denominator it bounds; beyond it there are only enclosures.
 const maxExponentialBits = 1 << 23
@@ -36,6 +32,3 @@ func exponentialTotal[T any](l *orbits, f arith.Field[T], z T) T {
 	}
 	return terms[0]
 }
-
-// exponentialExact is exponentialTotal for rational z.
-func exponentialExact(l *orbits, z *big.Rat) *big.Rat { return exponentialTotal(l, arith.Rat{}, z) }

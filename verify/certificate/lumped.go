@@ -302,8 +302,7 @@ func (s *sinking) divide(v, count, p, at int, lambda number.Interval) {
 }
 
 // lumped returns the bounds of proof lumped: that of the multipliers, and the error of the point of the product lines, or of permute-and-flip if there are none.
-func (ck *checker) lumped(flip, all number.Number, prec uint) (res results) {
-	c := ck.certificate
+func (c *certificate) lumped(flip, all number.Number, prec uint) (res results) {
 	sum := new(big.Int)
 	for _, w := range c.lumps.weights {
 		sum.Add(sum, w)
@@ -311,10 +310,10 @@ func (ck *checker) lumped(flip, all number.Number, prec uint) (res results) {
 	if n := int64(c.n); sum.Cmp(new(big.Int).Sub(evidence.Power(c.k+1, n), evidence.Power(c.k, n))) != 0 {
 		panic("certificate: the classes do not make up all score vectors")
 	}
-	low := c.lumps.lower(ck.enclose(prec), c.n, c.k, ck.box)
+	low := c.lumps.lower(c.enclose(prec), c.n, c.k, c.box)
 	res = results{lower: number.Enclosed(low).Quo(all), upper: flip, flip: flip}
 	if len(c.products) > 0 {
-		saved, open := productChange(c, ck.enclose(prec), ck.box)
+		saved, open := productChange(c, c.enclose(prec), c.box)
 		res.open = open
 		res.upper = flip.Add(number.Enclosed(saved).Quo(all)).Min(flip)
 	}

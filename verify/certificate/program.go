@@ -27,6 +27,12 @@ type certificate struct {
 
 	lumps    *partition // with proof lumped only
 	products []product  // with proof lumped only
+
+	o     evidence.Options
+	z     *big.Rat // e^-ε where it is rational
+	spent float64  // steps of closed forms
+	fixed *results // what is exact, and so does not depend on the precision
+	em    *big.Rat // total error of the exponential mechanism, once known exactly
 }
 
 // injection is s > 0 of a cell (m, v), w = N(m) m_v.
@@ -70,8 +76,6 @@ func (c *certificate) About(p *evidence.Problem) bool {
 	c.Describe(p)
 	return c.proof != ""
 }
-
-func (c *certificate) Decide(o evidence.Options) { newChecker(c, o).decide() }
 
 // enumerate makes sure that the lattice can be enumerated, as a finite problem of section lattice.
 func (c *certificate) enumerate(o evidence.Options) {

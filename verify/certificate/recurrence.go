@@ -15,13 +15,13 @@ import (
 // It has permute-and-flip's value by complementary slackness, every (P) row being tight there. Y_2 = A >= 0, which is all for n <= 2. For k = 1, A =
 // B' = z <= 1, and Y_j in [0, 1] implies Y_{j+1} = z (1 - Y_j) in [0, 1]. For B' <= 1, Y_j in [0, A] implies Y_{j+1} in [0, A].
 // Under the objective box this holds for each lesser depth, for which B' is less; for n = 3 less is enough (threeInABox).
-func (ck *checker) recurrence(sum number.Number, prec uint) (evidence.Verdict, string) {
-	if ck.n <= 2 || ck.k <= 1 {
+func (c *certificate) recurrence(sum number.Number, prec uint) (evidence.Verdict, string) {
+	if c.n <= 2 || c.k <= 1 {
 		return evidence.Holds, ""
 	}
 	v := evidence.AtMost(sum, number.Int(1))
-	if v == evidence.Fails && ck.box && ck.n == 3 {
-		return ck.threeInABox(prec)
+	if v == evidence.Fails && c.box && c.n == 3 {
+		return c.threeInABox(prec)
 	}
 	return v, fmt.Sprintf("proof dual-recurrence: needs n <= 2, k <= 1 or z + … + z^k <= 1, which is %v", sum)
 }
@@ -32,11 +32,11 @@ func (ck *checker) recurrence(sum number.Number, prec uint) (evidence.Verdict, s
 // Y^{(j)}_1 = 0, Y^{(j)}_2 = A_j = Σ_{v<=j} v z^v. On a chain whose two others are not both best ones, λ_t is a sum of terms u z^{u-t} >= 0.
 // On the chain where both are, λ_t = Σ_{u=t}^k z^{u-t} Σ_{j=u}^k (u - A_j) for t >= 1, which all have to be >= 0; the (E) row
 // of the three tied then has z λ_1, so that no reduced cost is left.
-func (ck *checker) threeInABox(prec uint) (evidence.Verdict, string) {
-	k := ck.k
-	z := number.Enclosed(ck.enclose(prec))
-	if ck.z != nil && ck.closedBits() <= evidence.MaxClosedBits {
-		z = number.Exact(ck.z)
+func (c *certificate) threeInABox(prec uint) (evidence.Verdict, string) {
+	k := c.k
+	z := number.Enclosed(c.enclose(prec))
+	if c.z != nil && c.closedBits() <= evidence.MaxClosedBits {
+		z = number.Exact(c.z)
 	}
 	whole := func(i int) number.Number { return number.Int(int64(i)) }
 	means := make([]number.Number, k+1) // A_j

@@ -9,35 +9,9 @@ import (
 	"optratio/number"
 )
 
-// checker works out what a certificate proves.
-type checker struct {
-	*certificate
-	o evidence.Options
-	z *big.Rat // e^-ε where it is rational
-
-	spent float64 // steps of closed forms
-
-	fixed *results // what is exact, and so does not depend on the precision
-	em    *big.Rat // total error of the exponential mechanism, once known exactly
-}
-
-func newChecker(c *certificate, o evidence.Options) *checker {
-	ck := &checker{certificate: c, o: o}
-	switch {
-	case c.ExpEps != nil:
-		ck.z = new(big.Rat).Inv(c.ExpEps)
-	case c.Eps.Sign() == 0:
-		ck.z = big.NewRat(1, 1)
-	}
-	if ck.claimsOn("em") {
-		c.enumerate(o)
-	}
-	return ck
-}
-
 // claimsOn reports whether there are claims on a mechanism.
-func (ck *checker) claimsOn(name string) bool {
-	for _, q := range ck.Claims {
+func (c *certificate) claimsOn(name string) bool {
+	for _, q := range c.Claims {
 		if q.On == "error "+name || q.On == "ratio "+name {
 			return true
 		}
@@ -45,21 +19,32 @@ func (ck *checker) claimsOn(name string) bool {
 	return false
 }
 
-func (ck *checker) decide() {
+// Decide decides all claims, at higher and higher precision.
+func (c *certificate) Decide(o evidence.Options) {
+	c.o = o
+	switch {
+	case c.ExpEps != nil:
+		c.z = new(big.Rat).Inv(c.ExpEps)
+	case c.Eps.Sign() == 0:
+		c.z = big.NewRat(1, 1)
+	}
+	if c.claimsOn("em") {
+		c.enumerate(o)
+	}
 	// Somewhat more than the writer had, so that claims that are as tight as its
 	// arithmetic was are decided at the first attempt.
-	first := max(min(uint(min(ck.Precision, 960))+64, ck.o.MaxPrecision), 128)
-	for prec := first; ; prec = min(2*prec, ck.o.MaxPrecision) {
-		res := ck.results(prec)
+	first := max(min(uint(min(c.Precision, 960))+64, c.o.MaxPrecision), 128)
+	for prec := first; ; prec = min(2*prec, c.o.MaxPrecision) {
+		res := c.results(prec)
 		open := res.open
-		for i := range ck.Claims {
-			q := &ck.Claims[i]
-			v, why := ck.claim(q, res)
-			if v == evidence.Undecided && !res.em.IsExact() && (q.On == "error em" || q.On == "ratio em") && ck.exactEM(q, prec) {
-				res.em = ck.emExact()
-				v, why = ck.claim(q, res)
+		for i := range c.Claims {
+			q := &c.Claims[i]
+			v, why := c.claim(q, res)
+			if v == evidence.Undecided && !res.em.IsExact() && (q.On == "error em" || q.On == "ratio em") && c.exactEM(q, prec) {
+				res.em = c.emExact()
+				v, why = c.claim(q, res)
 			}
-			if v == evidence.Fails && res.rounded && prec == first && prec < ck.o.MaxPrecision {
+			if v == evidence.Fails && res.rounded && prec == first && prec < c.o.MaxPrecision {
 				v = evidence.Undecided
 			}
 			switch v {
@@ -73,14 +58,14 @@ func (ck *checker) decide() {
 		if open == "" {
 			return
 		}
-		if prec >= ck.o.MaxPrecision {
+		if prec >= c.o.MaxPrecision {
 			evidence.Limit("%s", open)
 		}
 	}
 }
 
 // claim decides whether a claim follows, and says what holds instead if not.
-func (ck *checker) claim(q *evidence.Claim, r results) (evidence.Verdict, string) {
+func (c *certificate) claim(q *evidence.Claim, r results) (evidence.Verdict, string) {
 	lower, upper := q.Value.Ends()
 	low, high := r.lower, r.upper
 	switch q.On {
@@ -96,10 +81,10 @@ func (ck *checker) claim(q *evidence.Claim, r results) (evidence.Verdict, string
 		}
 		one := number.Int(1)
 		low, high = one, one
-		if ck.n == 1 || ck.k == 0 {
+		if c.n == 1 || c.k == 0 {
 			break // error and optimum are 0
 		}
-		if q.On == "ratio pf" && ck.proof == "dual-recurrence" {
+		if q.On == "ratio pf" && c.proof == "dual-recurrence" {
 			break // they are the same number
 		}
 		switch s, ok := r.lower.Sign(); {
@@ -133,82 +118,79 @@ type results struct {
 }
 
 // enclose returns an enclosure of z = e^-ε.
-func (ck *checker) enclose(prec uint) number.Interval {
-	if ck.z != nil {
-		return number.FromRat(ck.z, prec)
+func (c *certificate) enclose(prec uint) number.Interval {
+	if c.z != nil {
+		return number.FromRat(c.z, prec)
 	}
-	return number.ExpRat(new(big.Rat).Neg(ck.Eps), prec)
+	return number.ExpRat(new(big.Rat).Neg(c.Eps), prec)
 }
 
 // closed returns the closed forms as means, exact if that is possible.
-func (ck *checker) closed(prec uint) (flip, dual, sum, all number.Number) {
-	c := ck.certificate
-	exact := ck.z != nil && ck.closedBits() <= evidence.MaxClosedBits
-	ck.spend(prec, exact)
+func (c *certificate) closed(prec uint) (flip, dual, sum, all number.Number) {
+	exact := c.z != nil && c.closedBits() <= evidence.MaxClosedBits
+	c.spend(prec, exact)
 	if exact {
-		t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, ck.z, c.n, c.k, ck.box)
+		t := evidence.ClosedForms(arith.Rat{}, evidence.Negative, c.z, c.n, c.k, c.box)
 		all = number.Exact(t.All)
 		return number.Exact(t.Flip).Quo(all), number.Exact(t.Dual).Quo(all), number.Exact(t.Sum), all
 	}
-	t := evidence.ClosedForms(arith.Interval{Prec: prec}, evidence.MayBeNegative, ck.enclose(prec), c.n, c.k, ck.box)
+	t := evidence.ClosedForms(arith.Interval{Prec: prec}, evidence.MayBeNegative, c.enclose(prec), c.n, c.k, c.box)
 	all = number.Enclosed(t.All)
 	return number.Enclosed(t.Flip).Quo(all), number.Enclosed(t.Dual).Quo(all), number.Enclosed(t.Sum), all
 }
 
 // spend counts what the closed forms cost, exactly or at a precision, in steps.
-func (ck *checker) spend(prec uint, exact bool) {
-	c := ck.certificate
+func (c *certificate) spend(prec uint, exact bool) {
 	operations, words := 4*float64(c.k), float64(float64(prec)/64)
-	if ck.box {
+	if c.box {
 		operations *= 1 + 2*float64(evidence.Bits(c.n))
 	}
 	each := 50 + float64(words*words/2)
 	if exact { // fractions that are reduced to lowest terms after each operation
-		words = ck.closedBits() / 64
-		if !ck.box {
+		words = c.closedBits() / 64
+		if !c.box {
 			words /= float64(c.n)
 		}
 		each = 100 + float64(words*words)
 	}
-	if ck.spent += float64(operations * each); ck.spent > float64(ck.o.MaxSteps) {
-		evidence.Limit("the closed forms of n = %d, k = %d at %d bits take about %.3g steps; the limit is %d", c.n, c.k, prec, ck.spent, ck.o.MaxSteps)
+	if c.spent += float64(operations * each); c.spent > float64(c.o.MaxSteps) {
+		evidence.Limit("the closed forms of n = %d, k = %d at %d bits take about %.3g steps; the limit is %d", c.n, c.k, prec, c.spent, c.o.MaxSteps)
 	}
 }
 
 // closedBits estimates the length of the exact closed forms.
-func (ck *checker) closedBits() float64 {
-	c := ck.certificate
-	per := float64(float64(c.k)*float64(ck.z.Denom().BitLen())) + float64(evidence.Bits(c.k+1))
-	if ck.box {
+func (c *certificate) closedBits() float64 {
+	per := float64(float64(c.k)*float64(c.z.Denom().BitLen())) + float64(evidence.Bits(c.k+1))
+	if c.box {
 		per *= float64(c.k)
 	}
 	return float64(c.n) * per
 }
 
 // results works everything out at the given precision.
-func (ck *checker) results(prec uint) (res results) {
-	if ck.fixed != nil {
-		res = *ck.fixed
+func (c *certificate) results(prec uint) (res results) {
+	if c.fixed != nil {
+		res = *c.fixed
 	} else {
-		res = ck.bounds(prec)
+		res = c.bounds(prec)
 		if res.open == "" && res.lower.IsExact() && res.upper.IsExact() && res.flip.IsExact() {
-			ck.fixed = &results{lower: res.lower, upper: res.upper, flip: res.flip}
+			c.fixed = &results{lower: res.lower, upper: res.upper, flip: res.flip}
 		}
 	}
-	if ck.claimsOn("em") {
-		total := exponentialTotal(ck.lattice, arith.Interval{Prec: prec}, ck.enclose(prec))
-		res.em = number.Enclosed(total).Quo(number.Exact(ck.lattice.objective().total))
+	if c.claimsOn("em") {
+		total := exponentialTotal(c.lattice, arith.Interval{Prec: prec}, c.enclose(prec))
+		res.em = number.Enclosed(total).Quo(number.Exact(c.lattice.objective().total))
 	}
 	return res
 }
 
 // bounds returns the bounds on the optimum and the error of permute-and-flip.
-func (ck *checker) bounds(prec uint) (res results) {
-	flip, dual, sum, all := ck.closed(prec)
+func (c *certificate) bounds(prec uint) (res results) {
+	flip, dual, sum, all := c.closed(prec)
 	res = results{lower: flip, upper: flip, flip: flip}
-	switch ck.proof {
+	switch c.proof {
 	case "dual-recurrence":
-		v, why := ck.recurrence(sum, prec)
+		v, why := c.recurrence(sum, prec)
 		switch v {
 		case evidence.Fails:
 			evidence.Refute("%s", why)
@@ -220,32 +202,32 @@ func (ck *checker) bounds(prec uint) (res results) {
 		res.lower = dual
 		return res
 	case "lumped":
-		return ck.lumped(flip, all, prec)
+		return c.lumped(flip, all, prec)
 	}
 	one := big.NewRat(1, 1)
-	low, high := ck.Power(one, prec)
+	low, high := c.Power(one, prec)
 	exact := low.Cmp(high) == 0
 	res.rounded = !exact
-	res.lower = number.Exact(ck.multiply(low, exact, prec, nil).bound())
-	if x := ck.upper(high, exact, prec); x != nil {
+	res.lower = number.Exact(c.multiply(low, exact, prec, nil).bound())
+	if x := c.upper(high, exact, prec); x != nil {
 		res.upper = number.Exact(x).Min(flip)
 	}
 	return res
 }
 
 // exactEM reports whether only the exact error of the exponential mechanism can decide a claim.
-func (ck *checker) exactEM(q *evidence.Claim, prec uint) bool {
+func (c *certificate) exactEM(q *evidence.Claim, prec uint) bool {
 	lower, upper := q.Value.Ends()
-	if ck.z == nil || lower.Cmp(upper) != 0 && prec < ck.o.MaxPrecision {
+	if c.z == nil || lower.Cmp(upper) != 0 && prec < c.o.MaxPrecision {
 		return false
 	}
-	length := evidence.OrbitCount(ck.n, ck.k) * (float64(float64(ck.k)*float64(ck.z.Denom().BitLen())) + float64(evidence.Bits(ck.n)))
+	length := evidence.OrbitCount(c.n, c.k) * (float64(float64(c.k)*float64(c.z.Denom().BitLen())) + float64(evidence.Bits(c.n)))
 	return length <= maxExponentialBits
 }
 
-func (ck *checker) emExact() number.Number {
-	if ck.em == nil {
-		ck.em = exponentialExact(ck.lattice, ck.z)
+func (c *certificate) emExact() number.Number {
+	if c.em == nil {
+		c.em = exponentialTotal(c.lattice, arith.Rat{}, c.z)
 	}
-	return number.Exact(ck.em).Quo(number.Exact(ck.lattice.objective().total))
+	return number.Exact(c.em).Quo(number.Exact(c.lattice.objective().total))
 }

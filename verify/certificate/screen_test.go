@@ -124,7 +124,7 @@ func TestWhereTheExponentialIsExact(t *testing.T) {
 		{8, 8, 162, point, 128, true}, {8, 8, 163, point, 128, false}, // 6435·(8·162 + 4 or 5) is less than 2^23, 6435·(8·163) more
 		{20, 20, 2, point, 128, false},
 	} {
-		ck := &checker{certificate: &certificate{n: c.n, k: c.k}, o: evidence.Options{MaxPrecision: 512}}
+		ck := &certificate{n: c.n, k: c.k, o: evidence.Options{MaxPrecision: 512}}
 		if c.bits > 0 {
 			q := new(big.Int).Lsh(big.NewInt(1), uint(c.bits-1))
 			ck.z = new(big.Rat).SetFrac(big.NewInt(1), q)
@@ -145,7 +145,7 @@ func TestDefaults(t *testing.T) {
 // TestClosedBits: three candidates, depth 4 and z = 2^-9, whose denominator has 10 bits: 3·(4·10 + 3) with the 3 bits of k + 1 = 5, and under the
 // objective box 4 times as much.
 func TestClosedBits(t *testing.T) {
-	ck := &checker{certificate: &certificate{n: 3, k: 4}, z: big.NewRat(1, 512)}
+	ck := &certificate{n: 3, k: 4, z: big.NewRat(1, 512)}
 	assert.Equal(t, 129.0, ck.closedBits())
 	ck.box = true
 	assert.Equal(t, 516.0, ck.closedBits())
