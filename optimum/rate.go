@@ -269,28 +269,41 @@ func (t *Table) tightest(arcs []arc, distances int, delta *big.Rat) []*tightness
 // private sets the tight ε and the verdict, which is verify's.
 func (out *Rating) private(ctx context.Context, r *Request) error {
 	arcs, distances := r.Problem.arcs()
-	out.DP, out.TightEps, out.TightExpEps = verify.Proved, number.Int(0), big.NewRat(1, 1)
+	out.DP = verify.Proved
 	if len(distances) == 0 {
 		out.DP, out.undecided = verify.Undecided, "there are no pairs of neighbors"
 	}
-	top, bounded := number.FromInt(0, tightPrec), true
-	for i, at := range r.Rate.tightest(arcs, len(distances), r.Delta) {
-		d := distances[i]
-		v, err := r.verdict(ctx, arcs, i, d)
-		switch {
+	all := r.Rate.tightest(arcs, len(distances), r.Delta)
+	out.TightEps, out.TightExpEps = tightEps(all, distances)
+	if !r.Rate.exact {
+		out.TightExpEps = nil
+	}
+	for i, d := range distances {
+		switch v, err := r.verdict(ctx, arcs, i, d); {
 		case err != nil:
 			return err
-		case v == verify.Violated && out.DP != v:
-			out.DP, out.undecided, out.Witness = v, "", r.witness(at, d)
-		case v == verify.Undecided && out.DP == verify.Proved:
+		case v == verify.Violated:
+			out.DP, out.undecided, out.Witness = v, "", r.witness(all[i], d)
+			return nil
+		case v == verify.Undecided:
 			out.DP, out.undecided = v, "the probabilities are not known well enough: fractions in strings, or a smaller relative precision where it is true, decide it"
 		}
+	}
+	return nil
+}
+
+// tightPrec is the precision of tight ε, in bits.
+const tightPrec = 128
+
+// tightEps returns the least ε that what pairs at some distances ask for allows, and e^ε where that is known to be rational.
+func tightEps(all []*tightness, distances []*big.Rat) (eps number.Number, exp *big.Rat) {
+	exp, bounded := big.NewRat(1, 1), true
+	others := number.Int(0) // the most that is asked for where e^ε is not rational
+	for i, at := range all {
+		d := distances[i]
 		switch {
-		case out.TightEps.IsInf():
-			continue
 		case at.factor == nil || d.Sign() == 0 && at.factor.Cmp(one) > 0:
-			out.TightEps, out.TightExpEps = number.Infinity(), nil
-			continue
+			return number.Infinity(), nil
 		case at.most == nil || d.Sign() == 0 && at.most.Cmp(one) > 0:
 			bounded = false
 		}
@@ -302,30 +315,24 @@ func (out *Rating) private(ctx context.Context, r *Request) error {
 			x = number.Hull(x, number.LogRat(at.most, tightPrec))
 		}
 		x = x.Quo(number.FromRat(d, tightPrec))
-		c, ok := x.Cmp(top)
-		switch exp, rational := power(at.factor, new(big.Rat).Inv(d)); {
-		case !ok && rational && out.TightExpEps != nil && exp.Cmp(out.TightExpEps) == 0: // the same again
-		case !ok:
-			out.TightExpEps = nil
-		case c > 0 && rational:
-			out.TightExpEps = exp
-		case c > 0:
-			out.TightExpEps = nil
+		if y, ok := power(at.factor, new(big.Rat).Inv(d)); ok && at.most != nil && at.most.Cmp(at.factor) == 0 {
+			exp = slices.MaxFunc([]*big.Rat{exp, y}, (*big.Rat).Cmp)
+		} else {
+			others = others.Max(number.Enclosed(x))
 		}
-		top = top.Max(x)
-		out.TightEps = number.Enclosed(top)
 	}
-	if !r.Rate.exact {
-		out.TightExpEps = nil
+	eps = number.Int(0)
+	if exp.Cmp(one) > 0 {
+		eps = number.Enclosed(number.LogRat(exp, tightPrec))
 	}
-	if low, ok := out.TightEps.Lower(); ok && !bounded {
-		out.TightEps = number.Bounds(low, nil)
+	if c, ok := others.Cmp(eps); !ok || c > 0 {
+		eps, exp = eps.Max(others), nil
 	}
-	return nil
+	if low, ok := eps.Lower(); ok && !bounded {
+		eps = number.Bounds(low, nil)
+	}
+	return eps, exp
 }
-
-// tightPrec is the precision of tight ε, in bits.
-const tightPrec = 128
 
 // verdict decides whether the table is (dε,δ)-DP on the pairs at a distance d.
 func (r *Request) verdict(ctx context.Context, arcs []arc, distance int, d *big.Rat) (verify.Verdict, error) {
