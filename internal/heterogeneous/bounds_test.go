@@ -38,8 +38,8 @@ func private(t *testing.T, g *Grid, rows []Row, z, tick *big.Rat) {
 func TestMechanismAttainsTheOptimum(t *testing.T) {
 	for _, r := range []Request{
 		{Grid: grid(4, false, "1", "2"), Epsilon: exp(t, "2")},
-		{Grid: grid(4, true, "1", "2"), Epsilon: exp(t, "2"), Loss: Squared},
-		{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "3/2"), Criterion: Worst},
+		{Grid: grid(4, true, "1", "2"), Epsilon: exp(t, "2"), Squared: true},
+		{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "3/2"), Worst: true},
 		{Grid: grid(2, true, "1/2", "1", "1/2"), Epsilon: exp(t, "2")},
 	} {
 		r.Solver = "embedded"
@@ -58,7 +58,7 @@ func TestMechanismAttainsTheOptimum(t *testing.T) {
 			}
 			for c, x := range row.PMF {
 				loss := new(big.Rat).Sub(in.Best(), row.Scores[c])
-				if r.Loss == Squared {
+				if r.Squared {
 					loss.Mul(loss, loss)
 				}
 				at.Add(at, loss.Mul(loss, x))
@@ -69,7 +69,7 @@ func TestMechanismAttainsTheOptimum(t *testing.T) {
 			sum.Add(sum, at.Mul(at, weight))
 			weights.Add(weights, weight)
 		}
-		if r.Criterion == Mean {
+		if !r.Worst {
 			most.Quo(sum, weights)
 		}
 		want, ok := a.Optimum.Rat()
@@ -83,11 +83,11 @@ func TestIrrationalExpIsEnclosed(t *testing.T) {
 	half, err := number.ParseEpsilon("0.5")
 	require.NoError(t, err)
 	for _, g := range []Grid{grid(4, false, "1", "2"), grid(2, true, "1/2", "1", "1")} {
-		for _, criterion := range []Criterion{Mean, Worst} {
-			high := solved(t, Request{Grid: g, Epsilon: exp(t, "164872127/100000000"), Criterion: criterion})
-			low := solved(t, Request{Grid: g, Epsilon: exp(t, "164872128/100000000"), Criterion: criterion})
+		for _, worst := range []bool{false, true} {
+			high := solved(t, Request{Grid: g, Epsilon: exp(t, "164872127/100000000"), Worst: worst})
+			low := solved(t, Request{Grid: g, Epsilon: exp(t, "164872128/100000000"), Worst: worst})
 			for _, gap := range []string{"1e-9", "1e-40"} {
-				r := Request{Grid: g, Epsilon: half, Criterion: criterion, Solver: "embedded", Gap: rat(gap)}
+				r := Request{Grid: g, Epsilon: half, Worst: worst, Solver: "embedded", Gap: rat(gap)}
 				a, err := Solve(context.Background(), r)
 				require.NoError(t, err)
 				require.Empty(t, a.Undecided)

@@ -230,16 +230,16 @@ func TestGEMUsesHalfOfEpsilonForTwo(t *testing.T) {
 // They are no better than permute-and-flip at S and ε/2, which is without the handicap.
 func TestHandicapsDoNotPayForTwo(t *testing.T) {
 	for _, sensitivities := range [][]string{{"1", "2"}, {"1/2", "7/2"}, {"0", "1"}} {
-		for _, loss := range []Loss{Absolute, Squared} {
+		for _, squared := range []bool{false, true} {
 			g := grid(6, false, sensitivities...)
 			full, err := number.ParseEpsilon("2")
 			require.NoError(t, err)
 			half, err := number.ParseEpsilon("1")
 			require.NoError(t, err)
-			flip := solveWith(t, Request{Grid: g, Epsilon: half, Loss: loss}, "pf-pair").Mechanisms[0]
+			flip := solveWith(t, Request{Grid: g, Epsilon: half, Squared: squared}, "pf-pair").Mechanisms[0]
 			most, ok := flip.Loss.Upper()
 			require.True(t, ok)
-			for _, m := range solveWith(t, Request{Grid: g, Epsilon: full, Loss: loss}, "gem", "mgem").Mechanisms {
+			for _, m := range solveWith(t, Request{Grid: g, Epsilon: full, Squared: squared}, "gem", "mgem").Mechanisms {
 				least, ok := m.Loss.Lower()
 				require.True(t, ok)
 				assert.Positive(t, least.Cmp(most), "%s, Δ = %v", m.Name, sensitivities)
@@ -260,7 +260,7 @@ func TestGEMUsesMoreThanHalfOfEpsilonForThree(t *testing.T) {
 func TestLargerGridsLeaveTheOptimum(t *testing.T) {
 	for sensitivities, want := range map[string]string{"1,1,4": "56/75", "1,2,4": "104/125"} {
 		g := grid(8, true, strings.Split(sensitivities, ",")...)
-		p, levels, err := g.problem(Absolute, Mean)
+		p, levels, err := g.problem(false, false)
 		require.NoError(t, err)
 		for q, at := range levels {
 			p.Prior[q].SetFrac64(int64(max(0, 5-slices.Max(at))), 125) // the shifts within 0..4

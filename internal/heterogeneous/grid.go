@@ -71,7 +71,7 @@ func (g *Grid) Check() error {
 }
 
 // problem describes a grid to package optimum, and lists the levels of its vectors, in steps above From.
-func (g *Grid) problem(loss Loss, criterion Criterion) (p *optimum.Problem, levels [][]int, err error) {
+func (g *Grid) problem(squared, worst bool) (p *optimum.Problem, levels [][]int, err error) {
 	if err := g.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -96,7 +96,7 @@ func (g *Grid) problem(loss Loss, criterion Criterion) (p *optimum.Problem, leve
 		var losses []*big.Rat
 		for _, level := range at {
 			x := new(big.Rat).Mul(g.Step, big.NewRat(int64(slices.Max(at)-level), 1))
-			if loss == Squared {
+			if squared {
 				x.Mul(x, x)
 			}
 			losses = append(losses, x)
@@ -107,7 +107,7 @@ func (g *Grid) problem(loss Loss, criterion Criterion) (p *optimum.Problem, leve
 	for _, w := range p.Prior {
 		w.Quo(w, total)
 	}
-	if criterion == Worst {
+	if worst {
 		p.Prior = nil
 	}
 	p.Pairs, err = g.pairs(levels)
@@ -175,7 +175,7 @@ func (g *Grid) pairs(levels [][]int) (pairs []optimum.Pair, err error) {
 }
 
 // statement is how a certificate states the problem (docs/reference/certificate.md).
-func (g *Grid) statement(loss Loss, criterion Criterion) []string {
+func (g *Grid) statement(squared, worst bool) []string {
 	text := func(xs ...*big.Rat) string {
 		out := ""
 		for _, x := range xs {
@@ -186,8 +186,8 @@ func (g *Grid) statement(loss Loss, criterion Criterion) []string {
 	return []string{
 		"heterogeneous", "sensitivities" + text(g.Sensitivities...), "from" + text(g.From), "step" + text(g.Step), fmt.Sprint("steps ", g.Steps),
 		"mechanisms " + map[bool]string{false: "all", true: "shift-invariant"}[g.ShiftInvariant],
-		"loss " + map[Loss]string{Absolute: "error", Squared: "mse"}[loss],
-		"prior " + map[Criterion]string{Mean: "uniform", Worst: "worst"}[criterion],
+		"loss " + map[bool]string{false: "error", true: "mse"}[squared],
+		"prior " + map[bool]string{false: "uniform", true: "worst"}[worst],
 	}
 }
 

@@ -108,7 +108,7 @@ func dense(t testing.TB, r Request, tick *big.Rat) *big.Rat {
 	}
 	worst := len(vectors) * n
 	cost[worst] = zero
-	if r.Criterion == Worst {
+	if r.Worst {
 		cost[worst] = one
 	}
 	for i, p := range vectors {
@@ -122,7 +122,7 @@ func dense(t testing.TB, r Request, tick *big.Rat) *big.Rat {
 		}
 		for c := range n {
 			loss := new(big.Rat).Sub(best, p[c])
-			if r.Loss == Squared {
+			if r.Squared {
 				loss.Mul(loss, loss)
 			}
 			put(sum, i*n+c, one)
@@ -130,7 +130,7 @@ func dense(t testing.TB, r Request, tick *big.Rat) *big.Rat {
 				put(largest, i*n+c, new(big.Rat).Neg(loss))
 			}
 			cost[i*n+c] = zero
-			if r.Criterion == Mean {
+			if !r.Worst {
 				cost[i*n+c] = loss.Quo(loss, big.NewRat(int64(len(vectors)), 1))
 			}
 		}
@@ -188,15 +188,15 @@ func TestOptimumIsThatOfTheWholeProgram(t *testing.T) {
 		{"no multiple of the step", Request{Grid: grid(3, false, "3/2", "1/2"), Epsilon: exp(t, "2")}, "1/2"},
 		{"one is public", Request{Grid: grid(2, false, "0", "1", "1"), Epsilon: exp(t, "2")}, "1"},
 		{"three", Request{Grid: grid(2, false, "1/2", "1", "2"), Epsilon: exp(t, "2")}, "1/2"},
-		{"squared", Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2"), Loss: Squared}, "1"},
-		{"worst", Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2"), Criterion: Worst}, "1"},
-		{"worst of three", Request{Grid: grid(1, false, "1", "1", "0"), Epsilon: exp(t, "2"), Criterion: Worst}, "1"},
+		{"squared", Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2"), Squared: true}, "1"},
+		{"worst", Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2"), Worst: true}, "1"},
+		{"worst of three", Request{Grid: grid(1, false, "1", "1", "0"), Epsilon: exp(t, "2"), Worst: true}, "1"},
 		{"shifts", Request{Grid: grid(3, true, "1", "1"), Epsilon: exp(t, "2")}, "1"},
 		{"shifts of three", Request{Grid: grid(2, true, "1/2", "1/2", "1"), Epsilon: exp(t, "2")}, "1/2"},
 		{"shifts by more than the grid", Request{Grid: grid(3, true, "2", "3"), Epsilon: exp(t, "2")}, "1"},
 		{"shifts of three by more than the grid", Request{Grid: grid(2, true, "1", "3/2", "2"), Epsilon: exp(t, "2")}, "1/2"},
 		{"sensitivities beyond the grid", Request{Grid: grid(2, false, "100", "1"), Epsilon: exp(t, "2")}, "1"},
-		{"shifts, worst", Request{Grid: grid(3, true, "1", "1/2"), Epsilon: exp(t, "3"), Criterion: Worst, Loss: Squared}, "1/2"},
+		{"shifts, worst", Request{Grid: grid(3, true, "1", "1/2"), Epsilon: exp(t, "3"), Worst: true, Squared: true}, "1/2"},
 		{"no privacy loss at all", Request{Grid: grid(2, false, "1", "1"), Epsilon: exp(t, "1")}, "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

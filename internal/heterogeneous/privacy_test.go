@@ -32,8 +32,8 @@ func (estimated) Enclose(*mechanisms.Instance, uint) ([]number.Interval, error) 
 func (e estimated) Float(in *mechanisms.Instance) ([]float64, error) { return e.m.Float(in) }
 
 func TestEstimatesAreMarked(t *testing.T) {
-	for _, criterion := range []Criterion{Mean, Worst} {
-		a := solveWith(t, Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2"), Criterion: criterion, Loss: Squared}, "gem", "≈gem")
+	for _, worst := range []bool{false, true} {
+		a := solveWith(t, Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2"), Worst: worst, Squared: true}, "gem", "≈gem")
 		gem, estimate := a.Mechanisms[0], a.Mechanisms[1]
 		assert.Equal(t, verify.Proved, gem.DP)
 		assert.Equal(t, verify.Undecided, estimate.DP)
@@ -255,7 +255,7 @@ func TestPairIsPrivateAndTight(t *testing.T) {
 			require.NoError(t, err)
 			m, err := mechanisms.Lookup("pf-pair")
 			require.NoError(t, err)
-			described, levels, err := g.problem(Absolute, Mean)
+			described, levels, err := g.problem(false, false)
 			require.NoError(t, err)
 			l, err := newLaw(context.Background(), &g, levels, m, eps, mechanisms.Params{})
 			require.NoError(t, err)

@@ -39,7 +39,7 @@ func TestGeometricNoiseForTwoCandidates(t *testing.T) {
 	}
 	e := "11/10"
 	z := new(big.Rat).Inv(rat(e))
-	got := solved(t, Request{Grid: grid(6, true, "1", "2"), Epsilon: exp(t, e), Loss: Squared})
+	got := solved(t, Request{Grid: grid(6, true, "1", "2"), Epsilon: exp(t, e), Squared: true})
 	geo := differences(6, func(j int) *big.Rat { return new(big.Rat).Mul(big.NewRat(int64(j), 1), geometricPair(z, 3, j)) })
 	assert.Equal(t, "20766/5929", got.RatString())
 	assert.Equal(t, "145760/41503", geo.RatString())

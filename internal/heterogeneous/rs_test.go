@@ -43,7 +43,7 @@ func (c counted) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval,
 // Random stopping takes a second for some hundred vectors: its losses are summed from what was asked of it at first.
 func TestLossesAskForNothingNew(t *testing.T) {
 	g := grid(3, false, "1", "2")
-	p, levels, err := g.problem(Absolute, Mean)
+	p, levels, err := g.problem(false, false)
 	require.NoError(t, err)
 	asked := 0
 	l, err := newLaw(t.Context(), &g, levels, counted{lookup(t, "rs"), &asked}, exp(t, "2"), mechanisms.Params{})

@@ -16,54 +16,12 @@ import (
 	"optratio/verify"
 )
 
-// Loss is what taking a candidate r at q costs.
-type Loss int
-
-const (
-	// Absolute is q* - q_r.
-	Absolute Loss = iota
-	// Squared is (q* - q_r)².
-	Squared
-)
-
-// ParseLoss reads "error" or "mse".
-func ParseLoss(s string) (Loss, error) {
-	switch s {
-	case "error":
-		return Absolute, nil
-	case "mse":
-		return Squared, nil
-	}
-	return 0, fmt.Errorf("loss %q is neither error nor mse", s)
-}
-
-// Criterion is what the expected losses of the grid's vectors are summed up to.
-type Criterion int
-
-const (
-	// Mean is their mean over the grid.
-	Mean Criterion = iota
-	// Worst is the largest.
-	Worst
-)
-
-// ParseCriterion reads "mean" or "worst".
-func ParseCriterion(s string) (Criterion, error) {
-	switch s {
-	case "mean":
-		return Mean, nil
-	case "worst":
-		return Worst, nil
-	}
-	return 0, fmt.Errorf("objective %q is neither mean nor worst", s)
-}
-
 // Request asks for the optimum on a grid and the ratios of some mechanisms to it. Grid and Epsilon are required.
 type Request struct {
 	Grid       Grid
 	Epsilon    number.Epsilon
-	Loss       Loss
-	Criterion  Criterion
+	Squared    bool // taking r at q costs (q* - q_r)², not q* - q_r
+	Worst      bool // the largest expected loss of a vector is to be small, not the mean over the grid
 	Mechanisms []mechanisms.Mechanism
 	Params     mechanisms.Params
 	Solver     string   // as in optimum.Request
@@ -120,12 +78,12 @@ func Solve(ctx context.Context, r Request) (*Result, error) {
 	if i := slices.Index(r.Mechanisms, nil); i >= 0 {
 		return nil, fmt.Errorf("mechanism %d is nil", i)
 	}
-	p, levels, err := r.Grid.problem(r.Loss, r.Criterion)
+	p, levels, err := r.Grid.problem(r.Squared, r.Worst)
 	if err != nil {
 		return nil, err
 	}
 	best, err := optimum.Solve(ctx, optimum.Request{
-		Problem: p, Epsilon: r.Epsilon, Solver: r.Solver, Gap: r.Gap, Report: r.Report, Statement: r.Grid.statement(r.Loss, r.Criterion),
+		Problem: p, Epsilon: r.Epsilon, Solver: r.Solver, Gap: r.Gap, Report: r.Report, Statement: r.Grid.statement(r.Squared, r.Worst),
 	})
 	if err != nil {
 		return nil, err

@@ -108,8 +108,8 @@ func (q *Heterogeneous) request(ctx context.Context, h *Host) (r heterogeneous.R
 		return r, refuse("{sensitivities} %s with {grid} %s: %w", quoted(q.Sensitivities), quoted(q.gridText()), err)
 	}
 	into(&r.Epsilon, &err)(q.Epsilon.Parse())
-	into(&r.Criterion, &err)(Parsed("objective", q.Objective, heterogeneous.ParseCriterion))
-	into(&r.Loss, &err)(Parsed("loss", q.Loss, heterogeneous.ParseLoss))
+	into(&r.Worst, &err)(second("objective", q.Objective, "mean", "worst"))
+	into(&r.Squared, &err)(second("loss", q.Loss, "error", "mse"))
 	into(&r.Mechanisms, &err)(q.mechanisms(len(g.Sensitivities)))
 	into(&r.Params, &err)(q.Params.Values())
 	into(&r.Solver, &err)(solverName(q.Solver))
@@ -188,4 +188,14 @@ func (q *Heterogeneous) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	found := answered(doc, a.Undecided)
 	found.certified(a.WriteCertificate)
 	return found, nil
+}
+
+// second reads one of two names, and reports whether it is the second.
+func second(field, text, a, b string) (bool, error) {
+	return Parsed(field, text, func(text string) (bool, error) {
+		if text != a && text != b {
+			return false, fmt.Errorf("%s %q is neither %s nor %s", field, text, a, b)
+		}
+		return text == b, nil
+	})
 }

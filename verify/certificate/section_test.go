@@ -88,10 +88,10 @@ func (l lines) solve() (*proof, error) {
 			ShiftInvariant: l.field("mechanisms") == "shift-invariant",
 		}}
 		if l.field("loss") == "mse" {
-			r.Loss = heterogeneous.Squared
+			r.Squared = true
 		}
 		if l.field("prior") == "worst" {
-			r.Criterion = heterogeneous.Worst
+			r.Worst = true
 		}
 		a, err := heterogeneous.Solve(ctx, r)
 		if err != nil {
