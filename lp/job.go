@@ -155,12 +155,7 @@ func (j *job) bound(ctx context.Context) error {
 		}
 		return nil
 	}
-	err := j.try(ctx, func() (outcome, error) {
-		if j.chained() {
-			return j.byChains(ctx)
-		}
-		return j.byTables(ctx)
-	})
+	err := j.try(ctx, func() (outcome, error) { return j.enumerated(ctx) })
 	if t, ok := j.best.evidence.(*tableProof); ok && j.Delta != nil && t.Undecided == "" {
 		j.answer.Price = new(t.price())
 	}
@@ -255,34 +250,47 @@ func (j *job) some(ctx context.Context) error {
 // closely is the gap that solvers are given: what rounding adds when a mechanism is rated fits beside it.
 func (j *job) closely() *big.Rat { return new(big.Rat).Mul(j.Gap, big.NewRat(999, 1000)) }
 
-// byChains solves the whole program in chain form, unless permute-and-flip is optimal, which the linear-time test decides where no theorem has.
-func (j *job) byChains(ctx context.Context) (o outcome, err error) {
+// enumerated solves the whole program, unless permute-and-flip is optimal, which the linear-time test decides where no theorem has: of means on the lattice of step 2Δ, with
+// δ = 0 too.
+func (j *job) enumerated(ctx context.Context) (found outcome, err error) {
+	if j.Worst || j.parts() > 1 || j.Delta != nil && j.Delta.Sign() > 0 {
+		return j.byTables(ctx)
+	}
 	p, err := enumerate(ctx, &j.Request)
 	if err != nil {
 		if ctx.Err() != nil {
 			return outcome{limit: context.Cause(ctx).Error()}, nil
 		}
-		return o, err
+		return found, err
 	}
-	if j.answer.PFOptimal == nil && !j.Epsilon.IsZero() {
+	pfOptimal := j.answer.PFOptimal
+	if pfOptimal == nil {
 		if optimal, decided := p.flipOptimal(); decided {
-			o.pfOptimal = &optimal
+			pfOptimal = &optimal
 		}
-		if o.pfOptimal != nil && *o.pfOptimal && j.Method == Auto {
-			return j.flipIsBest(ctx, o)
+		if pfOptimal != nil && *pfOptimal && j.Method == Auto {
+			return j.flipIsBest(ctx, outcome{pfOptimal: pfOptimal})
 		}
 	}
-	e := effort{
+	if j.chained() {
+		found, err = j.byChains(ctx, p)
+	} else {
+		found, err = j.byTables(ctx)
+	}
+	found.pfOptimal = pfOptimal
+	return found, err
+}
+
+// byChains solves the whole program in chain form.
+func (j *job) byChains(ctx context.Context, p *program) (outcome, error) {
+	s, err := p.solve(ctx, effort{
 		solver: j.solver, direct: j.direct(), start: j.start, gap: j.closely(), report: j.Report, frugal: j.frugal(),
 		publish: func(s solution) { j.early.Store(new(j.fromChains(p, &s))) },
-	}
-	s, err := p.solve(ctx, e)
+	})
 	if err != nil {
-		return o, err
+		return outcome{}, err
 	}
-	found := j.fromChains(p, s)
-	found.pfOptimal = o.pfOptimal
-	return found, nil
+	return j.fromChains(p, s), nil
 }
 
 // flipIsBest takes permute-and-flip's objective for the optimum.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/big"
 	"optratio/lattice"
-	"runtime"
 	"testing"
 	"time"
 
@@ -63,22 +62,6 @@ func TestStoppedRequestsHaveAnswers(t *testing.T) {
 			})
 		}
 	}
-}
-
-// At large ε no rational is made of numbers of large exponents.
-func TestMemoryDoesNotGrowWithEpsilon(t *testing.T) {
-	allocated := func(eps string) uint64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		for _, level := range []Level{Paper, Full} {
-			a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: decimalEps(t, eps), Level: level, Method: Enumerated})
-			require.NoError(t, err)
-			sound(t, a, eps)
-		}
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	assert.Less(t, allocated("8192"), uint64(100e6))
 }
 
 // What the whole program is too large for, Auto answers by lumping: to the gap where that is possible, otherwise as far as the

@@ -318,3 +318,17 @@ func TestSpelledOutIsThePlainQuestion(t *testing.T) {
 		assert.Equal(t, want.Pivots, got.Pivots)
 	}
 }
+
+// At δ = 0 the linear-time test decides whether permute-and-flip is optimal, as it does without a δ, also where no theorem is about the prior.
+func TestDeltaZeroKnowsWherePermuteAndFlipIsOptimal(t *testing.T) {
+	for _, e := range []string{"101/100", "3/2", "3"} {
+		r := Request{N: 3, K: 2, Prior: Box(), Level: DP, Loss: Loss{kind: "square"}}
+		want := answered(t, e, r)
+		r.Delta = new(big.Rat)
+		got := answered(t, e, r)
+		require.NotNil(t, got.PFOptimal)
+		assert.Equal(t, want.PFOptimal, got.PFOptimal)
+		assert.Equal(t, want.Optimum, got.Optimum)
+		assert.Equal(t, want.Proof, got.Proof)
+	}
+}
