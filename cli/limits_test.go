@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"os"
@@ -18,6 +17,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
+	"optratio/internal/job"
 	"optratio/verify/audit"
 )
 
@@ -182,12 +182,9 @@ func TestCutLines(t *testing.T) {
 			cancel(command.ErrInterrupted)
 		}
 	}()
-	err := command.ReadLines(ctx, "--scores-file", path, func(text string) error {
-		if text == "-" {
-			return errors.New("no number")
-		}
-		return nil
-	})
+	q := job.NewPMF()
+	q.ScoresFile, q.Eps = path, "1"
+	_, err := q.Answer(ctx, &job.Host{Open: command.Open})
 	assert.ErrorIs(t, err, command.ErrInterrupted)
 }
 
