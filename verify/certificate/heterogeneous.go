@@ -92,18 +92,8 @@ func (h *heterogeneous) cellsOf(i int) {
 // neighbors visits the ordered pairs. Two vectors are neighbors if some shift t suits all candidates, |c·step - t| <= Δ for the change c of its level, or where no shifts
 // are allowed if 0 does.
 func (h *heterogeneous) neighbors(visit func(pair)) {
-	n := len(h.sensitivities)
-	whole, _ := h.cost.Common(append(h.sensitivities[:n:n], h.step))
-	h.cost.Hold(4*n*(h.steps+1), whole[n].BitLen()+32)
-	lower, upper := make([][]*big.Int, n), make([][]*big.Int, n) // the least and the greatest shift, by candidate and by c + steps
-	for r, d := range whole[:n] {
-		for c := -h.steps; c <= h.steps; c++ {
-			h.cost.Multiply(whole[n].BitLen(), 128)
-			x := new(big.Int).Mul(whole[n], big.NewInt(int64(c)))
-			lower[r], upper[r] = append(lower[r], new(big.Int).Sub(x, d)), append(upper[r], x.Add(x, d))
-		}
-	}
-	rows := make([]part, n)
+	lower, upper := h.shiftsOf()
+	rows := make([]part, len(lower))
 	for i, p := range h.vectors {
 		for j, q := range h.vectors {
 			var low, high *big.Int
@@ -125,6 +115,22 @@ func (h *heterogeneous) neighbors(visit func(pair)) {
 			visit(pair{rows: rows})
 		}
 	}
+}
+
+// shiftsOf returns the least and the greatest shift that suits a candidate, by candidate and by c + steps, over a common denominator.
+func (h *heterogeneous) shiftsOf() (lower, upper [][]*big.Int) {
+	n := len(h.sensitivities)
+	whole, _ := h.cost.Common(append(h.sensitivities[:n:n], h.step))
+	h.cost.Hold(4*n*(h.steps+1), whole[n].BitLen()+32)
+	lower, upper = make([][]*big.Int, n), make([][]*big.Int, n)
+	for r, d := range whole[:n] {
+		for c := -h.steps; c <= h.steps; c++ {
+			h.cost.Multiply(whole[n].BitLen(), 128)
+			x := new(big.Int).Mul(whole[n], big.NewInt(int64(c)))
+			lower[r], upper[r] = append(lower[r], new(big.Int).Sub(x, d)), append(upper[r], x.Add(x, d))
+		}
+	}
+	return lower, upper
 }
 
 func (h *heterogeneous) About(p *evidence.Problem) bool {

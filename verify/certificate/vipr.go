@@ -82,43 +82,17 @@ func (w *viprWriter) write(z *big.Rat, o evidence.Options) {
 	w.upper(z, true, 0)
 	w.printf("%% the optimal-mechanism program for n %d, k %d, exp-epsilon %s, objective %s, constraints %s\n", w.n, w.k, new(big.Rat).Inv(z).RatString(), w.objective, w.constraints)
 	w.printf("%% x_M_V is the probability of one candidate at depth V\nVER 1.0\nVAR %d\n", len(l.loss))
-	var costs strings.Builder
-	var sums, point []string
-	var least []*big.Rat // y'(m) of every count vector
-	priced := 0
-	for i, m := range l.lat.Orbits() {
-		var y *big.Rat
-		sum := ""
-		at := l.first[i]
-		for v, count := range m {
-			if count == 0 {
-				continue
-			}
-			w.printf("x_%s_d%d\n", strings.ReplaceAll(strings.Trim(fmt.Sprint(m), "[]"), " ", "_"), v)
-			cost := new(big.Rat).Mul(l.weight[i], big.NewRat(int64(count*v), 1))
-			if v > 0 {
-				fmt.Fprintf(&costs, " %d %s\n", at, cost.RatString())
-				priced++
-			}
-			if x := new(big.Rat).SetFrac(d.left[at], new(big.Int).Mul(d.unit, l.count[at])); y == nil || x.Cmp(y) < 0 {
-				y = x
-			}
-			sum += fmt.Sprintf(" %d %d", at, count)
-			point = append(point, fmt.Sprintf(" %d %s\n", at, new(big.Rat).SetFrac(l.x[at], l.den).RatString()))
-			at++
-		}
-		least, sums = append(least, y), append(sums, fmt.Sprintf("E%d E 1 %d%s", i, at-l.first[i], sum))
-	}
+	columns := w.columns(d)
 	low := new(big.Rat)
-	for i, y := range least {
+	for i, y := range columns.least {
 		low.Add(low, y)
 		for j := l.first[i]; j < l.first[i+1]; j++ {
 			slack := new(big.Rat).SetFrac(d.left[j], d.unit)
 			w.row(slack.Sub(slack, new(big.Rat).Mul(y, new(big.Rat).SetInt(l.count[j]))), "B%d G 0 1 %d 1", j, j)
 		}
 	}
-	for i, y := range least {
-		w.row(y, "%s", sums[i])
+	for i, y := range columns.least {
+		w.row(y, "%s", columns.sums[i])
 	}
 	for j, b := range w.before {
 		if b < 0 {
@@ -134,9 +108,45 @@ func (w *viprWriter) write(z *big.Rat, o evidence.Options) {
 	}
 	high := l.value()
 	high.Mul(high, l.objective().total)
-	w.printf("INT 0\nOBJ min\n%d\n%sCON %d %d\n%s", priced, &costs, w.count, len(l.loss), &w.rows)
-	w.printf("RTP range %s %s\nSOL 1\npoint %d\n%s", low.RatString(), high.RatString(), len(point), strings.Join(point, ""))
+	w.printf("INT 0\nOBJ min\n%d\n%sCON %d %d\n%s", columns.priced, &columns.costs, w.count, len(l.loss), &w.rows)
+	w.printf("RTP range %s %s\nSOL 1\npoint %d\n%s", low.RatString(), high.RatString(), len(l.loss), &columns.point)
 	w.printf("DER 1\nbound G %s OBJ { lin %d\n%s } -1\n", low.RatString(), w.multipliers, &w.derivation)
+}
+
+// viprColumns are what the file has for each cell, and for each count vector.
+type viprColumns struct {
+	costs, point strings.Builder
+	priced       int        // cells with a cost
+	sums         []string   // rows (E)
+	least        []*big.Rat // y'(m)
+}
+
+// columns writes the names of the cells.
+func (w *viprWriter) columns(d *dual) *viprColumns {
+	l, c := w.lattice, &viprColumns{}
+	at := 0
+	for i, m := range l.lat.Orbits() {
+		var y *big.Rat
+		sum := fmt.Sprintf("E%d E 1 %d", i, l.first[i+1]-at)
+		for v, count := range m {
+			if count == 0 {
+				continue
+			}
+			w.printf("x_%s_d%d\n", strings.ReplaceAll(strings.Trim(fmt.Sprint(m), "[]"), " ", "_"), v)
+			if v > 0 {
+				fmt.Fprintf(&c.costs, " %d %s\n", at, new(big.Rat).Mul(l.weight[i], big.NewRat(int64(count*v), 1)).RatString())
+				c.priced++
+			}
+			if x := new(big.Rat).SetFrac(d.left[at], new(big.Int).Mul(d.unit, l.count[at])); y == nil || x.Cmp(y) < 0 {
+				y = x
+			}
+			sum += fmt.Sprintf(" %d %d", at, count)
+			fmt.Fprintf(&c.point, " %d %s\n", at, new(big.Rat).SetFrac(l.x[at], l.den).RatString())
+			at++
+		}
+		c.least, c.sums = append(c.least, y), append(c.sums, sum)
+	}
+	return c
 }
 
 // byTheorem sets the multipliers that the proof by theorem says there are: for each depth j that the objective sums over, with A = Σ_{v<=j} v z^v and B' = Σ_{1<=v<=j} z^v,

@@ -40,6 +40,25 @@ func Rational(s string) *big.Rat {
 	return x
 }
 
+// tweak changes a number.
+func tweak(rng *rand.Rand, x *big.Rat) *big.Rat {
+	switch rng.IntN(7) {
+	case 0:
+		return x.Mul(x, big.NewRat(2, 1))
+	case 1:
+		return x.Neg(x)
+	case 2:
+		return x.SetInt64(0)
+	case 3:
+		return x.Add(x, big.NewRat(1, 1))
+	case 4:
+		return x.Mul(x, big.NewRat(999, 1000))
+	case 5:
+		return x.Add(x, new(big.Rat).SetFrac64(1, 1<<40))
+	}
+	return x.SetInt64(int64(rng.IntN(5)))
+}
+
 // Forge returns a certificate with one to three changes.
 func Forge(rng *rand.Rand, base []string) []string {
 	l := slices.Clone(base)
@@ -61,24 +80,7 @@ func Forge(rng *rand.Rand, base []string) []string {
 		case 4, 5, 6: // one number
 			f := strings.Split(l[i], " ")
 			if k := rng.IntN(len(f)); k > 0 {
-				x := Rational(f[k])
-				switch rng.IntN(7) {
-				case 0:
-					x.Mul(x, big.NewRat(2, 1))
-				case 1:
-					x.Neg(x)
-				case 2:
-					x.SetInt64(0)
-				case 3:
-					x.Add(x, big.NewRat(1, 1))
-				case 4:
-					x.Mul(x, big.NewRat(999, 1000))
-				case 5:
-					x.Add(x, new(big.Rat).SetFrac64(1, 1<<40))
-				case 6:
-					x.SetInt64(int64(rng.IntN(5)))
-				}
-				f[k] = certtext.Value(x)
+				f[k] = certtext.Value(tweak(rng, Rational(f[k])))
 				l[i] = strings.Join(f, " ")
 			}
 		case 7: // mass from one cell to another
