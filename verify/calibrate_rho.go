@@ -45,7 +45,8 @@ func (c *Calibrator) decideRho(ctx context.Context, out *Calibration, eps number
 // nearRho returns the parameter at which the search in floating point puts ρ = R, or 0 where it does not find one: a proposal.
 func (c *Calibrator) nearRho(ctx context.Context, out *Calibration) (float64, error) {
 	target, _ := c.Target.Rho.Float64()
-	if target <= 0 {
+	low := math.Log(2*target) / 2 // no ε-DP mechanism has a greater ρ than ε²/2
+	if target <= 0 || low > math.Log(unlimitedParameter) {
 		return 0, nil
 	}
 	at := func(x float64) (float64, error) { // ln(ρ/R) at the parameter e^x
@@ -57,7 +58,6 @@ func (c *Calibrator) nearRho(ctx context.Context, out *Calibration) (float64, er
 		return math.Log(d.rho / target), err
 	}
 	gap, _ := c.Gap.Float64()
-	low := math.Log(2*target) / 2 // no ε-DP mechanism has a greater ρ than ε²/2
 	fl, err := at(low)
 	high, fh := low, fl
 	for err == nil && fh < 0 {
@@ -145,8 +145,8 @@ func (c *Calibrator) byTheorem(ctx context.Context, out *Calibration) error {
 	}
 	x, _ := c.Target.Rho.Float64()
 	e := &ends{low: new(big.Rat)}
-	start := decimalNear(max(math.Sqrt(2*x), 1.0/(1<<20)))
-	err := c.search(ctx, out, e, []*big.Rat{start}, 1e8, func(eps number.Epsilon) (decided, error) {
+	start := decimalNear(min(max(math.Sqrt(2*x), 1.0/(1<<20)), number.MaxEpsilon))
+	err := c.search(ctx, out, e, []*big.Rat{start}, number.MaxEpsilon, func(eps number.Epsilon) (decided, error) {
 		if ctx.Err() != nil {
 			return decided{verdict: Undecided, reason: "it was stopped"}, nil
 		}

@@ -190,6 +190,18 @@ func TestCalibrationWithoutEnd(t *testing.T) {
 	assert.NotEmpty(t, r.Undecided)
 	_, err = Calibrator{Claim: problem(t, "krr", "0"), N: 3, K: 2}.Calibrate(context.Background())
 	assert.ErrorIs(t, err, ErrClaim)
+	for _, c := range []Calibrator{{N: 2, K: 1}, {AllScores: true}} { // a ρ beyond that of the largest ε
+		c.Claim, c.Target = problem(t, "em", "0"), Target{Rho: big.NewRat(1e9, 1)}
+		r, err := c.Calibrate(context.Background())
+		require.NoError(t, err)
+		low, high := r.Parameter.Ends()
+		assert.Equal(t, "8192", low.RatString())
+		assert.Nil(t, high)
+		assert.Contains(t, r.Undecided, "up to 8192")
+	}
+	r, err = Calibrator{Claim: problem(t, "krr", "0"), Target: Target{Rho: big.NewRat(1e9, 1)}, N: 2, K: 1}.Calibrate(context.Background())
+	require.NoError(t, err)
+	assert.Contains(t, r.Undecided, "up to 4096")
 }
 
 // TestCalibrationToRhoOnBothSides: at the ends of the parameter the enclosed ρ is on either side of the target, on a lattice and for all scores, and on the

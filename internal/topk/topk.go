@@ -177,8 +177,8 @@ func (j *job) at(exp, eps number.Number) (best number.Number, err error) {
 	}
 	low, high := eps.Ends()
 	most, err := optimum(number.FromEpsilon(low))
-	if err != nil {
-		return most, err
+	if err != nil || high.Cmp(big.NewRat(number.MaxEpsilon, 1)) > 0 { // the last digit of the largest ε rounded up
+		return number.Between(number.Int(0), most), err
 	}
 	least, err := optimum(number.FromEpsilon(high))
 	return number.Between(least, most), err

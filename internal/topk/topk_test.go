@@ -548,6 +548,9 @@ func TestChoicesAtLargeEpsilon(t *testing.T) {
 	for _, eps := range []string{"100", "500", "700"} {
 		assert.InEpsilon(t, want, scaled(eps), 1e-8, eps)
 	}
+	eps, err := number.ParseEpsilon("8192")
+	require.NoError(t, err)
+	assert.Len(t, ask(t, 2, 1, 1, eps, "joint:pf").Mechanisms, 1, "its tight ε is 8192, rounded up")
 }
 
 func TestLargeQuestionsAreNoMistakes(t *testing.T) {
