@@ -10,7 +10,6 @@ import (
 type aim struct {
 	left    float64
 	refute  bool
-	many    bool // there are many events, as of numbers
 	claimed float64
 	reach   float64 // of the pair that is rated; 0: 1
 	// approximate: it is for the greatest δ at the claimed ε.
@@ -23,10 +22,9 @@ func (a aim) at(reach float64) aim {
 	return a
 }
 
-// value rates probabilities that n and m draws estimate, moved by a number of standard errors. For a bound it is ln p/o less what the remaining draws leave
-// of doubt. Where a claim is to be refuted, it is by how many standard errors these draws would show that p > e^ε o: of ln p/o for few events; where there are
-// many, as of numbers, of p - e^ε o, which a few lucky draws mislead less. The square of that is twice what the logarithm of the wealth gains at the
-// best stake, to second order.
+// value rates probabilities that n and m draws estimate, moved by a number of standard errors, by what the remaining draws would show. For a bound it is ln p/o
+// less what they leave of doubt. Where a claim is to be refuted, it is by how many standard errors they would show that p > e^ε o, the square of which is twice what
+// the logarithm of the wealth gains at the best stake, to second order; and for δ it is p - e^ε o less what they leave of doubt.
 func (a aim) value(p, o, n, m, errors float64) float64 {
 	r := a.ratio(p, o)
 	draws := a.left / float64(r.at+r.near)
@@ -43,7 +41,7 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 		}
 		return gap - noise
 	}
-	if a.refute && a.many {
+	if a.refute {
 		c := math.Exp(a.claimed)
 		h := nullOf(n*p, m*o, n, m/c)
 		// Where one side was drawn far less often, either its own estimate or what the claim makes of the other's may be too sure.
@@ -53,22 +51,16 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 	}
 	log := math.Log(p/o) + float64(errors*math.Sqrt((1-p)/(p*n)+(1-o)/(o*m)))
 	future := math.Sqrt((1-p)/(p*draws*float64(r.at)) + (1-o)/(max(o, 1/a.left)*draws*float64(r.near)))
-	switch {
-	case !a.refute:
-		return (log - float64(2.7*future)) / cmp.Or(a.reach, 1)
-	case log > a.claimed:
-		return (log - a.claimed) / future
-	}
-	return log - a.claimed
+	return (log - float64(2.7*future)) / cmp.Or(a.reach, 1)
 }
 
 // nullOf returns about the h for which the probabilities h, at the vector, and h/c make x hits in n draws there and y in c·m draws at the neighbor likeliest: see tie.
 func nullOf(x, y, n, m float64) float64 { return min(0.999, (float64(x)+float64(y))/(n+m)) }
 
-// ratio returns how many draws at the neighbor for how many at the vector serve best: to tell p from o, or where a claim is to be refuted by one of many
-// events, the likeliest probabilities that keep to it from others.
+// ratio returns how many draws at the neighbor for how many at the vector serve best: to tell p from o, or where a claim is to be refuted
+// the likeliest probabilities that keep to it from others.
 func (a aim) ratio(p, o float64) ratio {
-	if a.refute && a.many {
+	if a.refute {
 		c := math.Exp(a.claimed)
 		p = nullOf(p, o, 1, 1/c)
 		o = p / c

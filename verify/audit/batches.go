@@ -11,10 +11,10 @@ import (
 
 // finalists are the pairs between which is chosen before a bet: those that promise most, and the most hopeful.
 func (s *statistics) finalists() []edge {
-	edges := s.field.rank(s.field.edges, s.aim(), promise)
+	edges := s.field.rank(s.field.edges, s.aim(), false)
 	first := min(len(edges), finalists)
 	out := slices.Clone(edges[:first])
-	slices.SortStableFunc(edges, func(a, b edge) int { return -cmp.Compare(a.hopeful, b.hopeful) })
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(b.hopeful, a.hopeful) })
 	return append(out, edges[:first]...)
 }
 
@@ -38,7 +38,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 	var open opened
 	for s.drawn < end {
 		f.refit(s.aim())
-		edges = f.rank(edges, s.aim(), promise)
+		edges = f.rank(edges, s.aim(), false)
 		var best edge
 		switch {
 		case len(edges) > 0 && open.base > 0:
@@ -50,7 +50,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 			best = edges[0]
 		}
 		// As long as what is found is suspicious, most of a stage goes into the search; all of it where nothing came more often at one of two neighbors.
-		if len(edges) == 0 || s.suspicious(best.promise) && s.drawn < lastBets {
+		if len(edges) == 0 || math.IsInf(best.promise, -1) || s.suspicious(best.promise) && s.drawn < lastBets {
 			before := s.drawn
 			if err := s.explore(max((end-s.drawn)/3, min(end-s.drawn, least))); err != nil {
 				return false, err

@@ -156,7 +156,7 @@ func TestReachedIsRigorous(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	for _, eps := range []string{"0.001", "0.5", "1", "5", "40", "20000"} {
+	for _, eps := range []string{"0.001", "0.5", "1", "5", "40", "8000"} {
 		w := newWealth(epsilon(t, eps), big.NewRat(1, 20), false)
 		require.Nil(t, w.levels[w.claimed].epsilon)
 		sum := 0.0

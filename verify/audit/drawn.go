@@ -62,7 +62,7 @@ func (d *drawn) Counts(q verify.Vector, samples int64, parse func([]byte, int64)
 }
 
 // added adds counts to a sum, which may have fewer outcomes.
-func added(sum, counts []int64) []int64 {
+func added[T int64 | float64](sum, counts []T) []T {
 	for len(sum) < len(counts) {
 		sum = append(sum, 0)
 	}

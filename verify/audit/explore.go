@@ -221,7 +221,7 @@ func (s *statistics) sites(edges []edge) []int {
 // aim is what the rest of the budget is for.
 func (s *statistics) aim() aim {
 	return aim{
-		left: float64(max(1, s.o.Budget-s.drawn)), refute: s.quick && s.o.wants(), many: s.field.ordered, claimed: s.o.Epsilon.Float(),
+		left: float64(max(1, s.o.Budget-s.drawn)), refute: s.quick && s.o.wants(), claimed: s.o.Epsilon.Float(),
 		approximate: !s.o.wants() && slices.Contains(s.o.measured(), verify.ApproximateDP),
 	}
 }
@@ -241,7 +241,8 @@ func (s *statistics) explore(samples int64) error {
 	for round := range rounds {
 		s.recut()
 		if f.refit(s.aim()); round > 0 {
-			edges = f.stay(edges, s.aim())
+			edges = f.rank(edges, s.aim(), true)
+			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
 		}
 		if round == 1 && apart > 0 {
 			odd, err := s.screen(apart)
@@ -274,7 +275,7 @@ func (s *statistics) candidates(samples int64) []edge {
 	edges := f.edges
 	switch {
 	case f.asymmetric():
-		edges = f.rank(edges, s.aim(), hopeful)
+		edges = f.rank(edges, s.aim(), true)
 	case !f.pooled && !f.ordered:
 		edges = f.leastKnown()
 	}
@@ -294,24 +295,6 @@ func (f *field) leastKnown() []edge {
 	out := slices.Clone(f.edges)
 	slices.SortStableFunc(out, func(a, b edge) int { return cmp.Compare(drawn(a), drawn(b)) })
 	return out
-}
-
-// stay returns the most hopeful of some pairs. Those at which nothing was likelier at one side yet follow: what is rare may still come.
-func (f *field) stay(edges []edge, a aim) []edge {
-	ranked := f.rank(edges, a, hopeful)
-	room := max(fewestPairs, int(staying*float64(len(edges))))
-	for _, e := range edges {
-		if len(ranked) >= room {
-			break
-		}
-		same := func(o edge) bool {
-			return min(o.from, o.to) == min(e.from, e.to) && max(o.from, o.to) == max(e.from, e.to)
-		}
-		if f.places[e.from].event == "" && f.places[e.to].event == "" && !slices.ContainsFunc(ranked, same) {
-			ranked = append(ranked, e)
-		}
-	}
-	return ranked[:min(len(ranked), room)]
 }
 
 // drawEach draws samples at places for the search alone, as long as there are any in the budget.
@@ -373,7 +356,7 @@ func (s *statistics) screen(samples int64) ([]edge, error) {
 		f.places[i].apart = true
 		for _, pair := range f.all {
 			if pair[0] == i || pair[1] == i {
-				e := edge{from: pair[0], to: pair[1], distance: f.distance(f.places[pair[0]].q, f.places[pair[1]].q)}
+				e := f.edge(pair)
 				out, f.edges = append(out, e), append(f.edges, e)
 			}
 		}

@@ -218,10 +218,9 @@ type rating struct {
 // try rates a question that holds for so many outcomes of each place. What it gains is how many squares of a standard error both answers are apart, given that an outcome is
 // in the leaf, and how far one of the answers exceeds what the claim allows, beyond a penalty for the best of many.
 func (r *rating) try(q split, hits []float64, penalty float64) {
-	some, rest := 0.0, make([]float64, len(hits))
-	all := 0.0
+	rest, some, all := r.without(hits), 0.0, 0.0
 	for i, x := range hits {
-		some, all, rest[i] = some+x, all+r.totals[i], r.totals[i]-x
+		some, all = some+x, all+r.totals[i]
 	}
 	if some == 0 || some == all {
 		return
@@ -239,6 +238,29 @@ func (r *rating) try(q split, hits []float64, penalty float64) {
 	if gain > float64(r.gain*(1+1e-9)) {
 		r.best, r.gain = q, gain
 	}
+}
+
+// without returns how many outcomes of each place are none of some.
+func (r *rating) without(hits []float64) []float64 {
+	rest := slices.Clone(r.totals)
+	for i, x := range hits {
+		rest[i] -= x
+	}
+	return rest
+}
+
+// tally adds up the outcomes of each place that have a value somewhere.
+func tally[V comparable](byShape map[*shape][]float64, values func(*shape) map[string]V) map[string]map[V][]float64 {
+	hits := map[string]map[V][]float64{}
+	for s, counts := range byShape {
+		for place, v := range values(s) {
+			if hits[place] == nil {
+				hits[place] = map[V][]float64{}
+			}
+			hits[place][v] = added(hits[place][v], counts)
+		}
+	}
+	return hits
 }
 
 // excess is by how many squares of a standard error an event that came so often exceeds the claim, at the pair and in the direction where it does most.
@@ -273,71 +295,41 @@ func labelPenalty(labels int) float64 { return 3 + 2*math.Log(float64(labels)) }
 
 // labels asks what is at a place.
 func (r *rating) labels(byShape map[*shape][]float64) {
-	hits := map[string]map[string][]float64{}
-	for s, counts := range byShape {
-		for place, label := range s.what {
-			if hits[place] == nil {
-				hits[place] = map[string][]float64{}
-			}
-			if hits[place][label] == nil {
-				hits[place][label] = make([]float64, len(counts))
-			}
-			for i, x := range counts {
-				hits[place][label][i] += x
-			}
-		}
-	}
+	hits := tally(byShape, func(s *shape) map[string]string { return s.what })
 	for _, place := range keysOf(hits) {
-		missing, penalty := slices.Clone(r.totals), labelPenalty(len(hits[place]))
+		var met []float64
+		penalty := labelPenalty(len(hits[place]))
 		for _, label := range keysOf(hits[place]) {
 			r.try(split{place: place, label: label}, hits[place][label], penalty)
-			for i, x := range hits[place][label] {
-				missing[i] -= x
-			}
+			met = added(met, hits[place][label])
 		}
-		r.try(split{place: place}, missing, penalty)
+		r.try(split{place: place}, r.without(met), penalty)
 	}
 }
 
 // sizes asks how long lists are and how often labels come.
 func (r *rating) sizes(byShape map[*shape][]float64) {
-	hits := map[string]map[float64][]float64{}
-	for s, counts := range byShape {
-		for place, size := range s.sizes {
-			if hits[place] == nil {
-				hits[place] = map[float64][]float64{}
-			}
-			if hits[place][size] == nil {
-				hits[place][size] = make([]float64, len(counts))
-			}
-			for i, x := range counts {
-				hits[place][size][i] += x
-			}
-		}
-	}
+	hits := tally(byShape, func(s *shape) map[string]float64 { return s.sizes })
 	questions := 0
 	for _, sizes := range hits {
 		questions += len(sizes)
 	}
 	penalty := labelPenalty(questions) + 1 // labels at a place are told in fewer words
 	for _, place := range keysOf(hits) {
-		rest := slices.Clone(r.totals)
+		var met []float64
 		for _, some := range hits[place] {
-			for i, x := range some {
-				rest[i] -= x
-			}
+			met = added(met, some)
 		}
+		rest := r.without(met)
 		if some := slices.Max(rest) > 0; some && strings.HasPrefix(place, howOften) {
 			hits[place][0] = rest
 		} else if some {
 			continue
 		}
-		below := make([]float64, len(r.totals))
+		var below []float64
 		for _, size := range slices.Sorted(maps.Keys(hits[place])) {
 			r.try(split{place: place, kind: equals, at: size}, hits[place][size], penalty)
-			for i, x := range hits[place][size] {
-				below[i] += x
-			}
+			below = added(below, hits[place][size])
 			r.try(split{place: place, kind: atMost, at: size}, below, penalty)
 		}
 	}
@@ -372,9 +364,7 @@ func (r *rating) numbersAt(place string, bins [][]float64) {
 	cuts := r.cuts[place]
 	below := make([]float64, len(r.totals))
 	for b, hits := range bins {
-		for i, x := range hits {
-			below[i] += x
-		}
+		below = added(below, hits)
 		switch {
 		case hits == nil:
 		case b%2 == 1:

@@ -369,7 +369,7 @@ func TestSizesAreLimited(t *testing.T) {
 
 // Far gaps give weights that double precision holds, or that are 0 at neighbors too.
 func TestGapsAreClear(t *testing.T) {
-	for _, eps := range []string{"0.05", "0.74", "1", "7.2", "20", "300", "5000", "1e12"} {
+	for _, eps := range []string{"0.05", "0.74", "1", "7.2", "20", "300", "5000", "8000"} {
 		o := samplerOptions(t, eps, 1)
 		e := o.Epsilon.Float()
 		for _, gap := range []float64{1, 20, 200, 2000} {

@@ -65,7 +65,7 @@ type field struct {
 	byKey    map[string]int
 	classes  []*class
 	byShape  map[string]int
-	edges    []edge   // one of each class, the likely ones and those met most often first
+	edges    []edge   // one of each class, the likely ones first
 	all      [][2]int // every pair
 	pooled   bool     // outcomes are candidates
 	ordered  bool     // outcomes are ranges of numbers, in their order
@@ -151,8 +151,7 @@ func (f *field) collect(dom *verify.Domain, room int, stopped func() error) erro
 	if err != nil {
 		return err
 	}
-	shapes, times := map[string]int{}, []int{}
-	seen := map[[2]int]bool{}
+	shapes, seen := map[string]bool{}, map[[2]int]bool{}
 	for _, p := range kept {
 		if err := stopped(); err != nil {
 			return err
@@ -166,29 +165,17 @@ func (f *field) collect(dom *verify.Domain, room int, stopped func() error) erro
 		}
 		seen[pair] = true
 		f.all = append(f.all, pair)
-		shape := f.shape(pair)
-		i, ok := shapes[shape]
-		if !ok {
-			i = len(f.edges)
-			shapes[shape] = i
-			f.edges, times = append(f.edges, edge{from: pair[0], to: pair[1], distance: f.distance(p[0], p[1])}), append(times, 0)
-		}
-		times[i]++
-		if low, high := spread(p[0], p[1]); lone(p[0], p[1]) || !f.pooled && low == high {
-			times[i] += len(kept)
+		if shape := f.shape(pair); !shapes[shape] {
+			shapes[shape] = true
+			f.edges = append(f.edges, f.edge(pair))
 		}
 	}
-	order := make([]int, len(times))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[b], times[a]) })
-	sorted := make([]edge, len(order))
-	for i, at := range order {
-		sorted[i] = f.edges[at]
-	}
-	f.edges = sorted
 	return nil
+}
+
+// edge is a pair that nothing is known of.
+func (f *field) edge(pair [2]int) edge {
+	return edge{from: pair[0], to: pair[1], distance: f.distance(f.places[pair[0]].q, f.places[pair[1]].q)}
 }
 
 // thinned returns pairs of different vectors, at most room of them: the first half of the room is for those that come first, the other half is drawn at random
@@ -212,18 +199,6 @@ func (f *field) thinned(pairs vectorPairs, room int, stopped func() error) (kept
 		}
 	}
 	return kept, nil
-}
-
-// lone reports whether one candidate moves against all others, which all move alike: of regular mechanisms such
-// neighbors are the worst (McKenna & Sheldon 2020, Prop. 2).
-func lone(q, other verify.Vector) bool {
-	steps := make([]int64, len(q))
-	for r := range q {
-		steps[r] = other[r] - q[r]
-	}
-	slices.Sort(steps)
-	n := len(steps)
-	return n > 1 && steps[0] != steps[n-1] && (steps[0] == steps[n-2] || steps[1] == steps[n-1])
 }
 
 // shape returns what pairs have in common that differ by the order of candidates, shifts of either side and its direction.
@@ -330,7 +305,7 @@ func (f *field) widen() {
 	pairs := slices.Clone(f.all)
 	f.rng.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
 	for _, pair := range pairs[:min(len(pairs), mostWide)] {
-		f.edges = append(f.edges, edge{from: pair[0], to: pair[1], distance: f.distance(f.places[pair[0]].q, f.places[pair[1]].q)})
+		f.edges = append(f.edges, f.edge(pair))
 	}
 }
 
@@ -405,23 +380,23 @@ func (f *field) outcomes(e edge) int {
 	return max(len(f.classes[a.class].counts), len(f.classes[b.class].counts))
 }
 
-// rank rates pairs and sorts them, the most promising first.
-func (f *field) rank(edges []edge, a aim, key func(edge) float64) []edge {
+// rank rates pairs whose two sides are answered, and sorts them: those that promise most first or, of hopes, those that promise most if the estimates
+// err on the low side. What is nowhere likelier at one side yet comes last.
+func (f *field) rank(edges []edge, a aim, hopes bool) []edge {
 	out := make([]edge, 0, len(edges))
 	for _, e := range edges {
-		if f.places[e.from].event != "" || f.places[e.to].event != "" {
-			continue
-		}
-		if e = f.rate(e, a); !math.IsInf(e.promise, -1) {
-			out = append(out, e)
+		if f.places[e.from].event == "" && f.places[e.to].event == "" {
+			out = append(out, f.rate(e, a))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b edge) int { return -cmp.Compare(key(a), key(b)) })
+	slices.SortStableFunc(out, func(a, b edge) int {
+		if hopes {
+			return cmp.Compare(b.hopeful, a.hopeful)
+		}
+		return cmp.Compare(b.promise, a.promise)
+	})
 	return out
 }
-
-func promise(e edge) float64 { return e.promise }
-func hopeful(e edge) float64 { return e.hopeful }
 
 // surprise says how far a place is from the rest of its class: twice the logarithm of the likelihood ratio between its own
 // frequencies and the class's without it, less what chance brings about.
