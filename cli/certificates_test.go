@@ -258,6 +258,7 @@ func TestCertificatesRefused(t *testing.T) {
 		"ratio -n 9 -k 9 --eps " + long:                               "4096 bits",
 		"ratio -n 9 -k 9 --eps 1,2":                                   "a certificate is about one ε",
 		"ratio -n 20 -k 20 --eps 1 --method lp":                       "more variables here than the checker",
+		"ratio -n 20 -k 20 --eps 1 --delta 0.1":                       "takes; use smaller n or k",
 		"ratio -n 4 -k 4 --eps 1 --loss top1 --method closed-form":    "closed-form proves no certificate",
 		"threshold -n 9 -k 9":                                         "--method lp",
 		"topk -n 9 -k 5 --eps " + long:                                "4096 bits",

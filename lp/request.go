@@ -138,7 +138,11 @@ func (r *Request) complete() error {
 	case r.Method == ClosedForm && r.Certified && !r.published():
 		return fmt.Errorf("%w: closed-form proves no certificate of another step, loss, prior or δ; use method lp", ErrMethod)
 	case r.Method == Enumerated && r.unchecked():
-		return fmt.Errorf("%w: lp has more variables here than the checker of certificates takes; use method lumped or closed-form, smaller n or k, or no certificate", ErrMethod)
+		other := ""
+		if r.published() {
+			other = "method lumped or closed-form, "
+		}
+		return fmt.Errorf("%w: lp has more variables here than the checker of certificates takes; use %ssmaller n or k, or no certificate", ErrMethod, other)
 	}
 	return nil
 }
