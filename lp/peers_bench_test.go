@@ -28,8 +28,8 @@ import (
 // peerLimit bounds one run of a peer's whole process.
 const peerLimit = 100 * time.Second
 
-// whole is what a whole process took.
-type whole struct {
+// processCost is what a whole process took.
+type processCost struct {
 	cpu  float64 // seconds of user and system time
 	peak int64   // bytes
 	out  string
@@ -37,7 +37,7 @@ type whole struct {
 }
 
 // process runs a command to its end, or to the limit.
-func process(b *testing.B, name string, args ...string) whole {
+func process(b *testing.B, name string, args ...string) processCost {
 	ctx, cancel := context.WithTimeout(b.Context(), peerLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -53,7 +53,7 @@ func process(b *testing.B, name string, args ...string) whole {
 		require.NoError(b, err, out.String())
 	}
 	s := cmd.ProcessState
-	return whole{(s.UserTime() + s.SystemTime()).Seconds(), s.SysUsage().(*syscall.Rusage).Maxrss * 1024, out.String(), late}
+	return processCost{(s.UserTime() + s.SystemTime()).Seconds(), s.SysUsage().(*syscall.Rusage).Maxrss * 1024, out.String(), late}
 }
 
 // peer is somebody else's solver: its command line for the files of a program, and why it is left out, if it is.
@@ -213,7 +213,7 @@ func agree(b *testing.B, peer, out string, optimum float64) float64 {
 	return own
 }
 
-func bounded(w whole, text string) string {
+func bounded(w processCost, text string) string {
 	if w.late {
 		return "> " + text
 	}
