@@ -137,6 +137,9 @@ func TestFindingsOfASubject(t *testing.T) {
 		assert.False(t, doc.Mechanisms[1].Error.IsValid())
 		assert.Contains(t, doc.Mechanisms[1].Finding, "sum to 2")
 	}
+	_, problems, code := answered(t, "-n", "1", "-k", "1", "--exp-eps", "3/2", "--mechanism", "pf", "--pmf-exec", subjectCommand("double"))
+	assert.Equal(t, command.Violated, code, "one candidate leaves nothing to lose, but an answer has to be one")
+	assert.Contains(t, problems, "at the scores (0) the probabilities sum to 2")
 }
 
 // A program that does not answer within the time limit leaves the others rated.

@@ -56,8 +56,9 @@ const maxEnumerate = 20_000_000
 // objective returns a mechanism's mean loss under the prior, or its largest loss of a score vector, with enclosures of prec bits: by theorem, but for a request for the
 // program, which is a route of its own, or from its probabilities on the lattice.
 func (q *Request) objective(ctx context.Context, m mechanisms.Mechanism, prec uint) (number.Number, error) {
-	if q.N == 1 {
-		return number.Int(0), nil
+	if q.N == 1 { // whatever it answers is right, if it is an answer
+		_, err := mechanisms.Ask(m, q.instance([]int{0}))
+		return number.Int(0), err
 	}
 	if q.published() || q.Method != Enumerated || q.beyond() != "" {
 		if x, err := q.byTheorem(ctx, m, prec); err != nil || x.IsValid() {
