@@ -108,7 +108,7 @@ func (n Number) Max(m Number) Number {
 }
 
 // Over returns the ratio n/m of two errors, which are numbers >= 0: 1 where both are exactly 0, +∞ where m alone is. Its
-// bounds are the quotients of the bounds; of an estimate, it is an estimate.
+// bounds are the quotients of the bounds; of an estimate, it is an estimate, but for a ratio to 0.
 func (n Number) Over(m Number) Number {
 	lo, hi := n.Ends()
 	least, most := m.Ends()
@@ -135,7 +135,13 @@ func (n Number) Over(m Number) Number {
 func (n Number) estimatedOver(m Number) Number {
 	f := n.Float64() / m.Float64()
 	switch {
-	case n.kind == none || m.kind == none || math.IsNaN(f):
+	case n.kind == none || m.kind == none:
+		return Number{}
+	case m.Float64() == 0 && n.Float64() == 0:
+		return Int(1)
+	case m.Float64() == 0:
+		return Infinity()
+	case math.IsNaN(f):
 		return Number{}
 	case n.kind == estimate:
 		return Estimate(f, n.method)

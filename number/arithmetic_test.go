@@ -103,7 +103,8 @@ func TestOver(t *testing.T) {
 	assert.Equal(t, Bounds(big.NewRat(1, 1), nil), positive.Over(vague))
 	assert.Equal(t, Estimate(0.5, "sum"), Estimate(1, "sum").Over(Int(2)))
 	assert.Equal(t, Estimate(2, "sum"), Int(2).Over(Estimate(1, "sum")))
-	assert.False(t, Estimate(0, "sum").Over(Int(0)).IsValid())
+	assert.Equal(t, Int(1), Estimate(0, "sum").Over(Int(0)))
+	assert.Equal(t, Infinity(), Estimate(1, "sum").Over(Int(0)))
 }
 
 func TestWithin(t *testing.T) {

@@ -135,6 +135,9 @@ func (r *Request) common(ctx context.Context, out *Users) error {
 			return err
 		}
 		most = e.Objective
+		if one := big.NewRat(1, 1); least.Cmp(one) < 0 && most.Cmp(one) >= 0 { // nothing is better than an optimum
+			least = one
+		}
 		out.BestCommonRatio = number.Bounds(least, most)
 		if s.Undecided != "" || out.BestCommonRatio.IsExact() || !s.bounds.IsExact() && out.BestCommonRatio.Within(r.Gap) {
 			out.undecided = cmp.Or(out.undecided, s.Undecided)
