@@ -91,7 +91,7 @@ func TestPrivatePolicyWithoutNoise(t *testing.T) {
 		c := Default()
 		c.Horizon, c.Shift, c.Runs, c.Policies, c.Counter = 500, 500, 2, []string{"rnm-exponential", "gem"}, counter
 		c.Before, c.After = []Arm{{0.2, 0}, {0.8, 0}}, []Arm{{0.2, 0}, {0.8, 0}}
-		c.EpsSelect, c.EpsMean, c.EpsQuantile = 1e6, 1e9, 1e9
+		c.EpsSelect, c.EpsMean, c.EpsQuantile = 8192, 1e9, 1e9
 		r := run(t, c)
 		assert.InDelta(t, 0.6, r.Outcomes[0].Final.Value, 1e-9, "one step at the worse arm, the first")
 		assert.InDelta(t, 0.6, r.Outcomes[0].Before.Value, 1e-9)

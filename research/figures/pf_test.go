@@ -71,8 +71,8 @@ func TestRatiosAreExact(t *testing.T) {
 		figure, curve, n, k string
 		nk                  [2]int
 	}{{"pf-2a", "n = 3", "3", "4", [2]int{3, 4}}, {"pf-2b", "k = 2", "4", "2", [2]int{4, 2}}, {"pf-2c", "k = 4", "4", "4", [2]int{4, 4}}} {
-		for _, objective := range []lp.Prior{{}, lp.Box()} {
-			f := drawn(t, c.figure, "n", c.n, "k", c.k, "points", "250", "objective", objective.String())
+		for name, objective := range map[string]lp.Prior{"paper": {}, "box": lp.Box()} {
+			f := drawn(t, c.figure, "n", c.n, "k", c.k, "points", "250", "objective", name)
 			s := series(t, f, c.curve)
 			wide := 0.7 / (rowHeight - 60) * (slices.Max(s.Y) - slices.Min(s.Y))
 			for _, exp := range []*big.Rat{big.NewRat(21, 20), big.NewRat(6, 5), big.NewRat(4, 3), big.NewRat(3, 2), big.NewRat(2, 1), big.NewRat(9, 1)} {

@@ -95,7 +95,7 @@ func TestLimitEnds(t *testing.T) {
 		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return P(2, epsilon(t, "1"), one) }, one},
 		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return Eps(zero, zero, 3) }, zero},
 		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return Eps(one, big.NewRat(2, 5), 1) }, zero},
-		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return Delta(one, 40, epsilon(t, "100000")) }, zero},
+		{func() (interface{ Rat() (*big.Rat, bool) }, error) { return Delta(one, 40, epsilon(t, "8000")) }, zero},
 	} {
 		x, err := c.got()
 		require.NoError(t, err)
