@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -127,9 +126,4 @@ func compiled(goTool, folder string, write func(name string, data []byte) error)
 		return fmt.Errorf("the engine is larger than %d bytes, or %d compressed", maxRaw, maxCompressed)
 	}
 	return nil
-}
-
-// askFunction is for pages.
-func askFunction(context.Context, []float64, float64, float64) ([]float64, error) {
-	return nil, errors.New("functions in JavaScript are asked in a page")
 }

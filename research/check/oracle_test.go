@@ -18,12 +18,9 @@ import (
 // problem is an instance, whose ranges are looked at.
 type problem struct{ *evidencetest.Program }
 
-type (
-	variable = evidencetest.Variable
-	levelRow = evidencetest.Row
-)
+type levelRow = evidencetest.Row
 
-var key, rat, power = evidencetest.Key, evidencetest.Rat, evidencetest.Power
+var key, rat = evidencetest.Key, evidencetest.Rat
 
 func newProblem(n, k int, expEps, level string) *problem {
 	return &problem{evidencetest.New(n, k, expEps, "paper", level)}
