@@ -187,17 +187,6 @@ func TestSizesOfExactTotals(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.exact, x.IsExact(), "%+v", c)
 	}
-	long, err := number.FromExp(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 400_000)))
-	require.NoError(t, err)
-	x, err := (&Request{N: 2, K: 1, Epsilon: long}).flipError(ctx, 64)
-	require.NoError(t, err)
-	assert.False(t, x.IsExact())
-	lat, err := lattice.New(3, 2)
-	require.NoError(t, err)
-	v, err := totalOfWeights(ctx, mechanisms.Exponential().(weighted), lat, Prior{}, long, 64)
-	require.NoError(t, err)
-	assert.False(t, v.IsExact())
-	assert.Positive(t, v.Enclosure(64).Lo().Sign())
 }
 
 // uniform is a mechanism whose total is that of the exponential mechanism at ε = 0.

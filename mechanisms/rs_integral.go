@@ -260,7 +260,7 @@ func (q *stoppingIntegral[T]) panel(width *big.Rat, lo, hi T, halvings int, abov
 	missed := q.Mul(q.Mul(q.law.density(q.Neg(deficit)), q.missed), size)
 	for _, w := range q.waves {
 		missed := q.Mul(missed, w.top)
-		q.lost += q.upper(missed) * q.upper(w.slope)
+		q.lost += float64(q.upper(missed) * q.upper(w.slope))
 		w.add(q, q.miss(missed))
 	}
 	return nil
