@@ -48,7 +48,11 @@ func (s *Setting) Claim(r *Reader, what string) {
 	if ends[0].Cmp(ends[1]) > 0 {
 		r.Failf("claim %s: the lower bound exceeds the upper bound", what)
 	}
-	s.Claims = append(s.Claims, Claim{On: what, Value: number.Bounds(ends[0], ends[1])})
+	value := number.Bounds(ends[0], ends[1])
+	if low, high := value.Ends(); low == nil || high == nil || low.Cmp(ends[0]) != 0 || high.Cmp(ends[1]) != 0 {
+		Limit("claim %s: an end is too large or too close to 0", what) // it would be moved outwards, and less be judged than is claimed
+	}
+	s.Claims = append(s.Claims, Claim{On: what, Value: value})
 }
 
 // Stated returns the claims, as far as they were read.
