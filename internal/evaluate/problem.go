@@ -98,9 +98,6 @@ func (p *Problem) check() error {
 	return nil
 }
 
-// Candidates returns how many there are.
-func (p *Problem) Candidates() int { return p.n }
-
 // Classes returns how many different scores there are.
 func (p *Problem) Classes() int { return len(p.counts) }
 

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Reasons why a file is not opened.
@@ -83,26 +82,4 @@ func Replace(path string, write func(io.Writer) error) (*os.File, error) {
 		_ = folder.Close()
 	}
 	return f, nil
-}
-
-// Clean removes what killed processes left of files in a folder that were to be replaced and whose names end in suffix. What a living process is writing stays.
-func Clean(folder, suffix string) error {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), suffix+".new")
-		if !ok || !strings.HasPrefix(name, ".") || !e.Type().IsRegular() {
-			continue
-		}
-		f, err := open(filepath.Join(folder, e.Name()), false, false)
-		if err != nil { // another process is at it
-			continue
-		}
-		if err := errors.Join(os.Remove(f.Name()), f.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
 }

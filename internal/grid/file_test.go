@@ -47,8 +47,8 @@ func TestOneHolder(t *testing.T) {
 	assert.ErrorContains(t, err, "no regular file")
 }
 
-// What cannot be written leaves the old file and nothing else; what a kill left is written over, or cleaned away unless somebody is writing it.
-func TestReplaceAndClean(t *testing.T) {
+// What cannot be written leaves the old file and nothing else; what a kill left is written over.
+func TestReplace(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "3-2.cert")
 	names := func() (out []string) {
@@ -70,16 +70,6 @@ func TestReplaceAndClean(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "new", string(data))
 	assert.Equal(t, []string{"3-2.cert"}, names())
-
-	dead, alive, other := beside(path), beside(filepath.Join(folder, "4-2.cert")), beside(filepath.Join(folder, "rows.csv"))
-	for _, name := range []string{dead, other} {
-		require.NoError(t, os.WriteFile(name, nil, 0o600))
-	}
-	writer, err := Open(alive, true)
-	require.NoError(t, err)
-	defer writer.Close()
-	require.NoError(t, Clean(folder, ".cert"))
-	assert.Equal(t, []string{filepath.Base(alive), filepath.Base(other), "3-2.cert"}, names())
 }
 
 // A file that cannot be written is an error, and nothing else is done.
