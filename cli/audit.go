@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/verify"
 	"optratio/verify/audit"
@@ -48,7 +49,7 @@ R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampl
 		title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, q.Epsilon)
 		units := scoreUnits("Δ = " + q.Sensitivity)
 		if q.Inputs != "" {
-			units = "inputs are those of " + command.Quoted(q.Inputs) + "; numbers after a colon are probabilities"
+			units = "inputs are those of " + escape.Quoted(q.Inputs) + "; numbers after a colon are probabilities"
 		}
 		return judgement{title, units, &r.Report, r.Findings, auditNotes(r), q.SampleExec != ""}
 	})
@@ -102,7 +103,7 @@ func auditNotes(r *audit.Report) (lines []string) {
 			note("tight ε %s on the domain alone, without the side set", r.DomainEps)
 		}
 		if dp.Attained != nil && dp.Witness != nil {
-			note("the %s is attained at %s", command.Choose(dp.Stopped, "most so far", "tight ε"), dp.Attained)
+			note("the %s is attained at %s", job.Choose(dp.Stopped, "most so far", "tight ε"), dp.Attained)
 		}
 	}
 	return lines

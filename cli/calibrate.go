@@ -44,17 +44,17 @@ neighbors and leaves the mechanism as it is.`,
 }
 
 func printCalibration(w io.Writer, q *job.Calibrate, r *verify.Calibration) {
-	target := command.Choose(q.Rho != "", q.Rho+"-zCDP", "ε-DP with "+q.Epsilon.String())
+	target := job.Choose(q.Rho != "", q.Rho+"-zCDP", "ε-DP with "+q.Epsilon.String())
 	command.Say(w, "%s, target %s, on %s", r.Mechanism, target, r.Domain)
 	if r.Monotonic {
 		fmt.Fprintln(w, "run with 2Δ replaced by Δ, for neighbors that move all scores one way; of others nothing is said")
 	}
 	if r.Domain == verify.AllScores {
-		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all %sscores at the lower end, and missed at the upper end\n", r.Parameter, command.Choose(r.Monotonic, "monotonic ", ""))
+		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all %sscores at the lower end, and missed at the upper end\n", r.Parameter, job.Choose(r.Monotonic, "monotonic ", ""))
 		return
 	}
 	if r.AllScores.IsValid() {
-		defer fmt.Fprintf(w, "for all real %sscores: parameter ε' = %s, by theorem\n", command.Choose(r.Monotonic, "monotonic ", ""), r.AllScores)
+		defer fmt.Fprintf(w, "for all real %sscores: parameter ε' = %s, by theorem\n", job.Choose(r.Monotonic, "monotonic ", ""), r.AllScores)
 	}
 	if r.Proof == verify.ByTheorem {
 		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met there then, and at no larger parameter\n", r.Parameter)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/internal/slowtest"
 	"optratio/verify/certificate"
 )
@@ -112,7 +113,7 @@ func (a *asker) inputs() []string {
 		}
 	}
 	return slices.Concat([]string{"audit", "--pmf-file", a.file("table", table.String()), "--inputs", a.file("inputs", strings.Join(values[:n], "\n")),
-		"--neighbors", a.file("pairs", pairs.String()), "--outcomes", command.Choose(labels != nil, "labels", "index")}, a.facing())
+		"--neighbors", a.file("pairs", pairs.String()), "--outcomes", job.Choose(labels != nil, "labels", "index")}, a.facing())
 }
 
 // table asks about a table of score vectors.
@@ -137,7 +138,7 @@ func (a *asker) table() []string {
 		quoted := strings.ReplaceAll(key, "1/3", `"1/3"`)
 		fmt.Fprintf(&rows, `{"scores":[%s],"pmf":%s}`+"\n", quoted, a.row(n, labels))
 	}
-	out := slices.Concat([]string{"audit", "--pmf-file", a.file("table", rows.String()), "--outcomes", command.Choose(labels != nil, "labels", "index")}, a.facing())
+	out := slices.Concat([]string{"audit", "--pmf-file", a.file("table", rows.String()), "--outcomes", job.Choose(labels != nil, "labels", "index")}, a.facing())
 	switch a.IntN(4) {
 	case 0:
 		out = append(out, "--neighbors", a.file("pairs", all[0]+";"+all[len(all)-1]+"\n"))

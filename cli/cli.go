@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/escape"
 	"optratio/lp"
 	"optratio/verify/audit"
 	"optratio/verify/certificate"
@@ -92,7 +93,7 @@ func newRoot(s command.Streams) *cobra.Command {
 	root.InitDefaultCompletionCmd()
 	completion, _, _ := root.Find([]string{"completion"})
 	completion.RunE = func(_ *cobra.Command, args []string) error {
-		return command.Usagef("completion takes the name of a shell, bash, zsh, fish or powershell, got %s", command.Quoted(strings.Join(args, " ")))
+		return command.Usagef("completion takes the name of a shell, bash, zsh, fish or powershell, got %s", escape.Quoted(strings.Join(args, " ")))
 	}
 	return root
 }

@@ -23,5 +23,5 @@ func addDomain(c *cobra.Command, d *job.Domain, neighbors string) {
 
 // units says what the numbers of witnesses are. A smaller witness than was given has some of the candidates.
 func units(d *job.Domain) string {
-	return scoreUnits(command.Choose(d.Sensitivities != "", "sensitivities out of "+d.Sensitivities, "Δ = "+d.Sensitivity))
+	return scoreUnits(job.Choose(d.Sensitivities != "", "sensitivities out of "+d.Sensitivities, "Δ = "+d.Sensitivity))
 }

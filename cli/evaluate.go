@@ -67,11 +67,11 @@ func printEvaluation(w io.Writer, found *job.Answer) {
 	default:
 		fmt.Fprintf(w, "%d bins with %d items and %d different scores", d.Bins, *d.Items, d.Classes)
 	}
-	fmt.Fprintf(w, ", Δ = %s%s\n", d.Sensitivity, command.Choose(d.Monotonic, ", monotonic scores", ""))
+	fmt.Fprintf(w, ", Δ = %s%s\n", d.Sensitivity, job.Choose(d.Monotonic, ", monotonic scores", ""))
 	t := command.Table(w, 3)
 	if d.Eps != nil || d.ExpEps != nil {
 		fmt.Fprintln(w)
-		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", command.Choose(d.Eps != nil, "ε", "e^ε"))
+		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", job.Choose(d.Eps != nil, "ε", "e^ε"))
 		for _, each := range found.Documents {
 			d := each.(*document.Evaluate)
 			for _, m := range d.Mechanisms {

@@ -65,13 +65,13 @@ func printHeterogeneous(w io.Writer, eps job.Epsilon, d *document.Heterogeneous)
 	}
 	command.Say(w, "sensitivities %s, scores %s, %s", plainly(d.Sensitivities), d.Grid, eps)
 	fmt.Fprintf(w, "%d score vectors%s, %d pairs of neighbors, %d rows generated\n",
-		d.Vectors, command.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
-	what := command.Choose(d.Loss == "mse", "mean squared error", "expected error")
-	what = command.Choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
+		d.Vectors, job.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
+	what := job.Choose(d.Loss == "mse", "mean squared error", "expected error")
+	what = job.Choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
 	fmt.Fprintf(w, "optimum: %s (%s)\n\n", command.Fraction(d.Optimum), what)
 	t := command.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\terror (%s)\tratio to the optimum\tε-DP on the grid\ttight ε there\n",
-		command.Choose(d.Loss == "mse", "squares of the scores' units", "units of the scores"))
+		job.Choose(d.Loss == "mse", "squares of the scores' units", "units of the scores"))
 	for _, m := range d.Mechanisms {
 		tight := m.TightEps.String()
 		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {

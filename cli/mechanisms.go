@@ -48,7 +48,7 @@ func printMechanisms(w io.Writer, docs []document.Mechanism) {
 	t := command.Table(w, 2)
 	fmt.Fprintln(t, "name\tprivacy claim\tsensitivities\tpmf\tsampler\tsource")
 	for _, d := range docs {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Claim, command.Choose(d.Uniform, "one", "each"), d.PMF, command.Choose(d.Sampler, "yes", "no"), d.Source)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Claim, job.Choose(d.Uniform, "one", "each"), d.PMF, job.Choose(d.Sampler, "yes", "no"), d.Source)
 	}
 	t.Flush()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/escape"
 	"optratio/internal/grid"
 	"optratio/internal/sweep"
 )
@@ -65,7 +66,7 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 		return command.Usagef("-o is missing: name a file for the rows that ends in .csv")
 	}
 	if filepath.Ext(f.out) != ".csv" {
-		return command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
+		return command.Usagef("-o %s: give a name that ends in .csv", escape.Quoted(f.out))
 	}
 	table, err := command.Merge(ctx, f.out, sweep.Rows, func() (*grid.Table[sweep.Row], error) { return sweep.Rows.Merge(ctx, parts) })
 	if err != nil {

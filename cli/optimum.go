@@ -137,7 +137,7 @@ func printOptimum(w io.Writer, q *job.Optimum, d *document.Optimum, file string)
 	if d.Variables > 0 {
 		fmt.Fprintf(w, "%d orbits of inputs, %d variables, %d rows; proof: linear program\n", d.Orbits, d.Variables, d.Rows)
 	}
-	fmt.Fprintf(w, "optimum: %s (%s)\n", command.Fraction(d.Optimum), command.Choose(d.Objective == "worst", "largest loss of any input", "mean loss"))
+	fmt.Fprintf(w, "optimum: %s (%s)\n", command.Fraction(d.Optimum), job.Choose(d.Objective == "worst", "largest loss of any input", "mean loss"))
 	show := number.Number.String
 	if _, exact := d.Optimum.Rat(); exact {
 		show = command.Fraction

@@ -72,7 +72,7 @@ func (a *asking) page(ctx context.Context, c *cobra.Command, q job.Question, h *
 
 // commandLine is the command line itself, with the flags that were given.
 func commandLine(c *cobra.Command) string {
-	words := []string{"optratio", command.Choose(c.HasParent(), c.Name(), "ratio")}
+	words := []string{"optratio", job.Choose(c.HasParent(), c.Name(), "ratio")}
 	for _, arg := range c.Flags().Args() {
 		words = append(words, escape.Shell(arg))
 	}
@@ -80,7 +80,7 @@ func commandLine(c *cobra.Command) string {
 		switch name := command.FlagName(f); {
 		case f.Name == "html" || f.Name == "json":
 		case f.Value.Type() == "bool":
-			words = append(words, name+command.Choose(f.Value.String() == "true", "", "=false"))
+			words = append(words, name+job.Choose(f.Value.String() == "true", "", "=false"))
 		default:
 			words = append(words, name, escape.Shell(f.Value.String()))
 		}

@@ -62,7 +62,7 @@ func printPMF(w io.Writer, scores []*big.Rat, found *job.Answer) {
 		}
 		fmt.Fprintln(t)
 	}
-	row("candidate (from 0)\tscore", func(d *document.PMF) string { return command.Choose(len(docs) == 1, "probability", d.Mechanism) })
+	row("candidate (from 0)\tscore", func(d *document.PMF) string { return job.Choose(len(docs) == 1, "probability", d.Mechanism) })
 	for _, d := range docs {
 		rows, all = max(rows, min(job.MostRows, len(d.PMF))), all && len(d.PMF) <= job.MostRows
 	}

@@ -45,7 +45,7 @@ Equal ρ, not equal ε, is what counts where many choices are composed.`,
 						names = append(names, other.Name())
 					}
 				}
-				return command.Usagef("unknown command or argument %s; optratio --help lists the commands%s", command.Quoted(args[0]), job.DidYouMean(args[0], names))
+				return command.Usagef("unknown command or argument %s; optratio --help lists the commands%s", escape.Quoted(args[0]), job.DidYouMean(args[0], names))
 			}
 			return nil
 		},
@@ -160,16 +160,16 @@ var proofText = map[string]string{
 func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, command.Explained(d.Constraints), question)
 	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", decimal.Count(d.Orbits), decimal.Count(d.Variables), proofText[d.Proof])
-	base := command.Choose(d.Monotonic, "Δ", "2Δ")
+	base := job.Choose(d.Monotonic, "Δ", "2Δ")
 	column, unit := fmt.Sprintf("error (steps of %s)", base), "expected error in steps of "+base
 	if d.Loss != "mean" {
 		column, unit = "loss", "expected loss"
 	}
-	fmt.Fprintf(w, "optimum: %s (%s %s)\n", d.Optimum, command.Choose(d.Objective == "minimax", "largest", "mean"), unit)
+	fmt.Fprintf(w, "optimum: %s (%s %s)\n", d.Optimum, job.Choose(d.Objective == "minimax", "largest", "mean"), unit)
 	if d.Price != nil {
 		fmt.Fprintf(w, "price of δ: the optimum falls by at most %s for each unit that δ grows\n", *d.Price)
 	}
-	if d.Step != command.Choose(d.Monotonic, "delta", "2delta") && (d.Constraints == "paper" || d.Constraints == "monotone") {
+	if d.Step != job.Choose(d.Monotonic, "delta", "2delta") && (d.Constraints == "paper" || d.Constraints == "monotone") {
 		fmt.Fprintf(w, "at this step the worst neighbors alone leave much of privacy out: --constraints dp gives a larger lower bound\n")
 	}
 	if d.Monotonic {
@@ -195,7 +195,7 @@ func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 	}
 	for _, m := range d.Mechanisms {
 		if hi, ok := m.Ratio.Upper(); ok && hi.Cmp(big.NewRat(1, 1)) < 0 {
-			fmt.Fprintf(w, "\n%s is better than any regular %s mechanism can be: it is not one at this ε\n", m.Name, command.Choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
+			fmt.Fprintf(w, "\n%s is better than any regular %s mechanism can be: it is not one at this ε\n", m.Name, job.Choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
 		}
 	}
 }
@@ -203,7 +203,7 @@ func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 // subjectText says what was rated as subject.
 func subjectText(d *document.Subject) string {
 	return fmt.Sprintf("subject: %s, asked about %d of %s score vectors%s; its numbers stand for what is within a relative precision of %s",
-		d.Source, d.Asked, decimal.Count(d.Vectors), command.Choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
+		d.Source, d.Asked, decimal.Count(d.Vectors), job.Choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
 }
 
 // printList writes the table for people, a line for each ε and mechanism.
@@ -211,10 +211,10 @@ func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 	if len(documents) == 0 {
 		return
 	}
-	unit := command.Choose(q.Loss == "mean", fmt.Sprintf("error (steps of %s)", command.Choose(q.Monotonic, "Δ", "2Δ")), "loss")
+	unit := job.Choose(q.Loss == "mean", fmt.Sprintf("error (steps of %s)", job.Choose(q.Monotonic, "Δ", "2Δ")), "loss")
 	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", q.N, q.K, q.Objective, command.Explained(documents[0].(*document.Ratio).Constraints), latticeText(&q.Lattice))
 	t := command.Table(w, 3)
-	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", command.Choose(q.Exp != "", "e^ε", "ε"), unit)
+	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", job.Choose(q.Exp != "", "e^ε", "ε"), unit)
 	for _, each := range documents {
 		d := each.(*document.Ratio)
 		eps := given(d.Eps, d.ExpEps)
@@ -230,8 +230,8 @@ func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 }
 
 func printRho(w io.Writer, d *document.Rho, rho string) {
-	base := command.Choose(d.Monotonic, "Δ", "2Δ")
-	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s, objective %s%s\n", d.N, d.K, rho, d.Objective, command.Choose(d.Monotonic, ", monotonic scores", ""))
+	base := job.Choose(d.Monotonic, "Δ", "2Δ")
+	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s, objective %s%s\n", d.N, d.K, rho, d.Objective, job.Choose(d.Monotonic, ", monotonic scores", ""))
 	where := "on this lattice, of step " + base + "; other scores were not looked at"
 	if d.Domain == "real" {
 		where = "for all real scores and any number of candidates, by theorem"

@@ -53,6 +53,6 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 	h := r.Heuristics
 	fmt.Fprintf(w, "\nrecommended: %s\n", cmp.Or(r.Recommended, "none"))
 	fmt.Fprintf(w, "correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s\n", h.Spearman, h.Pearson, h.BucketCorrelation)
-	fmt.Fprintf(w, "utility bounds: gem %s, noisy max %s%s\n", h.Bounds.GEM, h.Bounds.RNM, command.Choose(h.Bounds.GEMVacuous, " (gem's exceeds the range of scores)", ""))
+	fmt.Fprintf(w, "utility bounds: gem %s, noisy max %s%s\n", h.Bounds.GEM, h.Bounds.RNM, job.Choose(h.Bounds.GEMVacuous, " (gem's exceeds the range of scores)", ""))
 	fmt.Fprintf(w, "note: %s\n", r.Warning)
 }

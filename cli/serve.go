@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/escape"
 	"optratio/internal/front"
 	"optratio/internal/job"
 	"optratio/internal/serve"
@@ -46,7 +47,7 @@ numbers are those of the commands that they name. Ctrl-C ends it.`,
 func serveOn(ctx context.Context, s command.Streams, addr string, parallel int) error {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return command.Usagef("--addr %s: %w; give host:port such as localhost:8080, or localhost:0 for a free port", command.Quoted(addr), err)
+		return command.Usagef("--addr %s: %w; give host:port such as localhost:8080, or localhost:0 for a free port", escape.Quoted(addr), err)
 	}
 	server := serve.New(serve.Config{Addr: listener.Addr().String(), Mechanisms: mechanisms.Names(), Parallel: parallel, Run: runJob}).HTTP()
 	server.BaseContext = func(net.Listener) context.Context { return ctx }

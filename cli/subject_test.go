@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/command"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -81,7 +82,7 @@ func subjectCommand(kind string) string {
 // A program that answers with permute-and-flip's probabilities has permute-and-flip's numbers.
 func TestRatioOfASubject(t *testing.T) {
 	for _, more := range [][]string{nil, {"--step", "delta", "--constraints", "dp"}, {"--objective", "box"}, {"--loss", "top1"}, {"--sensitivity", "2.5"}, {"--assume-symmetric"}, {"--monotonic-scores"}} {
-		name := command.Choose(slices.Contains(more, "--step"), "geo", "pf")
+		name := job.Choose(slices.Contains(more, "--step"), "geo", "pf")
 		args := append([]string{"-n", "3", "-k", "2", "--exp-eps", "3/2", "--mechanism", name, "--pmf-exec", subjectCommand("exact")}, more...)
 		doc, problems, code := answered(t, args...)
 		require.Zero(t, code, "%v: %s", more, problems)

@@ -16,6 +16,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 	"optratio/internal/grid"
 	"optratio/internal/job"
 	"optratio/internal/sweep"
@@ -95,10 +96,10 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 		return nil, err
 	}
 	if kind, _, _ := strings.Cut(f.ratio.Loss, ":"); !slices.Contains([]string{"mean", "square", "top1", "tail"}, kind) {
-		return nil, command.Usagef("--loss %s: a sweep takes mean, square, top1 or tail:T", command.Quoted(f.ratio.Loss))
+		return nil, command.Usagef("--loss %s: a sweep takes mean, square, top1 or tail:T", escape.Quoted(f.ratio.Loss))
 	}
 	if kind, _, _ := strings.Cut(f.ratio.Prior, ":"); !slices.Contains([]string{"", "uniform", "box", "geometric"}, kind) {
-		return nil, command.Usagef("--prior %s: a sweep takes uniform, box or geometric:R", command.Quoted(f.ratio.Prior))
+		return nil, command.Usagef("--prior %s: a sweep takes uniform, box or geometric:R", escape.Quoted(f.ratio.Prior))
 	}
 	h, err := f.host(nil)
 	if err != nil {
@@ -150,7 +151,7 @@ func (f *sweepFlags) options() (o grid.Options, shard grid.Shard, err error) {
 	}
 	o.Path = command.ShardPath(f.out, shard.Index)
 	if filepath.Ext(o.Path) != ".csv" {
-		return o, shard, command.Usagef("-o %s: give a name that ends in .csv", command.Quoted(f.out))
+		return o, shard, command.Usagef("-o %s: give a name that ends in .csv", escape.Quoted(f.out))
 	}
 	o.Resume, o.Jobs = f.resume, f.jobs
 	if o.Jobs == 0 {

@@ -41,7 +41,7 @@ func printThreshold(w io.Writer, q *job.Threshold, d *document.Threshold) {
 	question := latticeText(&q.Lattice)
 	step := strings.ReplaceAll(d.Step, "delta", "Δ")
 	if d.Upper.IsInf() || d.Upper.IsValid() && d.Upper.Float64() == 0 {
-		fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, command.Choose(d.Upper.IsInf(), "no", "every"))
+		fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, job.Choose(d.Upper.IsInf(), "no", "every"))
 		return
 	}
 	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, command.Explained(d.Constraints), question, step, d.Proof)

@@ -46,7 +46,7 @@ func (f *verdictFlags) add(c *cobra.Command) {
 func (f *verdictFlags) create(json bool) (err error) {
 	switch {
 	case !slices.Contains([]string{formatText, formatMarkdown, formatGitHub}, f.format):
-		return command.Usagef("--format: %s is none of text, markdown and github", command.Quoted(f.format))
+		return command.Usagef("--format: %s is none of text, markdown and github", escape.Quoted(f.format))
 	case json && f.format != formatText:
 		return command.Usagef("--format: is for text, and --json prints one JSON document; leave one of the two out")
 	case f.junit != "":
@@ -158,7 +158,7 @@ func printAnnotations(w io.Writer, j judgement) {
 
 // witnessLine says where a property fails.
 func witnessLine(r *verify.Result) string {
-	return fmt.Sprintf("%s %s: %s", r.Name, command.Choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
+	return fmt.Sprintf("%s %s: %s", r.Name, job.Choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
 }
 
 // junitSuites is the root of a JUnit document. It has one suite, with a test case for each property: failed where the property is violated,

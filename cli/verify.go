@@ -91,7 +91,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 	}
 	for _, r := range properties {
 		if r.Attained != nil && r.Witness == nil {
-			command.Say(w, "%s is closest to failing%s at %s", r.Name, command.Choose(r.Stopped, ", of what was compared,", ""), r.Attained)
+			command.Say(w, "%s is closest to failing%s at %s", r.Name, job.Choose(r.Stopped, ", of what was compared,", ""), r.Attained)
 		}
 		if r.Name != verify.RDP {
 			continue

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"optratio/internal/clp"
-	"optratio/internal/command"
+	"optratio/internal/job"
 )
 
 // Version is the version of this program: that of its wheel and of its archives too.
@@ -19,7 +19,7 @@ var commit string
 // versionText is what --version prints: the version, the commit that it was built from where the Go toolchain
 // recorded it, the toolchain and platform, and whether CLP is inside.
 func versionText() string {
-	commit := command.Choose(commit == "", "unknown commit", "commit "+commit)
+	commit := job.Choose(commit == "", "unknown commit", "commit "+commit)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		settings := map[string]string{}
 		for _, s := range info.Settings {
@@ -35,5 +35,5 @@ func versionText() string {
 			}
 		}
 	}
-	return fmt.Sprintf("optratio %s (%s; %s, %s/%s; %s CLP)\n", Version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, command.Choose(clp.Available, "with", "without"))
+	return fmt.Sprintf("optratio %s (%s; %s, %s/%s; %s CLP)\n", Version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH, job.Choose(clp.Available, "with", "without"))
 }

@@ -14,6 +14,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/number"
 	"optratio/research/bandit"
@@ -71,7 +72,7 @@ arms. Everything is an estimate, with its standard error over the runs. Defaults
 func decimals(name, text string) (out []float64, err error) {
 	list, err := decimal.ParseList(text, command.MostEps)
 	if err != nil {
-		return nil, command.Usagef("--%s %s: give decimals separated by commas", name, command.Quoted(text))
+		return nil, command.Usagef("--%s %s: give decimals separated by commas", name, escape.Quoted(text))
 	}
 	for _, x := range list {
 		out = append(out, float(x))
@@ -105,13 +106,13 @@ func (f *banditFlags) parse() (err error) {
 	from, to, ok := strings.Cut(f.clip, ":")
 	ends, err := decimals("clip", from+","+to)
 	if err != nil || !ok || len(ends) != 2 || ends[0] >= ends[1] {
-		return command.Usagef("--clip %s: give from:to such as 0:1", command.Quoted(f.clip))
+		return command.Usagef("--clip %s: give from:to such as 0:1", escape.Quoted(f.clip))
 	}
 	c.Low, c.High = ends[0], ends[1]
 	if f.alpha != "" {
 		alpha, err := decimals("alpha", f.alpha)
 		if err != nil || len(alpha) != 1 || alpha[0] < 0 {
-			return command.Usagef("--alpha %s: give a decimal >= 0", command.Quoted(f.alpha))
+			return command.Usagef("--alpha %s: give a decimal >= 0", escape.Quoted(f.alpha))
 		}
 		c.Alpha = alpha[0]
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/research/claims"
 )
@@ -44,13 +45,13 @@ two versions). The whole ledger takes a few minutes. When a limit ends it, what 
 
 func (f *claimsFlags) run(ctx context.Context) error {
 	if f.source != "" && !slices.Contains(claims.Sources, claims.Source(f.source)) {
-		return command.Usagef("--source %s: give one of %v", command.Quoted(f.source), claims.Sources)
+		return command.Usagef("--source %s: give one of %v", escape.Quoted(f.source), claims.Sources)
 	}
 	entries := slices.DeleteFunc(slices.Clone(claims.All()), func(e claims.Entry) bool {
 		return f.source != "" && f.source != string(e.Source) || !strings.Contains(strings.ToLower(e.Item), strings.ToLower(f.item))
 	})
 	if len(entries) == 0 {
-		return command.Usagef("--item %s: no entry has that in its item; research claims lists them", command.Quoted(f.item))
+		return command.Usagef("--item %s: no entry has that in its item; research claims lists them", escape.Quoted(f.item))
 	}
 	var file *command.OutputFile
 	if f.output != "" {

@@ -91,7 +91,7 @@ func (f *coinsFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := coinsDoc{Candidates: len(scores), Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Coins: x}
+	doc := coinsDoc{Candidates: len(scores), Eps: job.Optional(f.epsilon.Eps), ExpEps: job.Optional(f.epsilon.Exp), Coins: x}
 	f.Show(doc, func(w io.Writer) {
 		fmt.Fprintf(w, "pf flips %s coins in the mean: of %d scores so many are evaluated, if the best is known in advance\n", x, len(scores))
 	})

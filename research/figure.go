@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"optratio/internal/command"
+	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/research/figures"
 )
@@ -62,7 +63,7 @@ func addFigureParameters(fs *pflag.FlagSet) {
 	for _, spec := range figures.Specs() {
 		for _, p := range spec.Params {
 			if fs.Lookup(p.Name) == nil {
-				fs.StringP(p.Name, command.Choose(len(p.Name) == 1, p.Name, ""), "", p.Usage)
+				fs.StringP(p.Name, job.Choose(len(p.Name) == 1, p.Name, ""), "", p.Usage)
 			}
 		}
 	}
@@ -71,7 +72,7 @@ func addFigureParameters(fs *pflag.FlagSet) {
 func (f *figureFlags) args(_ *cobra.Command, args []string) error {
 	switch {
 	case f.list && len(args) > 0:
-		return command.Usagef("--list: takes no name, got %s", command.Quoted(args[0]))
+		return command.Usagef("--list: takes no name, got %s", escape.Quoted(args[0]))
 	case !f.list && len(args) != 1:
 		return command.Usagef("figure takes one name, got %d; research figure --list lists them", len(args))
 	}
@@ -121,10 +122,10 @@ func (f *figureFlags) run(ctx context.Context, name string, fs *pflag.FlagSet) e
 	}
 	format, err := figures.FormatOf(f.out)
 	if err != nil {
-		return command.Usagef("-o %s: %w", command.Quoted(f.out), err)
+		return command.Usagef("-o %s: %w", escape.Quoted(f.out), err)
 	}
 	if f.data == f.out {
-		return command.Usagef("--data %s: is the file of -o; name another", command.Quoted(f.data))
+		return command.Usagef("--data %s: is the file of -o; name another", escape.Quoted(f.data))
 	}
 	given := map[string]string{}
 	fs.Visit(func(flag *pflag.Flag) {

@@ -16,6 +16,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 	"optratio/internal/grid"
 	"optratio/internal/job"
 	"optratio/lp"
@@ -63,7 +64,7 @@ which research check accepts. What was finished when a limit ends the run is in 
 func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
 	p = &ratiomap.Plan{Lower: f.lower, Certs: f.certs, Jobs: cmp.Or(f.jobs, runtime.GOMAXPROCS(0))}
 	if filepath.Ext(f.out) != ".csv" {
-		return nil, command.Usagef("-o %s: name a file for the bounds that ends in .csv", command.Quoted(f.out))
+		return nil, command.Usagef("-o %s: name a file for the bounds that ends in .csv", escape.Quoted(f.out))
 	}
 	if f.ns != "all" {
 		if p.N, err = command.Counts("-n", f.ns); err != nil {
@@ -74,18 +75,18 @@ func (f *mapFlags) plan() (p *ratiomap.Plan, err error) {
 		return nil, err
 	}
 	if most := p.K[len(p.K)-1]; most > ratiomap.MaxDepth {
-		return nil, command.Usagef("-k %s: has the value %d, give depths up to %d", command.Quoted(f.ks), most, ratiomap.MaxDepth)
+		return nil, command.Usagef("-k %s: has the value %d, give depths up to %d", escape.Quoted(f.ks), most, ratiomap.MaxDepth)
 	}
 	if p.Target, err = decimal.Parse(f.target); err != nil || p.Target.Cmp(big.NewRat(1, 1)) <= 0 {
-		return nil, command.Usagef("--target %s: give a decimal above 1 such as 1.014", command.Quoted(f.target))
+		return nil, command.Usagef("--target %s: give a decimal above 1 such as 1.014", escape.Quoted(f.target))
 	}
 	gap, err := decimal.Parse(f.gap)
 	if err != nil || gap.Sign() < 0 {
-		return nil, command.Usagef("--gap %s: give a decimal >= 0 such as 0.0005", command.Quoted(f.gap))
+		return nil, command.Usagef("--gap %s: give a decimal >= 0 such as 0.0005", escape.Quoted(f.gap))
 	}
 	p.Gap, _ = gap.Float64()
 	if gap.Sign() > 0 && p.Gap < ratiomap.MinGap {
-		return nil, command.Usagef("--gap %s: give 0, or at least %g", command.Quoted(f.gap), ratiomap.MinGap)
+		return nil, command.Usagef("--gap %s: give 0, or at least %g", escape.Quoted(f.gap), ratiomap.MinGap)
 	}
 	if p.Level, err = job.Parsed("constraints", f.constraints, lp.ParseLevel); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -84,9 +85,9 @@ func (f *scenarioFlags) chosen() ([]mechanisms.Mechanism, error) {
 func (f *scenarioFlags) scenarios() (out []scenario.Scenario, err error) {
 	if f.slopes != "" {
 		if len(f.numbers) > 0 {
-			return nil, command.Usagef("--t: the family of increasing correlation has no number; give %s or --t, not both", command.Quoted(f.numbers[0]))
+			return nil, command.Usagef("--t: the family of increasing correlation has no number; give %s or --t, not both", escape.Quoted(f.numbers[0]))
 		}
-		text := command.Choose(f.slopes == "all", allSlopes, f.slopes)
+		text := job.Choose(f.slopes == "all", allSlopes, f.slopes)
 		slopes, err := command.ParseList("t", text, "decimals from -1e6 to 1e6, or all", func(x *big.Rat) bool { return new(big.Rat).Abs(x).Cmp(mostSlope) <= 0 })
 		for _, t := range slopes {
 			out = append(out, scenario.Correlated(float(t)))
@@ -109,7 +110,7 @@ func (f *scenarioFlags) scenarios() (out []scenario.Scenario, err error) {
 	for _, text := range numbers {
 		i := slices.IndexFunc(scenario.Scenarios, func(s scenario.Scenario) bool { return s.Name == text })
 		if i < 0 {
-			return nil, command.Usagef("%s: no such scenario; give numbers from 1 to %d", command.Quoted(text), len(scenario.Scenarios))
+			return nil, command.Usagef("%s: no such scenario; give numbers from 1 to %d", escape.Quoted(text), len(scenario.Scenarios))
 		}
 		s := scenario.Scenarios[i]
 		if !s.Fixed() {
@@ -312,7 +313,7 @@ func (p *scenarioPart) name() string {
 
 // name is the mechanism's, marked where it is not private.
 func (r *scenarioRow) name() string {
-	return r.Mechanism + command.Choose(r.Private, "", " (not ε-DP)")
+	return r.Mechanism + job.Choose(r.Private, "", " (not ε-DP)")
 }
 
 // factorText writes a factor for people: 1.00, 12.3, 4e+07.

@@ -99,7 +99,7 @@ func (f *stoppingLimitFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Delta: f.delta, Win: f.win}
+	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: job.Optional(f.epsilon.Eps), ExpEps: job.Optional(f.epsilon.Exp), Delta: f.delta, Win: f.win}
 	if doc.Outcome, err = limit.Law(p, shownRanks); err != nil {
 		return err
 	}

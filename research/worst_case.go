@@ -89,7 +89,7 @@ func (f *worstFlags) run(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		doc := &worstDoc{N: f.n, Eps: command.Optional(f.epsilon.Eps), ExpEps: command.Optional(f.epsilon.Exp), Sensitivity: f.sensitivity}
+		doc := &worstDoc{N: f.n, Eps: job.Optional(f.epsilon.Eps), ExpEps: job.Optional(f.epsilon.Exp), Sensitivity: f.sensitivity}
 		for _, name := range names {
 			row, err := rateWorst(w, name, eps, flip, target)
 			if err != nil {

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 
+	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/internal/strictjson"
 )
@@ -31,25 +31,16 @@ func CreateOutput(flag, path string) (*OutputFile, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return nil, Usagef("%s %s: is a folder; name a file", flag, Quoted(path))
+		return nil, Usagef("%s %s: is a folder; name a file", flag, escape.Quoted(path))
 	case err == nil && !info.Mode().IsRegular():
 		return &OutputFile{flag, path, true}, nil
 	}
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return nil, Usagef("%s %s: cannot be written: %w", flag, Quoted(path), WithoutPath(err))
+		return nil, Usagef("%s %s: cannot be written: %w", flag, escape.Quoted(path), job.WithoutPath(err))
 	}
 	temp.Close()
 	return &OutputFile{flag, path, false}, os.Remove(temp.Name())
-}
-
-// WithoutPath takes the name out of an error about a file, where the message names it already.
-func WithoutPath(err error) error {
-	var place *fs.PathError
-	if errors.As(err, &place) {
-		return place.Err
-	}
-	return err
 }
 
 // Commit fills the file and puts it in its place. Opening and writing end soon after the context does, and a pipe that nobody opens to read is
@@ -123,7 +114,7 @@ func (f *OutputFile) failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("%s %s: not written: %w", f.flag, Quoted(f.Path), WithoutPath(err))
+	err = fmt.Errorf("%s %s: not written: %w", f.flag, escape.Quoted(f.Path), job.WithoutPath(err))
 	var e *ExitError
 	switch {
 	case errors.Is(err, context.Cause(ctx)), errors.Is(err, job.ErrInternal):
@@ -153,7 +144,7 @@ func Open(ctx context.Context, path string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("cannot be read: %w", cause)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", WithoutPath(err))
+		return nil, fmt.Errorf("cannot be read: %w", job.WithoutPath(err))
 	}
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		return nil, errors.Join(errors.New("is a folder; name a file"), file.Close())

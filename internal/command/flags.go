@@ -13,16 +13,6 @@ import (
 	"optratio/internal/job"
 )
 
-// Quoted shows a user's text in a message, without its middle where it is very long.
-func Quoted(s string) string { return escape.Quoted(s) }
-
-func Choose(b bool, yes, no string) string {
-	if b {
-		return yes
-	}
-	return no
-}
-
 // parseBytes reads a size such as 8000000000, 8G or 500M.
 func parseBytes(name, text string) (int64, error) {
 	if r, err := job.Scaled(text); err == nil && r.Sign() > 0 {
@@ -30,7 +20,7 @@ func parseBytes(name, text string) (int64, error) {
 			return int64(f), nil
 		}
 	}
-	return 0, Usagef("--%s %s: give a number of bytes such as 8G", name, Quoted(text))
+	return 0, Usagef("--%s %s: give a number of bytes such as 8G", name, escape.Quoted(text))
 }
 
 // CountFlag is the value of a flag that counts something: 12, 10k, 3M, 1e6.
@@ -66,11 +56,11 @@ const MostEps = 10_000
 func ParseList(name, text, want string, ok func(*big.Rat) bool) ([]*big.Rat, error) {
 	list, err := decimal.ParseList(text, MostEps)
 	if err != nil {
-		return nil, Usagef("--%s %s: %w; give %s, separated by commas or as from:to:step", name, Quoted(text), err, want)
+		return nil, Usagef("--%s %s: %w; give %s, separated by commas or as from:to:step", name, escape.Quoted(text), err, want)
 	}
 	for _, x := range list {
 		if !ok(x) {
-			return nil, Usagef("--%s %s: %s: give %s", name, Quoted(text), x.RatString(), want)
+			return nil, Usagef("--%s %s: %s: give %s", name, escape.Quoted(text), x.RatString(), want)
 		}
 	}
 	return list, nil
@@ -98,12 +88,4 @@ func AddParams(c *cobra.Command, p *job.Params) {
 	fs.StringVar(&p.Eta, "eta", "", "rs-tnb: shape η of the number of draws (default 1)")
 	fs.StringVar(&p.EpsChoice, "eps-choice", "", "combined-gem: share of ε for the choice (default 0.6)")
 	fs.StringVar(&p.Constraints, "constraints", "", "lp-optimal: paper, dp, monotone or full (default paper)")
-}
-
-// Optional is a text for a JSON document, null where it was not given.
-func Optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"optratio/internal/escape"
 	"optratio/internal/grid"
 	"optratio/internal/job"
 )
@@ -22,7 +23,7 @@ const RangeHelp = "values and ranges from:to[:step], separated by commas"
 func Range(flag, text, example string, parse func(string) (*big.Rat, error)) ([]*big.Rat, error) {
 	values, err := grid.Range(text, parse)
 	if err != nil {
-		return nil, Usagef("%s %s: %w; give values or from:to[:step] such as %s", flag, Quoted(text), err, example)
+		return nil, Usagef("%s %s: %w; give values or from:to[:step] such as %s", flag, escape.Quoted(text), err, example)
 	}
 	return values, nil
 }
@@ -39,7 +40,7 @@ func Counts(flag, text string) ([]int, error) {
 	var counts []int
 	for _, v := range values {
 		if !v.IsInt() || v.Sign() <= 0 || v.Num().BitLen() > 31 {
-			return nil, Usagef("%s %s: has the value %s, give whole numbers from 1 to 2^31", flag, Quoted(text), v.RatString())
+			return nil, Usagef("%s %s: has the value %s, give whole numbers from 1 to 2^31", flag, escape.Quoted(text), v.RatString())
 		}
 		counts = append(counts, int(v.Num().Int64()))
 	}

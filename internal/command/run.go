@@ -65,7 +65,7 @@ func Usagef(format string, args ...any) error {
 // NoArgs refuses arguments of a command that has none.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return Usagef("unexpected argument %s; %s --help tells what it takes", Quoted(args[0]), c.CommandPath())
+		return Usagef("unexpected argument %s; %s --help tells what it takes", escape.Quoted(args[0]), c.CommandPath())
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func run(ctx context.Context, newRoot func(Streams) *cobra.Command, args []strin
 	var l limitError
 	switch {
 	case stdout.err.Load() != nil:
-		code, err = Usage, fmt.Errorf("standard output: %w; what is written there is incomplete", WithoutPath(*stdout.err.Load()))
+		code, err = Usage, fmt.Errorf("standard output: %w; what is written there is incomplete", job.WithoutPath(*stdout.err.Load()))
 	case err == nil:
 		return Done
 	case errors.As(err, &e):
@@ -184,7 +184,7 @@ func flagError(c *cobra.Command, err error) error {
 		if errors.As(cause, &number) {
 			cause = errors.New("give a whole number, not larger than the machine can hold")
 		}
-		return Usagef("%s %s: %w", name, Quoted(value.GetValue()), cause)
+		return Usagef("%s %s: %w", name, escape.Quoted(value.GetValue()), cause)
 	}
 	var names []string
 	var missing *pflag.NotExistError
@@ -201,7 +201,7 @@ func flagError(c *cobra.Command, err error) error {
 func RefuseEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
-			err = Usagef("%s %s: the value is empty; give one, or leave the flag out for the default", FlagName(f), Quoted(f.Value.String()))
+			err = Usagef("%s %s: the value is empty; give one, or leave the flag out for the default", FlagName(f), escape.Quoted(f.Value.String()))
 		}
 	})
 	return err

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"optratio/internal/escape"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -107,7 +108,7 @@ func (q *Audit) checkOutcomes() error {
 	switch {
 	case q.Outcomes == audit.Index:
 	case q.Outcomes != audit.Labels && q.Outcomes != audit.Real && q.Outcomes != audit.Mixed:
-		return refuse("{outcomes} %s: give index, labels, real or mixed", quoted(q.Outcomes))
+		return refuse("{outcomes} %s: give index, labels, real or mixed", escape.Quoted(q.Outcomes))
 	case q.SampleExec == "" && (q.Outcomes == audit.Real || q.Outcomes == audit.Mixed):
 		return refuse("{outcomes} %s: this needs {sample-exec}", q.Outcomes)
 	case q.Outcomes == audit.Mixed && q.Children > 1:
@@ -129,7 +130,7 @@ func (q *Audit) askable(properties []verify.Property) ([]verify.Property, error)
 	if q.SampleExec == "" {
 		for _, p := range properties {
 			if (q.Outcomes == audit.Labels || q.Inputs != "") && !slices.Contains(audit.OfLabels, p) {
-				return nil, refuse("{property} %s: %s is about candidates, and {outcomes} are labels", quoted(q.Property), p)
+				return nil, refuse("{property} %s: %s is about candidates, and {outcomes} are labels", escape.Quoted(q.Property), p)
 			}
 		}
 		return properties, nil
@@ -147,9 +148,9 @@ func (q *Audit) askable(properties []verify.Property) ([]verify.Property, error)
 	for _, p := range properties {
 		switch {
 		case !slices.Contains(audit.Testable, p):
-			return nil, refuse("{property} %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", quoted(q.Property), p)
+			return nil, refuse("{property} %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", escape.Quoted(q.Property), p)
 		case q.Outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p):
-			return nil, refuse("{property} %s: %s is about candidates, and {outcomes} are %s", quoted(q.Property), p, q.Outcomes)
+			return nil, refuse("{property} %s: %s is about candidates, and {outcomes} are %s", escape.Quoted(q.Property), p, q.Outcomes)
 		}
 	}
 	return properties, nil
@@ -169,7 +170,7 @@ func (q *Audit) aboutInputs(properties []verify.Property) error {
 	}
 	for _, p := range properties {
 		if !slices.Contains(audit.OfLabels, p) {
-			return refuse("{property} %s: %s is about candidates and scores, which inputs do not have", quoted(q.Property), p)
+			return refuse("{property} %s: %s is about candidates and scores, which inputs do not have", escape.Quoted(q.Property), p)
 		}
 	}
 	return nil
@@ -182,11 +183,11 @@ func (q *Audit) sampling(o *audit.Options) (err error) {
 	}
 	budget, err := Scaled(q.Budget)
 	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
-		return refuse("{budget} %s: give a number of samples such as 1000000, 3M or 1e6", quoted(q.Budget))
+		return refuse("{budget} %s: give a number of samples such as 1000000, 3M or 1e6", escape.Quoted(q.Budget))
 	}
 	o.Budget, o.UntilRefuted = budget.Num().Int64(), q.Until == "refuted"
 	if q.Until != "refuted" && q.Until != "budget" {
-		return refuse("{until} %s: give refuted or budget", quoted(q.Until))
+		return refuse("{until} %s: give refuted or budget", escape.Quoted(q.Until))
 	}
 	return nil
 }
@@ -215,7 +216,7 @@ func (q *Audit) readInputs(ctx context.Context, h *Host) (*audit.Inputs, error) 
 	in := &audit.Inputs{Name: q.Inputs}
 	err := h.readLines(ctx, "inputs", q.Inputs, func(text string) error { return in.Add(json.RawMessage(text)) })
 	if err == nil && in.Values == nil {
-		err = refuse("{inputs} %s: no inputs, give a JSON value a line", quoted(q.Inputs))
+		err = refuse("{inputs} %s: no inputs, give a JSON value a line", escape.Quoted(q.Inputs))
 	}
 	if err != nil {
 		return nil, err
@@ -233,7 +234,7 @@ func (q *Audit) readInputs(ctx context.Context, h *Host) (*audit.Inputs, error) 
 		return in.AddPair(text)
 	})
 	if err == nil && len(in.Pairs) == 0 {
-		err = refuse("{neighbors} %s: the file has no pairs, give one a line such as 0,3", quoted(q.Neighbors))
+		err = refuse("{neighbors} %s: the file has no pairs, give one a line such as 0,3", escape.Quoted(q.Neighbors))
 	}
 	return in, err
 }
@@ -289,7 +290,7 @@ func (q *Audit) examine(ctx context.Context, h *Host, o audit.Options) (*audit.R
 		return nil, err
 	}
 	if len(rows) > 0 && rows[0].Input != nil && q.Inputs == "" {
-		return nil, refuse("{pmf-file} %s: its rows are about inputs, give them with {inputs} FILE and their pairs with {neighbors} FILE", quoted(q.File))
+		return nil, refuse("{pmf-file} %s: its rows are about inputs, give them with {inputs} FILE and their pairs with {neighbors} FILE", escape.Quoted(q.File))
 	}
 	return audit.Table(ctx, q.File, rows, q.Shifted, o)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -41,7 +42,7 @@ func (q *Check) Answer(ctx context.Context, h *Host) (*Answer, error) {
 			err = fmt.Errorf("%w%s", err, q.Remedy)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", quoted(q.File), err)
+			return nil, fmt.Errorf("%s: %w", escape.Quoted(q.File), err)
 		}
 		return &document.Check{Report: report}, nil
 	}, func(why string) *document.Check {

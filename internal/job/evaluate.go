@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/internal/evaluate"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -62,7 +63,7 @@ func (q *Evaluate) read(ctx context.Context, h *Host) (e evaluation, err error) 
 	if err := monotonicToo(q.Monotonic, e.list, sensitivity); err != nil {
 		return e, err
 	}
-	e.doc = document.Evaluate{Task: q.Task, Sensitivity: q.Sensitivity, Monotonic: q.Monotonic, TargetError: optional(q.Target)}
+	e.doc = document.Evaluate{Task: q.Task, Sensitivity: q.Sensitivity, Monotonic: q.Monotonic, TargetError: Optional(q.Target)}
 	switch q.Task {
 	case "worst-case":
 		err = refuse("{task} worst-case moved to bin/research worst-case: make research")
@@ -87,7 +88,7 @@ func (q *Evaluate) ownScores(ctx context.Context, h *Host, e *evaluation, sensit
 		return cause
 	}
 	if err != nil {
-		return refuse("{scores} %s: %w", quoted(q.Scores), err)
+		return refuse("{scores} %s: %w", escape.Quoted(q.Scores), err)
 	}
 	e.problem, e.doc.Bins, e.doc.Classes = p, len(scores), p.Classes()
 	return nil
@@ -142,11 +143,11 @@ func (q *Evaluate) quantile() (*big.Rat, error) {
 	case isQuantile:
 		p, err := within("task", text, "", func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(big.NewRat(1, 1)) < 0 })
 		if err != nil {
-			err = refuse("{task} %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", quoted(q.Task))
+			err = refuse("{task} %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", escape.Quoted(q.Task))
 		}
 		return p, err
 	}
-	return nil, refuse("{task} %s: give mode, median, quantile:P or scores%s", quoted(q.Task), DidYouMean(q.Task, Choices("task")))
+	return nil, refuse("{task} %s: give mode, median, quantile:P or scores%s", escape.Quoted(q.Task), DidYouMean(q.Task, Choices("task")))
 }
 
 // Answer answers it.
@@ -162,7 +163,7 @@ func (q *Evaluate) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	all := &Answer{List: len(e.eps) > 1}
 	for i, eps := range e.eps {
 		doc := e.doc
-		doc.Eps, doc.ExpEps = optional(eps.Eps), optional(eps.Exp)
+		doc.Eps, doc.ExpEps = Optional(eps.Eps), Optional(eps.Exp)
 		at := &evaluating{evaluation: &e, ctx: ctx, doc: &doc, report: report}
 		if eps != (Epsilon{}) {
 			if at.at, err = eps.Parse(); err != nil {

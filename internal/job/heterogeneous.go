@@ -10,6 +10,7 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/internal/heterogeneous"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -45,7 +46,7 @@ const RatedByDefault = "pf-pair,pairwise,pf-mixed,geo-mixed,rnm-exponential,rnm-
 // parseGrid reads a grid.
 func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
 	remedy := func(why string) error {
-		return refuse("{grid} %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", quoted(text), why)
+		return refuse("{grid} %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", escape.Quoted(text), why)
 	}
 	parts := strings.Split(text, ":")
 	if len(parts) == 1 { // the largest alone
@@ -76,7 +77,7 @@ func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
 
 // gridText is the grid with both of its ends.
 func (q *Heterogeneous) gridText() string {
-	return choose(strings.Contains(q.Grid, ":"), q.Grid, "0:"+q.Grid)
+	return Choose(strings.Contains(q.Grid, ":"), q.Grid, "0:"+q.Grid)
 }
 
 func (q *Heterogeneous) request(ctx context.Context, h *Host) (r heterogeneous.Request, err error) {
@@ -95,7 +96,7 @@ func (q *Heterogeneous) request(ctx context.Context, h *Host) (r heterogeneous.R
 			return r, err
 		}
 		if grid = q.gridText(); strings.Count(grid, ":") != 1 {
-			return r, refuse("{step} %s with {grid} %s: give the grid as from:to, or leave out {step}", quoted(q.Step), quoted(grid))
+			return r, refuse("{step} %s with {grid} %s: give the grid as from:to, or leave out {step}", escape.Quoted(q.Step), escape.Quoted(grid))
 		}
 		step := new(big.Rat).Mul(slices.MaxFunc(g.Sensitivities, (*big.Rat).Cmp), big.NewRat(2, int64(l)))
 		grid += ":" + step.RatString()
@@ -105,7 +106,7 @@ func (q *Heterogeneous) request(ctx context.Context, h *Host) (r heterogeneous.R
 	}
 	g.ShiftInvariant = q.ShiftInvariant
 	if err := g.Check(); err != nil {
-		return r, refuse("{sensitivities} %s with {grid} %s: %w", quoted(q.Sensitivities), quoted(q.gridText()), err)
+		return r, refuse("{sensitivities} %s with {grid} %s: %w", escape.Quoted(q.Sensitivities), escape.Quoted(q.gridText()), err)
 	}
 	into(&r.Epsilon, &err)(q.Epsilon.Parse())
 	into(&r.Worst, &err)(second("objective", q.Objective, "mean", "worst"))
@@ -161,7 +162,7 @@ func (q *Heterogeneous) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		case errors.Is(err, mechanisms.ErrInstance):
 			err = refuse("{mechanism}: %w", err)
 		case errors.Is(err, heterogeneous.ErrGrid):
-			err = refuse("{grid} %s: %w", quoted(q.gridText()), err)
+			err = refuse("{grid} %s: %w", escape.Quoted(q.gridText()), err)
 		}
 		return a, err
 	}, func(why string) *heterogeneous.Result {
@@ -175,7 +176,7 @@ func (q *Heterogeneous) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		return nil, err
 	}
 	doc := &document.Heterogeneous{
-		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: q.gridText(), Eps: optional(q.Eps), ExpEps: optional(q.Exp),
+		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: q.gridText(), Eps: Optional(q.Eps), ExpEps: Optional(q.Exp),
 		Objective: q.Objective, Loss: q.Loss, ShiftInvariant: q.ShiftInvariant,
 		Vectors: a.Vectors, Neighbors: a.Neighbors, Variables: a.Variables, Rows: a.Rows, Solver: r.Solver, Pivots: a.Pivots,
 		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 	"optratio/lp"
 	"optratio/mechanisms"
 )
@@ -60,7 +61,7 @@ func FindMechanism(field, name string) (mechanisms.Mechanism, error) {
 func find(field, name string, lookup func(string) (mechanisms.Mechanism, error)) (mechanisms.Mechanism, error) {
 	m, err := lookup(strings.TrimSpace(name))
 	if err != nil {
-		return nil, refuse("{"+field+"} %s: no such mechanism; give one that optratio mechanisms lists%s", quoted(name), DidYouMean(strings.TrimSpace(name), mechanisms.Names()))
+		return nil, refuse("{"+field+"} %s: no such mechanism; give one that optratio mechanisms lists%s", escape.Quoted(name), DidYouMean(strings.TrimSpace(name), mechanisms.Names()))
 	}
 	return m, nil
 }
@@ -81,7 +82,7 @@ func FindMechanisms(list string, lookup func(string) (mechanisms.Mechanism, erro
 	for name := range strings.SplitSeq(list, ",") {
 		m, err := find("mechanism", name, lookup)
 		if _, fewer := lookup(FewerNames()[0] + ":1"); err != nil && fewer == nil && strings.Contains(name, ":") {
-			err = refuse("{mechanism} %s: give NAME:M with M from 1 on and one of these names: %s", quoted(name), strings.Join(FewerNames(), ", "))
+			err = refuse("{mechanism} %s: give NAME:M with M from 1 on and one of these names: %s", escape.Quoted(name), strings.Join(FewerNames(), ", "))
 		}
 		if err != nil {
 			return nil, err
@@ -129,7 +130,7 @@ func splitScores(text string) ([]*big.Rat, error) {
 	}
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &items); err != nil {
-		return nil, fmt.Errorf("%s is no JSON array", quoted(text))
+		return nil, fmt.Errorf("%s is no JSON array", escape.Quoted(text))
 	}
 	if len(items) == 0 {
 		return nil, errors.New("no scores")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 	"optratio/internal/linear"
 	"optratio/lp"
 )
@@ -69,7 +70,7 @@ func (q *Lattice) priorName() string {
 }
 
 // level is the name of the rows that are asked for.
-func (q *Lattice) level() string { return choose(q.Delta == "", q.Constraints, lp.Approximate) }
+func (q *Lattice) level() string { return Choose(q.Delta == "", q.Constraints, lp.Approximate) }
 
 // mostParts bounds L.
 const mostParts = 1 << 16
@@ -91,9 +92,9 @@ func ParseStep(step string, monotonic bool) (int, error) {
 		}
 	}
 	if monotonic {
-		return 0, refuse("{step} %s: with {monotonic-scores} give delta, or delta/L with a whole number L such as delta/2", quoted(step))
+		return 0, refuse("{step} %s: with {monotonic-scores} give delta, or delta/L with a whole number L such as delta/2", escape.Quoted(step))
 	}
-	return 0, refuse("{step} %s: give 2delta, delta, or 2delta/L with a whole number L such as 2delta/3", quoted(step))
+	return 0, refuse("{step} %s: give 2delta, delta, or 2delta/L with a whole number L such as 2delta/3", escape.Quoted(step))
 }
 
 // request reads the question, where scores of files have the sensitivity delta.
@@ -197,7 +198,7 @@ func (q *Lattice) refusePrior(err error) error {
 	if err == nil {
 		return nil
 	}
-	return refuse("{prior} %s: %w", quoted(q.Prior), err)
+	return refuse("{prior} %s: %w", escape.Quoted(q.Prior), err)
 }
 
 // readWeightedVectors reads score vectors, one a line, as numbers of depths on the request's lattice; with weighted each is followed
@@ -209,7 +210,7 @@ func readWeightedVectors(ctx context.Context, h *Host, path string, weighted boo
 		if weighted {
 			left, right, ok := strings.Cut(text, ";")
 			if !ok {
-				return fmt.Errorf("%s has no weight; give score,score,…;weight", quoted(text))
+				return fmt.Errorf("%s has no weight; give score,score,…;weight", escape.Quoted(text))
 			}
 			if weight, err = decimal.ParseNumber(strings.TrimSpace(right)); err != nil {
 				return err

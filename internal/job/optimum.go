@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/number"
 	"optratio/optimum"
 	"optratio/verify"
@@ -50,12 +51,12 @@ func (q *Optimum) Problem(ctx context.Context, h *Host) (p *optimum.Problem, err
 	case q.problem != nil:
 		return q.problem, nil
 	case q.File != "" && q.Preset != "":
-		return nil, refuse("{preset} %s: it takes the place of %s, give one of them", quoted(q.Preset), quoted(q.File))
+		return nil, refuse("{preset} %s: it takes the place of %s, give one of them", escape.Quoted(q.Preset), escape.Quoted(q.File))
 	case q.File != "":
 		p, err = read(ctx, h, "", q.File, optimum.ReadJSON)
 	case q.Preset != "":
 		if p, err = optimum.Preset(q.Preset); err != nil {
-			err = refuse("{preset} %s: %w", quoted(q.Preset), err)
+			err = refuse("{preset} %s: %w", escape.Quoted(q.Preset), err)
 		}
 	case q.Pairs == "" || q.Loss == "":
 		err = refuse("the problem is missing: give FILE, {preset} such as count:4, or {pairs} and {loss}")
@@ -93,7 +94,7 @@ func (q *Optimum) change(ctx context.Context, h *Host, p *optimum.Problem, isNew
 			p.Outputs = p.Inputs
 		}
 		if p.Loss, err = optimum.NamedLoss(q.Loss, p.Inputs, p.Outputs); err != nil {
-			err = refuse("{loss} %s: %w", quoted(q.Loss), err)
+			err = refuse("{loss} %s: %w", escape.Quoted(q.Loss), err)
 		}
 	default:
 		_, err = read(ctx, h, "loss", q.Loss, func(name string, text io.Reader) (x any, err error) {
@@ -103,7 +104,7 @@ func (q *Optimum) change(ctx context.Context, h *Host, p *optimum.Problem, isNew
 	switch {
 	case err != nil:
 	case q.Worst && q.Prior != "" && q.Prior != "worst":
-		err = refuse("{worst} and {prior} %s exclude each other: give one of them", quoted(q.Prior))
+		err = refuse("{worst} and {prior} %s exclude each other: give one of them", escape.Quoted(q.Prior))
 	case q.Worst || q.Prior == "worst":
 		p.Prior = nil
 	case q.Prior == "uniform":
@@ -147,7 +148,7 @@ func (q *Optimum) request(ctx context.Context, h *Host) (r optimum.Request, err 
 	}
 	for _, name := range q.Draw {
 		if !slices.Contains(p.Inputs, name) {
-			return r, refuse("{draw} %s: the problem has no such input", quoted(name))
+			return r, refuse("{draw} %s: the problem has no such input", escape.Quoted(name))
 		}
 	}
 	files, err := SplitNames("users", q.Users)
@@ -213,13 +214,13 @@ func (q *Optimum) Answer(ctx context.Context, h *Host) (*Answer, error) {
 }
 
 // Rated names what is rated.
-func (q *Optimum) Rated() string { return choose(q.Exec != "", "the program", "the table") }
+func (q *Optimum) Rated() string { return Choose(q.Exec != "", "the program", "the table") }
 
 func (q *Optimum) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Mechanism) *document.Optimum {
 	doc := &document.Optimum{
 		Inputs: len(r.Problem.Inputs), Outputs: len(r.Problem.Outputs), Pairs: a.Pairs, Rows: a.Rows, Orbits: a.Orbits, Variables: a.Variables,
-		Eps: optional(q.Eps), ExpEps: optional(q.Exp), Delta: r.Delta.RatString(),
-		Objective: choose(r.Problem.Prior == nil, "worst", "mean"), Optimum: a.Optimum,
+		Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Delta: r.Delta.RatString(),
+		Objective: Choose(r.Problem.Prior == nil, "worst", "mean"), Optimum: a.Optimum,
 		InputNames: r.Problem.Inputs, OutputNames: r.Problem.Outputs, Rounded: rounded, Rated: a.Rated, Users: a.Users,
 		Proof: "lp", Solver: r.Solver, Pivots: a.Pivots, Seconds: a.Seconds, Undecided: a.Undecided,
 	}

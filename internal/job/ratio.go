@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -77,7 +78,7 @@ func (q *Ratio) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		return q.atRho(ctx, h)
 	}
 	if q.Domain != "lattice" {
-		return nil, refuse("{domain} %s: is for {rho}", quoted(q.Domain))
+		return nil, refuse("{domain} %s: is for {rho}", escape.Quoted(q.Domain))
 	}
 	list, err := q.Epsilon.List()
 	if err != nil {
@@ -141,7 +142,7 @@ func (q Ratio) at(ctx context.Context, h *Host, eps Epsilon) (*Answer, error) {
 		return nil, err
 	}
 	doc := &document.Ratio{
-		N: q.N, K: q.K, Eps: optional(q.Eps), ExpEps: optional(q.Exp), Objective: q.Objective, Constraints: q.level(),
+		N: q.N, K: q.K, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Objective: q.Objective, Constraints: q.level(),
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 		Monotonic: q.Monotonic, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(), PFOptimal: a.PFOptimal, Subject: q.subjectDocument(subject, &r), Price: a.Price,

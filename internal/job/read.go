@@ -15,6 +15,7 @@ import (
 
 	"optratio/internal/clp"
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 	"optratio/internal/evaluate"
 	"optratio/internal/linear"
 	"optratio/number"
@@ -36,13 +37,13 @@ func (e Epsilon) Parse() (number.Epsilon, error) {
 	case e.Eps != "":
 		x, err := number.ParseEpsilon(e.Eps)
 		if err != nil {
-			err = refuse("{eps} %s: %w; give a decimal >= 0 such as 0.5", quoted(e.Eps), err)
+			err = refuse("{eps} %s: %w; give a decimal >= 0 such as 0.5", escape.Quoted(e.Eps), err)
 		}
 		return x, err
 	}
 	x, err := number.ParseExp(e.Exp)
 	if err != nil {
-		err = refuse("{exp-eps} %s: %w; give a fraction or a decimal >= 1 such as 3/2", quoted(e.Exp), err)
+		err = refuse("{exp-eps} %s: %w; give a fraction or a decimal >= 1 such as 3/2", escape.Quoted(e.Exp), err)
 	}
 	return x, err
 }
@@ -52,9 +53,9 @@ func (e Epsilon) List() (list []Epsilon, err error) {
 	if e.Eps == "" == (e.Exp == "") {
 		return []Epsilon{e}, nil
 	}
-	names, err := SplitNames(choose(e.Eps != "", "eps", "exp-eps"), e.Eps+e.Exp)
+	names, err := SplitNames(Choose(e.Eps != "", "eps", "exp-eps"), e.Eps+e.Exp)
 	for _, text := range names {
-		list = append(list, Epsilon{choose(e.Eps != "", text, ""), choose(e.Eps != "", "", text)})
+		list = append(list, Epsilon{Choose(e.Eps != "", text, ""), Choose(e.Eps != "", "", text)})
 	}
 	return list, err
 }
@@ -67,15 +68,16 @@ func (e Epsilon) String() string {
 	return "e^ε = " + e.Exp
 }
 
-// optional is a text for a JSON document, null where it was not given.
-func optional(s string) *string {
+// Optional is a text for a JSON document, null where it was not given.
+func Optional(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-func choose(b bool, yes, no string) string {
+// Choose returns yes or no.
+func Choose[T any](b bool, yes, no T) T {
 	if b {
 		return yes
 	}
@@ -89,7 +91,7 @@ func SplitNames(field, list string) (names []string, err error) {
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		if name = strings.TrimSpace(name); name == "" {
-			return nil, refuse("{"+field+"} %s: an item of the list is empty; take a comma away, or fill in what is between them", quoted(list))
+			return nil, refuse("{"+field+"} %s: an item of the list is empty; take a comma away, or fill in what is between them", escape.Quoted(list))
 		}
 		names = append(names, name)
 	}
@@ -113,7 +115,7 @@ func ParsePositive(field, text string) (*big.Rat, error) {
 		return nil, refuse("{"+field+"}: %w; give a decimal > 0", err)
 	}
 	if r.Sign() <= 0 {
-		return nil, refuse("{"+field+"} %s: give a decimal > 0", quoted(text))
+		return nil, refuse("{"+field+"} %s: give a decimal > 0", escape.Quoted(text))
 	}
 	return r, nil
 }
@@ -132,7 +134,7 @@ func into[T any](to *T, first *error) func(T, error) {
 func within(field, text, want string, ok func(*big.Rat) bool) (*big.Rat, error) {
 	x, err := decimal.ParseNumber(text)
 	if err != nil || !ok(x) {
-		return nil, refuse("{"+field+"} %s: give "+want, quoted(text))
+		return nil, refuse("{"+field+"} %s: give "+want, escape.Quoted(text))
 	}
 	return x, nil
 }
@@ -150,7 +152,7 @@ func parseDelta(text string) (*big.Rat, error) {
 func Probability(field, text string) (*big.Rat, error) {
 	r, err := decimal.Parse(text)
 	if err != nil || !probability(r) {
-		return nil, refuse("{"+field+"} %s: give a decimal from 0 to 1", quoted(text))
+		return nil, refuse("{"+field+"} %s: give a decimal from 0 to 1", escape.Quoted(text))
 	}
 	return r, nil
 }
@@ -176,7 +178,7 @@ func Scaled(text string) (*big.Rat, error) {
 func gap(text string, none bool) (*big.Rat, error) {
 	x, err := decimal.Parse(text)
 	if err != nil || x.Sign() < 0 || x.Sign() == 0 && !none {
-		return nil, refuse("{gap} %s: give a decimal "+choose(none, ">=", ">")+" 0 such as 1e-9", quoted(text))
+		return nil, refuse("{gap} %s: give a decimal "+Choose(none, ">=", ">")+" 0 such as 1e-9", escape.Quoted(text))
 	}
 	return x, nil
 }
@@ -185,7 +187,7 @@ func gap(text string, none bool) (*big.Rat, error) {
 func FloatGap(text string) (float64, error) {
 	gap, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(gap >= 0 && gap < 1) {
-		return 0, refuse("{gap} %s: give a decimal from 0 to 1 such as 1e-9", quoted(text))
+		return 0, refuse("{gap} %s: give a decimal from 0 to 1 such as 1e-9", escape.Quoted(text))
 	}
 	return gap, nil
 }
@@ -193,7 +195,7 @@ func FloatGap(text string) (float64, error) {
 // findSolver reads a solver's name.
 func findSolver(name string) (linear.Solver, error) {
 	if !slices.Contains(Choices("solver"), name) {
-		return nil, refuse("{solver} %s: give auto, clp or embedded%s", quoted(name), DidYouMean(name, Choices("solver")))
+		return nil, refuse("{solver} %s: give auto, clp or embedded%s", escape.Quoted(name), DidYouMean(name, Choices("solver")))
 	}
 	s, err := clp.Find(name)
 	if err != nil {
@@ -221,7 +223,7 @@ const longestInput = 1 << 24
 func (h *Host) open(ctx context.Context, field, path string) (io.ReadCloser, error) {
 	file, err := h.Open(ctx, path)
 	if err != nil {
-		return nil, refuse(choose(field == "", "", "{"+field+"} ")+"%s: %w", quoted(path), err)
+		return nil, refuse(Choose(field == "", "", "{"+field+"} ")+"%s: %w", escape.Quoted(path), err)
 	}
 	return file, nil
 }
@@ -253,7 +255,7 @@ func (h *Host) readLines(ctx context.Context, field, path string, each func(text
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return refuse("%s:%d: a line of more than %d bytes, is it a text file?", path, at, longestInput)
 	} else if err != nil {
-		return refuse("%s:%d: cannot be read: %w", path, at, withoutPath(err))
+		return refuse("%s:%d: cannot be read: %w", path, at, WithoutPath(err))
 	}
 	return short(path, rest)
 }
@@ -266,8 +268,8 @@ func short(path string, rest *io.LimitedReader) error {
 	return nil
 }
 
-// withoutPath takes the name out of an error about a file, where the message names it already.
-func withoutPath(err error) error {
+// WithoutPath takes the name out of an error about a file, where the message names it already.
+func WithoutPath(err error) error {
 	var place *fs.PathError
 	if errors.As(err, &place) {
 		return place.Err
@@ -289,7 +291,7 @@ func readAll[T any](ctx context.Context, h *Host, field, path, choices, none str
 	case err != nil:
 		return nil, err
 	case out == nil:
-		return nil, refuse("{"+field+"} %s: %s", quoted(path), none)
+		return nil, refuse("{"+field+"} %s: %s", escape.Quoted(path), none)
 	}
 	return out, nil
 }
@@ -316,7 +318,7 @@ func read[T any](ctx context.Context, h *Host, field, path string, parse func(na
 	out, err = parse(path, rest)
 	switch late := short(path, rest); {
 	case ctx.Err() != nil && err != nil:
-		return out, refuse(choose(field == "", "", "{"+field+"} ")+"%s: cannot be read: %w", quoted(path), context.Cause(ctx))
+		return out, refuse(Choose(field == "", "", "{"+field+"} ")+"%s: cannot be read: %w", escape.Quoted(path), context.Cause(ctx))
 	case late != nil:
 		return out, late
 	case err != nil:
@@ -331,7 +333,7 @@ func (h *Host) ReadHistogram(ctx context.Context, path string) (counts []int64, 
 		return read(ctx, h, "histogram", path, func(name string, text io.Reader) ([]int64, error) {
 			data, err := io.ReadAll(text)
 			if err != nil {
-				return nil, refuse("{histogram} %s: cannot be read: %w", quoted(path), withoutPath(err))
+				return nil, refuse("{histogram} %s: cannot be read: %w", escape.Quoted(path), WithoutPath(err))
 			}
 			counts, err := evaluate.ReadNPY(data)
 			if err != nil {
@@ -342,7 +344,7 @@ func (h *Host) ReadHistogram(ctx context.Context, path string) (counts []int64, 
 	}
 	var table evaluate.Counts
 	if err = h.readLines(ctx, "histogram", path, table.Line); err == nil && table.Values == nil {
-		err = refuse("{histogram} %s: has no counts, give one a line", quoted(path))
+		err = refuse("{histogram} %s: has no counts, give one a line", escape.Quoted(path))
 	}
 	return table.Values, err
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/internal/escape"
 	"optratio/number"
 )
 
@@ -45,5 +44,3 @@ func IsInput(err error) bool {
 	var e number.InputError
 	return errors.As(err, &e)
 }
-
-func quoted(s string) string { return escape.Quoted(s) }

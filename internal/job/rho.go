@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -38,7 +39,7 @@ func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
 		return nil, refuse("{" + slices.Min(others) + "}: makes no sense with {rho}, which compares mechanisms with each other on the lattice of step 2Δ; leave it out")
 	}
 	if q.Domain != "lattice" && q.Domain != "real" {
-		return nil, refuse("{domain} %s: give lattice or real", quoted(q.Domain))
+		return nil, refuse("{domain} %s: give lattice or real", escape.Quoted(q.Domain))
 	}
 	rho, err := ParsePositive("rho", q.Rho)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"optratio/internal/clp"
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/internal/linear"
 	"optratio/internal/secretary"
 	"optratio/internal/stopping"
@@ -117,7 +118,7 @@ func (h *Host) readArrivals(ctx context.Context, path string, n int) ([]int, err
 		rank, err := strconv.Atoi(text)
 		switch {
 		case err != nil || rank < 1 || rank > n:
-			return 0, fmt.Errorf("%s: give a rank from 1 to n = %d", quoted(text), n)
+			return 0, fmt.Errorf("%s: give a rank from 1 to n = %d", escape.Quoted(text), n)
 		case seen[rank]:
 			return 0, fmt.Errorf("rank %d is there already: give every rank once", rank)
 		}
@@ -125,7 +126,7 @@ func (h *Host) readArrivals(ctx context.Context, path string, n int) ([]int, err
 		return rank, nil
 	})
 	if err == nil && len(arrivals) != n {
-		err = refuse("{play} %s: %d ranks: give all n = %d, one a line", quoted(path), len(arrivals), n)
+		err = refuse("{play} %s: %d ranks: give all n = %d, one a line", escape.Quoted(path), len(arrivals), n)
 	}
 	return arrivals, err
 }
@@ -147,7 +148,7 @@ func (q *Stopping) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, Eps: optional(q.Eps), ExpEps: optional(q.Exp), Delta: q.Delta, Win: q.Win}
+	in.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Delta: q.Delta, Win: q.Win}
 	if err := in.law(); err != nil {
 		return nil, err
 	}
@@ -299,7 +300,7 @@ func parseOrder(field, text string) (out []int, err error) {
 	for item := range strings.SplitSeq(text, ",") {
 		v, err := strconv.Atoi(strings.TrimSpace(item))
 		if err != nil {
-			return nil, refuse("{"+field+"} %s: %s is no whole number; give an order such as 3,1,2", quoted(text), quoted(item))
+			return nil, refuse("{"+field+"} %s: %s is no whole number; give an order such as 3,1,2", escape.Quoted(text), escape.Quoted(item))
 		}
 		out = append(out, v)
 	}

@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/lp"
 	"optratio/number"
 )
@@ -35,7 +36,7 @@ func (q *Threshold) request(ctx context.Context, h *Host) (r lp.Request, err err
 	case q.Method == "lp":
 		r.Method = lp.Enumerated
 	case q.Method != "auto" && q.Method != "closed-form":
-		err = refuse("{method} %s: give auto or lp", quoted(q.Method))
+		err = refuse("{method} %s: give auto or lp", escape.Quoted(q.Method))
 	case h.Certificate:
 		err = refuse("{cert}: certificates come with {method} lp")
 	}
@@ -53,7 +54,7 @@ func (q *Threshold) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		return nil, err
 	}
 	decided := func(exp *big.Rat, optimal bool) {
-		report("permute-and-flip is %s at e^ε = %s", choose(optimal, "optimal", "not optimal"), exp.RatString())
+		report("permute-and-flip is %s at e^ε = %s", Choose(optimal, "optimal", "not optimal"), exp.RatString())
 	}
 	a, err := Settle(ctx, func() (*lp.ThresholdAnswer, error) { return lp.Threshold(ctx, r, decided) },
 		func(why string) *lp.ThresholdAnswer { return &lp.ThresholdAnswer{Proof: "none", Undecided: why} })

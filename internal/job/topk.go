@@ -72,7 +72,7 @@ func (q *TopK) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		return nil, err
 	}
 	found := answered(&document.TopK{
-		N: q.N, K: q.K, Top: q.Top, Eps: optional(q.Eps), ExpEps: optional(q.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
+		N: q.N, K: q.K, Top: q.Top, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}, a.Undecided)
 	found.certified(a.WriteCertificate)

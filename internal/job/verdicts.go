@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/escape"
 	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/certificate"
@@ -189,13 +190,13 @@ func (q *Verify) read(ctx context.Context, h *Host) (j checking, err error) {
 	j.options.Complete()
 	if q.Domain.Domain != "lattice" {
 		if q.Step != "2delta" {
-			return j, refuse("{step}: is for {domain} lattice; the vectors of %s are as far apart as they are", quoted(q.Domain.Domain))
+			return j, refuse("{step}: is for {domain} lattice; the vectors of %s are as far apart as they are", escape.Quoted(q.Domain.Domain))
 		}
 		j.vectors, j.model, err = q.vectors(ctx, h, &j.Claim)
 		return j, err
 	}
 	if j.options.Worst = q.Neighbors == "worst"; !j.options.Worst && q.Neighbors != "linf" {
-		return j, refuse("{neighbors} %s: on the lattice, give linf or worst", quoted(q.Neighbors))
+		return j, refuse("{neighbors} %s: on the lattice, give linf or worst", escape.Quoted(q.Neighbors))
 	}
 	if j.options.Step, err = ParseStep(q.Step, q.Monotonic); err != nil {
 		return j, err
@@ -258,7 +259,7 @@ func (j *checking) setting() witnessed {
 
 // neighborsWord is how a certificate names who is a neighbor.
 func neighborsWord(m verify.Neighborhood) string {
-	return choose(m == verify.Monotonic, "monotonic", "linf")
+	return Choose(m == verify.Monotonic, "monotonic", "linf")
 }
 
 // Calibrate asks for the largest parameter at which a mechanism is private.

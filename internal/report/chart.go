@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/number"
 )
 
@@ -88,10 +89,10 @@ func bars(groups []group, description string) template.HTML {
 	d := drawing{y: 4}
 	for _, g := range groups {
 		top := d.y
-		d.text(barLeft, d.y+13, choose(g.bad, "bad", choose(g.marked != "", "", "soft")), "start", g.heading+choose(g.marked != "", " – "+g.marked, ""))
+		d.text(barLeft, d.y+13, job.Choose(g.bad, "bad", job.Choose(g.marked != "", "", "soft")), "start", g.heading+job.Choose(g.marked != "", " – "+g.marked, ""))
 		d.y += 18
 		for _, b := range g.bars {
-			d.text(barLeft, d.y+11, "", "start", b.number+choose(b.label != "", " "+b.label, ""))
+			d.text(barLeft, d.y+11, "", "start", b.number+job.Choose(b.label != "", " "+b.label, ""))
 			d.y += 17
 			d.rect(barLeft, d.y, math.Max(length(b.value), 0.5), barHeight, b.class)
 			if b.band != nil {
@@ -101,7 +102,7 @@ func bars(groups []group, description string) template.HTML {
 			d.y += barHeight + 5
 		}
 		if g.marked != "" {
-			d.rect(2, top, chartWidth-4, d.y-top, choose(g.bad, "box", "plain box"))
+			d.rect(2, top, chartWidth-4, d.y-top, job.Choose(g.bad, "box", "plain box"))
 		}
 		d.y += 6
 	}
@@ -180,9 +181,9 @@ func (c *chart) svg(description string) template.HTML {
 	}
 	for _, l := range c.curves {
 		var path strings.Builder
-		to := choose(c.steps, "H%s V%s", "L%s %s")
+		to := job.Choose(c.steps, "H%s V%s", "L%s %s")
 		for j := range l.x {
-			fmt.Fprintf(&path, choose(j == 0, "M%s %s", to), at(px(l.x[j])), at(py(l.y[j])))
+			fmt.Fprintf(&path, job.Choose(j == 0, "M%s %s", to), at(px(l.x[j])), at(py(l.y[j])))
 		}
 		d.add(`<path class="line %s" d="%s"/>`, l.class, path.String())
 		if len(c.curves) > 1 || l.name != "" {
@@ -195,7 +196,7 @@ func (c *chart) svg(description string) template.HTML {
 	}
 	for i, m := range c.marks {
 		if m.x >= x0 && m.x <= x1 { // not for NaN
-			class := choose(i == 0, "mark", "mark other")
+			class := job.Choose(i == 0, "mark", "mark other")
 			d.segment(px(m.x), top, px(m.x), bottom, class)
 			name(class, m.name)
 		}
@@ -246,11 +247,4 @@ func short(x float64) string {
 		return strconv.FormatFloat(math.Round(x/100)/10, 'g', -1, 64) + "k"
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
-}
-
-func choose[T any](b bool, yes, no T) T {
-	if b {
-		return yes
-	}
-	return no
 }

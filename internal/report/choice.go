@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"optratio/internal/document"
+	"optratio/internal/job"
 	"optratio/internal/recommend"
 )
 
@@ -28,9 +29,9 @@ func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 	table := &Table{Head: []string{"mechanism", "mean squared error", "expected error"}}
 	for _, list := range [][]recommend.Rated{d.Mechanisms, d.NotPrivate} {
 		for _, m := range list {
-			name := m.Name + choose(m.Private, "", ", not ε-DP")
+			name := m.Name + job.Choose(m.Private, "", ", not ε-DP")
 			if len(groups) < mostCompared {
-				groups = append(groups, single(name, choose(m.Private, "one", "two"), m.ExpectedError))
+				groups = append(groups, single(name, job.Choose(m.Private, "one", "two"), m.ExpectedError))
 			}
 			table.Rows = append(table.Rows, []string{name, m.MSE.String(), m.ExpectedError.String()})
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"optratio/internal/document"
+	"optratio/internal/job"
 	"optratio/verify"
 )
 
@@ -18,7 +19,7 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 	if d.Loss == "mse" {
 		error, unit = "mean squared error", "in the squares of the scores' units"
 	}
-	error = choose(d.Objective == "worst", "largest ", "mean ") + error
+	error = job.Choose(d.Objective == "worst", "largest ", "mean ") + error
 	p := &Page{
 		Title: fmt.Sprintf("Candidates with the sensitivities %s, scores %s, %s", strings.Join(sensitivities, ", "), d.Grid, given(d.Eps, d.ExpEps)),
 		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible on the grid is %s", error, told(d.Optimum)),
@@ -35,7 +36,7 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 	var violations []string
 	for _, m := range d.Mechanisms {
 		if m.Loss.IsValid() && !m.Loss.IsInf() {
-			groups = append(groups, single(m.Name, choose(m.DP == verify.Proved, "one", "two"), m.Loss))
+			groups = append(groups, single(m.Name, job.Choose(m.DP == verify.Proved, "one", "two"), m.Loss))
 		}
 		table.Rows = append(table.Rows, []string{m.Name, m.Loss.String(), m.Ratio.String(), string(m.DP), m.TightEps.String()})
 		if m.Witness != nil {
@@ -49,8 +50,8 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 		p.Sections = append(p.Sections, Section{Title: "Where they are not private", Items: violations})
 	}
 	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: []string{
-		fmt.Sprintf("The grid has %s score vectors%s and %s pairs of neighbors. Other scores were not looked at.", grouped(int64(d.Vectors)), choose(d.ShiftInvariant, " up to shifts", ""), grouped(int64(d.Neighbors))),
-		"The least error possible is that of all ε-DP mechanisms on the grid" + choose(d.ShiftInvariant, " that look at differences of scores only", "") + "; it was proved in exact or outward-rounded arithmetic.",
+		fmt.Sprintf("The grid has %s score vectors%s and %s pairs of neighbors. Other scores were not looked at.", grouped(int64(d.Vectors)), job.Choose(d.ShiftInvariant, " up to shifts", ""), grouped(int64(d.Neighbors))),
+		"The least error possible is that of all ε-DP mechanisms on the grid" + job.Choose(d.ShiftInvariant, " that look at differences of scores only", "") + "; it was proved in exact or outward-rounded arithmetic.",
 	}})
 	return p
 }

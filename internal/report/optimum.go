@@ -9,6 +9,7 @@ import (
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/number"
 )
 
@@ -18,7 +19,7 @@ func ofOptimum(d *document.Optimum) *Page {
 	if d.Delta != "0" {
 		private += ", δ = " + d.Delta
 	}
-	loss := choose(d.Objective == "worst", "largest loss of any input", "mean loss")
+	loss := job.Choose(d.Objective == "worst", "largest loss of any input", "mean loss")
 	p := &Page{
 		Title: fmt.Sprintf("The best private mechanism of %s inputs and %s outputs, %s", grouped(int64(d.Inputs)), grouped(int64(d.Outputs)), private),
 		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible is %s", loss, told(d.Optimum)),

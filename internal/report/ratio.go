@@ -9,6 +9,7 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/document"
+	"optratio/internal/job"
 	"optratio/number"
 )
 
@@ -81,7 +82,7 @@ func (d *ratio) headline() (tone, word string) {
 	case !ok || !m.Ratio.IsRigorous():
 		return "open", fmt.Sprintf("%s: %s times the least error possible", m.Name, m.Ratio)
 	case bounded && hi.Cmp(one) < 0:
-		return "bad", fmt.Sprintf("%s is better than an %s mechanism of this kind can be: it is not one", m.Name, choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
+		return "bad", fmt.Sprintf("%s is better than an %s mechanism of this kind can be: it is not one", m.Name, job.Choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
 	case bounded && lo.Cmp(one) == 0 && hi.Cmp(one) == 0:
 		return "good", fmt.Sprintf("%s is optimal: no such mechanism has a smaller %s", m.Name, d.measure())
 	case d.Undecided != "":
@@ -102,8 +103,8 @@ func high(n number.Number) string {
 
 // measure names what is minimised.
 func (d *ratio) measure() string {
-	what := choose(d.Loss == "mean" || d.Loss == "", "expected error", "expected loss ("+d.Loss+")")
-	return choose(d.Objective == "minimax", "worst-case "+what, "mean "+what)
+	what := job.Choose(d.Loss == "mean" || d.Loss == "", "expected error", "expected loss ("+d.Loss+")")
+	return job.Choose(d.Objective == "minimax", "worst-case "+what, "mean "+what)
 }
 
 func (d *ratio) sentences() []string {
@@ -118,7 +119,7 @@ func (d *ratio) sentences() []string {
 	}
 	return append(out, fmt.Sprintf("“Possible” means: for the mechanisms described at the end of this page, with scores that are multiples of %s, in the mean over all such score vectors%s.",
 		strings.ReplaceAll(cmp.Or(d.Step, "2delta"), "delta", "Δ"),
-		choose(d.Objective == "minimax", " replaced by the worst of them", "")))
+		job.Choose(d.Objective == "minimax", " replaced by the worst of them", "")))
 }
 
 // errors draws the errors of the mechanisms and the optimum.
@@ -132,7 +133,7 @@ func (d *ratio) errors() Section {
 		groups = append(groups, single(m.Name, "one", m.Error))
 		table.Rows = append(table.Rows, []string{m.Name, m.Error.String(), m.Ratio.String()})
 	}
-	unit := choose(d.Loss == "mean" || d.Loss == "", " in steps of "+choose(d.Monotonic, "Δ", "2Δ"), "")
+	unit := job.Choose(d.Loss == "mean" || d.Loss == "", " in steps of "+job.Choose(d.Monotonic, "Δ", "2Δ"), "")
 	return Section{Title: "Errors", Table: table, Figure: &Figure{
 		SVG: bars(groups, "Bars of the errors in the table below."), Caption: "The " + d.measure() + unit + ". Digits before … are certain.",
 	}}
@@ -189,7 +190,7 @@ func (c *Curve) section() Section {
 	if c.Errors { // of too many mechanisms for a column each
 		table.Head = []string{"ε", "mechanism", "expected error"}
 	}
-	most := choose(c.Errors, 0, 1.02)
+	most := job.Choose(c.Errors, 0, 1.02)
 	for i, eps := range c.Eps {
 		row := []string{eps.String()}
 		for j, r := range c.Values[i] {
@@ -224,5 +225,5 @@ func (c *Curve) section() Section {
 	drawing.marks = marks
 	return Section{Title: "The same for other ε", Figure: &Figure{
 		SVG: drawing.svg(description + "; the numbers are in the table below."), Table: table, Caption: caption,
-	}, Text: []string{choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}
+	}, Text: []string{job.Choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"optratio/internal/document"
+	"optratio/internal/job"
 )
 
 func ofConcentrated(d *document.Rho) *Page {
-	first, base := d.Mechanisms[0].Name, choose(d.Monotonic, "Δ", "2Δ")
+	first, base := d.Mechanisms[0].Name, job.Choose(d.Monotonic, "Δ", "2Δ")
 	p := &Page{Title: fmt.Sprintf("Which errs least at equal ρ = %s? n = %d candidates, scores down to k = %d steps", show(d.Rho), d.N, d.K), Tone: "good"}
 	best := d.Mechanisms[0]
 	table := &Table{Head: []string{"mechanism", "parameter ε'", "mean expected error", "ratio to " + first}}

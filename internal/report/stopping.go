@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"optratio/internal/document"
+	"optratio/internal/job"
 	"optratio/number"
 )
 
@@ -13,7 +14,7 @@ type rules document.Stopping
 func ofStopping(d *rules) *Page {
 	p := &Page{Title: fmt.Sprintf("Choosing one of n = %d candidates as they arrive, %s, δ = %s, l = %d", d.N, given(d.Eps, d.ExpEps), d.Delta, d.L)}
 	p.Tone = "good"
-	what := choose(d.Win == 1, "the best candidate", fmt.Sprintf("one of the best %d", d.Win))
+	what := job.Choose(d.Win == 1, "the best candidate", fmt.Sprintf("one of the best %d", d.Win))
 	rule := fmt.Sprintf("The optimal rule without privacy, followed with probability %s", d.P)
 	switch {
 	case d.BestRule != nil:
@@ -67,7 +68,7 @@ func (d *rules) outcomes() Section {
 		}
 		groups, table.Rows = append(groups, g), append(table.Rows, row)
 	}
-	caption := "Probability of taking the candidate of each rank, rank 1 being the best. First bars: " + laws[0].name + choose(d.P == "1", "", ", mixed with probability "+d.P) + "."
+	caption := "Probability of taking the candidate of each rank, rank 1 being the best. First bars: " + laws[0].name + job.Choose(d.P == "1", "", ", mixed with probability "+d.P) + "."
 	if laws[1].law != nil {
 		caption += " Second bars: " + laws[1].name + "."
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"optratio/internal/job"
 	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/audit"
@@ -115,7 +116,7 @@ func compared(w *verify.Witness) bool {
 func event(w *verify.Witness) string {
 	switch {
 	case len(w.Candidates) > 0:
-		return choose(len(w.Candidates) == 1, "candidate ", "one of the candidates ") + strings.Trim(strings.ReplaceAll(fmt.Sprint(w.Candidates), " ", ", "), "[]")
+		return job.Choose(len(w.Candidates) == 1, "candidate ", "one of the candidates ") + strings.Trim(strings.ReplaceAll(fmt.Sprint(w.Candidates), " ", ", "), "[]")
 	case w.Event != "":
 		return w.Event
 	case w.Candidate != nil:
@@ -250,7 +251,7 @@ func probability(p number.Number) string {
 		}
 	}
 	if !p.IsRigorous() {
-		return show(p) + choose(p.Method() != "", " ("+p.Method()+")", "")
+		return show(p) + job.Choose(p.Method() != "", " ("+p.Method()+")", "")
 	}
 	return show(p)
 }
@@ -278,23 +279,11 @@ func (d verdicts) story(w *verify.Witness) string {
 	return text
 }
 
-// quotient encloses p/q.
+// quotient returns p/q, and whether it is known to be finite.
 func quotient(p, q number.Number) (number.Number, bool) {
-	if !p.IsRigorous() || !q.IsRigorous() {
-		a, b := p.Float64(), q.Float64()
-		if b > 0 {
-			return number.Estimate(a/b, "of frequencies"), true
-		}
-		return number.Number{}, false
-	}
-	pl, ok1 := p.Lower()
-	ph, ok2 := p.Upper()
-	ql, ok3 := q.Lower()
-	qh, ok4 := q.Upper()
-	if !ok1 || !ok2 || !ok3 || !ok4 || ql.Sign() <= 0 || pl.Sign() < 0 {
-		return number.Number{}, false
-	}
-	return number.Bounds(new(big.Rat).Quo(pl, qh), new(big.Rat).Quo(ph, ql)), true
+	x := p.Over(q)
+	_, bounded := x.Upper()
+	return x, bounded || x.IsValid() && !x.IsRigorous()
 }
 
 // factor is by how much the probabilities of a witness may differ: e^ε, or e^{dε} at the distance d.
@@ -325,7 +314,7 @@ func (d verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Secti
 		}
 		return group{heading: name, marked: marked, bad: marked != "" && r.Verdict == verify.Violated, bars: []bar{{class: "one", value: p.Float64(), number: show(p)}, b}}
 	}
-	mark := choose(r.Verdict == verify.Violated, "violated", "closest to the limit")
+	mark := job.Choose(r.Verdict == verify.Violated, "violated", "closest to the limit")
 	var groups []group
 	table := &Table{Head: []string{"outcome", "probability on " + bare(here(w)), "probability on " + bare(there(w))}}
 	add := func(name, marked string, p, q number.Number) {
@@ -338,7 +327,7 @@ func (d verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Secti
 			if i < len(w.Scores) && i < len(w.Neighbor) {
 				name += strings.ReplaceAll(fmt.Sprintf(", score %s → %s", verify.ScoreText(w.Scores[i]), verify.ScoreText(w.Neighbor[i])), "-", "−")
 			}
-			add(name, choose(i == *w.Candidate, mark, ""), w.PMF[i], w.NeighborPMF[i])
+			add(name, job.Choose(i == *w.Candidate, mark, ""), w.PMF[i], w.NeighborPMF[i])
 		}
 	} else {
 		add(event(w), mark, w.P, w.PNeighbor)
@@ -394,9 +383,9 @@ func (d verdicts) tight(dp *verify.Result) []Section {
 	return []Section{{Title: "ε, claimed and found", Figure: &Figure{
 		SVG: bars([]group{
 			single("claimed", "one", d.Claimed),
-			single(name, choose(over, "two", "three"), found),
+			single(name, job.Choose(over, "two", "three"), found),
 		}, fmt.Sprintf("claimed ε %s, found %s", show(d.Claimed), show(found))),
-		Caption: choose(over, "More privacy was claimed than there is.", "No more than was claimed was found."),
+		Caption: job.Choose(over, "More privacy was claimed than there is.", "No more than was claimed was found."),
 		Table:   &Table{Head: []string{"ε", "value"}, Rows: [][]string{{"claimed", d.Claimed.String()}, {name, found.String()}}},
 	}}}
 }
