@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/audit"
 	"optratio/internal/command"
 	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 func newAudit(s command.Streams) *cobra.Command {

@@ -18,15 +18,15 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/escape"
+	"optratio/internal/supervise"
 	"optratio/lp"
-	"optratio/verify/audit"
 	"optratio/verify/certificate"
 )
 
 // Main runs the command line of this process and exits with its code. Ctrl-C and SIGTERM, however often they come, end it
 // within about two seconds with the best answer so far.
 func Main() {
-	audit.Supervise()
+	supervise.Enable()
 	command.Main(newRoot)
 }
 

@@ -18,7 +18,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
 	"optratio/internal/job"
-	"optratio/verify/audit"
+	"optratio/internal/supervise"
 )
 
 // The test binary is the command itself, or a program under audit, where variables say so.
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if commandtest.IsCommand() {
 		Main()
 	}
-	audit.Supervise()
+	supervise.Enable()
 	if kind := os.Getenv(asSubject); kind != "" {
 		answerAsSubject(kind)
 		return

@@ -17,12 +17,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/audit"
 	"optratio/internal/document"
 	"optratio/internal/recommend"
 	"optratio/internal/sweep"
 	"optratio/number"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // documents are those that --json prints, with the struct whose tags are the form: the document's own type, but for reports, which write themselves.

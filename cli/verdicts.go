@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/audit"
 	"optratio/internal/command"
 	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // verdictFlags are what verify and audit have in common that concerns how verdicts are shown: --format and, for continuous-integration servers,

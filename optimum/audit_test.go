@@ -12,10 +12,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/audit"
 	"optratio/number"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
+
+// tableOf is TableOf for rows as audits read them.
+func tableOf(p *Problem, name string, rows []audit.Row) (*Table, error) {
+	labels, inputs, pmf := audit.Columns(rows)
+	return p.TableOf(name, labels, inputs, pmf)
+}
+
+// asked are the pairs of a problem as audits have them.
+func asked(p *Problem) (pairs []audit.InputPair) {
+	for _, q := range p.Pairs {
+		pairs = append(pairs, audit.InputPair(q))
+	}
+	return pairs
+}
 
 // TestAudited: the rounded optimum passes the audit of its table, which decides (ε,δ)-DP with code of its own, and one that has lost a unit of one probability to another where
 // a pair is tight does not.
@@ -29,7 +43,7 @@ func TestAudited(t *testing.T) {
 		require.NoError(t, err)
 		verdict := func(m *Mechanism) verify.Verdict {
 			var text strings.Builder
-			in := &audit.Inputs{Name: "inputs", Values: p.Asked(), Pairs: p.Pairs}
+			in := &audit.Inputs{Name: "inputs", Values: p.Asked(), Pairs: asked(p)}
 			require.NoError(t, m.WriteJSONL(&text))
 			rows, err := audit.ReadTable(strings.NewReader(text.String()), "table", audit.Labels, new(big.Rat))
 			require.NoError(t, err)
@@ -94,13 +108,13 @@ func TestRatesReadings(t *testing.T) {
 		}
 		rows, err := audit.ReadTable(strings.NewReader(text.String()), "table", audit.Labels, precision)
 		require.NoError(t, err)
-		r.Rate, err = p.TableOf("table", rows)
+		r.Rate, err = tableOf(p, "table", rows)
 		require.NoError(t, err)
 		a, err := Solve(context.Background(), r)
 		require.NoError(t, err)
 		got := a.Rated
 		require.Equal(t, got.DP == verify.Undecided, a.Undecided != "")
-		inputs := &audit.Inputs{Values: p.Asked(), Pairs: p.Pairs, OneWay: p.OneWay}
+		inputs := &audit.Inputs{Values: p.Asked(), Pairs: asked(p), OneWay: p.OneWay}
 		report, err := audit.Table(context.Background(), "table", rows, false, audit.Options{Inputs: inputs, Epsilon: eps, Outcomes: audit.Labels, Precision: precision})
 		require.NoError(t, err)
 		require.Equal(t, report.Find(verify.DP).Verdict, got.DP, "%d: %s and %s", i, report.TightEps, got.TightEps)
@@ -134,7 +148,7 @@ func TestFindings(t *testing.T) {
 		rows, err := audit.Program{Command: command}.Rows(ctx, p.Asked(), audit.Options{Epsilon: exp(t, "2")})
 		var table *Table
 		if err == nil {
-			table, err = p.TableOf("the program", rows)
+			table, err = tableOf(p, "the program", rows)
 		}
 		if want != "" {
 			assert.ErrorContains(t, err, want, command)

@@ -56,9 +56,9 @@ func dense(t testing.TB, p *Problem, exp, delta *big.Rat) *big.Rat {
 		}
 	}
 	for _, q := range p.Pairs {
-		bound(q.From, q.To, q.Multiple())
+		bound(q.From, q.To, q.multiple())
 		if !p.OneWay {
-			bound(q.To, q.From, q.Multiple())
+			bound(q.To, q.From, q.multiple())
 		}
 	}
 	add := func(cost, most *big.Rat, es []entry) {

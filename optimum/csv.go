@@ -15,7 +15,6 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // record is a line of a CSV file.
@@ -245,31 +244,31 @@ func (p *Problem) Asked() (out []json.RawMessage) {
 	return out
 }
 
-// TableOf returns the mechanism whose probabilities a program stated, or a file of rows {"input":…,"pmf":{…}}, one for each input of the problem. Numbers that
-// are not exact stand for what is within their precision.
-func (p *Problem) TableOf(name string, rows []audit.Row) (*Table, error) {
-	t := &Table{P: make([][]*verify.Value, len(p.Inputs))}
+// TableOf returns the mechanism whose probabilities of outputs a program stated, or a file of rows {"input":…,"pmf":{…}}, one for each input of the problem, which
+// are JSON strings. A row's last probabilities, where they are missing, are 0. Numbers that are not exact stand for what is within their precision.
+func (p *Problem) TableOf(name string, outputs []string, inputs []json.RawMessage, pmf [][]*verify.Value) (*Table, error) {
+	t := &Table{Outputs: outputs, P: make([][]*verify.Value, len(p.Inputs))}
 	at := places(p.Inputs)
-	for i, r := range rows {
-		if r.Input == nil {
+	for i, row := range pmf {
+		if inputs[i] == nil {
 			return nil, faultf("%s: row %d: it is about scores, give an input", name, i+1)
 		}
 		var value any
-		d := json.NewDecoder(bytes.NewReader(r.Input))
+		d := json.NewDecoder(bytes.NewReader(inputs[i]))
 		d.UseNumber()
 		_ = d.Decode(&value) // rows have been read as JSON
 		input, ok := nameOf(value)
 		x, known := at[input]
 		switch {
 		case !ok:
-			return nil, faultf("%s: row %d: the input %s is no name; give a string", name, i+1, verify.InputText(r.Input))
+			return nil, faultf("%s: row %d: the input %s is no name; give a string", name, i+1, verify.InputText(inputs[i]))
 		case !known:
 			return nil, faultf("%s: row %d: no input is called %q", name, i+1, input)
 		case t.P[x] != nil:
 			return nil, faultf("%s: row %d: the input %q is there twice", name, i+1, input)
 		}
-		t.Outputs, t.P[x] = r.Labels, slices.Clone(r.PMF)
-		for len(t.P[x]) < len(r.Labels) { // which later rows named
+		t.P[x] = slices.Clone(row)
+		for len(t.P[x]) < len(outputs) { // which later rows named
 			t.P[x] = append(t.P[x], verify.Rational(new(big.Rat)))
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"time"
 
+	"optratio/internal/audit"
 	"optratio/internal/escape"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // Audit asks about a mechanism in any language, or a table of its probabilities.

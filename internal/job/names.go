@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/audit"
 	"optratio/mechanisms"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // Choices returns the names that a flag takes, nil for one that takes other things too, or is not known.

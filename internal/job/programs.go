@@ -6,8 +6,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"optratio/internal/audit"
 	"optratio/internal/subject"
-	"optratio/verify/audit"
 )
 
 // program is the program.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"optratio/internal/audit"
 	"optratio/internal/subject"
-	"optratio/verify/audit"
 )
 
 // Pages start no programs, and the engine has none of what asks them.

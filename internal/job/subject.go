@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"time"
 
+	"optratio/internal/audit"
 	"optratio/internal/document"
 	"optratio/internal/subject"
 	"optratio/lattice"
@@ -16,7 +17,6 @@ import (
 	"optratio/number"
 	"optratio/optimum"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // Stated names the user's own mechanism: a program or a table that states probabilities.
@@ -144,7 +144,8 @@ func (s *Stated) about(ctx context.Context, h *Host, p *optimum.Problem, eps num
 		if err != nil {
 			return nil, err
 		}
-		t, err := p.TableOf(s.File, rows)
+		labels, inputs, pmf := audit.Columns(rows)
+		t, err := p.TableOf(s.File, labels, inputs, pmf)
 		if err != nil {
 			err = refuse("{pmf-file} %w", err)
 		}
@@ -153,7 +154,8 @@ func (s *Stated) about(ctx context.Context, h *Host, p *optimum.Problem, eps num
 	rows, err := s.rows(ctx, p.Asked(), o)
 	var t *optimum.Table
 	if err == nil {
-		t, err = p.TableOf("the program", rows)
+		labels, inputs, pmf := audit.Columns(rows)
+		t, err = p.TableOf("the program", labels, inputs, pmf)
 	}
 	if errors.Is(err, mechanisms.ErrAnswer) || errors.Is(err, optimum.ErrProblem) {
 		return &optimum.Table{Finding: fmt.Sprint(err)}, nil

@@ -61,7 +61,7 @@ var targets = []target{
 	{pkg: "internal/table"},
 	{pkg: "verify"},
 	{pkg: "proptest"},
-	{pkg: "verify/audit", files: []string{"bet.go", "binomial.go", "wealth.go", "fit.go", "independence.go"},
+	{pkg: "internal/audit", files: []string{"bet.go", "binomial.go", "wealth.go", "fit.go", "independence.go"},
 		run: "Bet|Wealth|Reached|Levels|Tail|LogFactorial|Confidence|Tie|Independence|Stake|Fit|Repeated|KeptOrRefuted|Reproducible"},
 }
 

@@ -13,11 +13,11 @@ import (
 	"strconv"
 	"strings"
 
+	"optratio/internal/audit"
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/recommend"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // Page is what a page says, in the order in which it says it.

@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/audit"
 	"optratio/internal/document"
 	"optratio/internal/heterogeneous"
 	"optratio/number"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 func num(text string) number.Number { return number.Exact(rat(text)) }

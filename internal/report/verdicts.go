@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"optratio/internal/audit"
 	"optratio/internal/job"
 	"optratio/number"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // readable is how many digits of a number a sentence and a picture show.

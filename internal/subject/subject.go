@@ -10,10 +10,10 @@ import (
 	"slices"
 	"sync"
 
+	"optratio/internal/audit"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
-	"optratio/verify/audit"
 )
 
 // Stated is the mechanism that a program or a table states. It is asked in the user's units: an instance's candidates at depth d (in steps of 2Δ) have the scores -2Δ·d, Δ the sensitivity of the options.

@@ -6,14 +6,14 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"optratio/verify/audit/adapter"
+	"optratio/verify/audit"
 )
 
-func main() { adapter.ServeSamples(draw) }
+func main() { audit.ServeSamples(draw) }
 
 // draw visits the candidates in a random order and takes the first whose coin shows heads; the best one's
 // always does.
-func draw(q adapter.Question) (int, error) {
+func draw(q audit.Question) (int, error) {
 	best := slices.Max(q.Scores)
 	for _, r := range rand.Perm(len(q.Scores)) {
 		if rand.Float64() < math.Exp(q.Epsilon*(q.Scores[r]-best)/(2*q.Sensitivity)) {

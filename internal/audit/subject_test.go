@@ -18,13 +18,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/supervise"
 	"optratio/verify"
 )
 
 const asSubject = "AUDIT_SUBJECT" // the test binary answers questions then, in the way that it names
 
 func TestMain(m *testing.M) {
-	Supervise()
+	supervise.Enable()
 	if kind := os.Getenv(asSubject); kind != "" {
 		serve(kind)
 		return

@@ -1,10 +1,4 @@
-// Package adapter makes a program that an audit can examine of a function. The main of such a program is one line:
-//
-//	func main() { adapter.Serve(pmf) }         // for optratio audit --pmf-exec
-//	func main() { adapter.ServeSamples(draw) } // for optratio audit --sample-exec
-//
-// It has nothing of the rest of the module in it, so that programs stay small.
-package adapter
+package audit
 
 import (
 	"bufio"
@@ -59,8 +53,8 @@ func read(line []byte) (q Question, err error) {
 	return q, nil
 }
 
-// Serve answers the questions on standard input with probabilities, one for each score, until there are no more. An error of pmf, a
-// panic, and a probability that is NaN or infinite are answered as errors, which are findings of the audit.
+// Serve answers the questions on standard input with probabilities, one for each score, until there are no more: a main that is audited with --pmf-exec has
+// this line alone. An error of pmf, a panic, and a probability that is NaN or infinite are answered as errors, which are findings of the audit.
 func Serve(pmf func(Question) ([]float64, error)) {
 	serve(func(q Question) (any, error) {
 		p, err := pmf(q)
@@ -68,7 +62,7 @@ func Serve(pmf func(Question) ([]float64, error)) {
 	})
 }
 
-// ServeSamples is Serve for a sampler. draw draws once, and is called for every sample. An int is the place of a candidate, counted from
+// ServeSamples is Serve for a sampler, which is audited with --sample-exec. draw draws once, and is called for every sample. An int is the place of a candidate, counted from
 // 0; a string is an output of --outcomes labels, a float64 one of --outcomes real.
 func ServeSamples[T int | string | float64](draw func(Question) (T, error)) {
 	serve(func(q Question) (any, error) { return samples(q, draw) })

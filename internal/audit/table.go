@@ -29,6 +29,14 @@ type Row struct {
 	Input  json.RawMessage // in place of scores, where the table is about other inputs
 }
 
+// Columns returns what rows of labels are made of: the labels, the inputs, and the probabilities there.
+func Columns(rows []Row) (labels []string, inputs []json.RawMessage, pmf [][]*verify.Value) {
+	for _, r := range rows {
+		labels, inputs, pmf = r.Labels, append(inputs, r.Input), append(pmf, r.PMF)
+	}
+	return labels, inputs, pmf
+}
+
 // Fault says what is wrong with probabilities that are no distribution in any reading, "" where nothing is.
 func (r Row) Fault() string {
 	return fault(&verify.Answer{P: r.PMF}, func(i int) string {
