@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
 	"optratio/internal/escape"
-	"optratio/internal/grid"
+	"optratio/internal/job"
 	"optratio/internal/sweep"
 )
 
@@ -68,12 +69,29 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	if filepath.Ext(f.out) != ".csv" {
 		return command.Usagef("-o %s: give a name that ends in .csv", escape.Quoted(f.out))
 	}
-	table, err := command.Merge(ctx, f.out, sweep.Rows, func() (*grid.Table[sweep.Row], error) { return sweep.Rows.Merge(ctx, parts) })
+	out, err := command.CreateOutput("-o", f.out)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(f.out); err == nil && info.Mode().IsRegular() { // which no run may be writing meanwhile
+		held, err := sweep.Open(f.out, false)
+		if err != nil {
+			return command.Usagef("-o %s: %w", f.out, err)
+		}
+		defer held.Close()
+	}
+	table, err := job.Await(ctx, 0, func() (*sweep.Table, error) { return sweep.Merge(parts) })
+	switch {
+	case errors.Is(err, sweep.ErrFile):
+		return command.Exit(command.Usage, err)
+	case err == nil:
+		err = out.Commit(ctx, table.WriteCSV)
+	}
 	if err != nil {
 		return err
 	}
 	doc := mergeDoc{File: f.out, Parts: len(parts), Rows: len(table.Rows), Lacking: []sweep.Parameters{}}
-	if some, all := sweep.Missing(table, mostLacking); all > 0 && !f.union {
+	if some, all := table.Missing(mostLacking); all > 0 && !f.union {
 		doc.Lacking, doc.Missing = some, all
 	}
 	f.Show(doc, doc.print)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,7 +18,6 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
-	"optratio/internal/grid"
 	"optratio/internal/job"
 	"optratio/internal/sweep"
 	"optratio/lp"
@@ -69,7 +69,7 @@ in every build.`,
 	return c
 }
 
-// plan turns the flags into a grid.
+// plan turns the flags into a sweep.
 func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	p := &sweep.Plan{Exp: f.ratio.Exp != ""}
 	var err error
@@ -110,7 +110,7 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	}
 	slices.SortFunc(p.Request.Mechanisms, func(a, b mechanisms.Mechanism) int { return strings.Compare(a.Info().Name, b.Info().Name) })
 	p.Objective, p.Constraints, p.Settings = f.ratio.Objective, f.ratio.Constraints, f.settings(&one, p)
-	if err := p.Check(ctx); err != nil && ctx.Err() == nil {
+	if _, err := job.Await(ctx, 0, func() (any, error) { return nil, p.Check() }); err != nil && ctx.Err() == nil {
 		return nil, command.Exit(command.Usage, err)
 	}
 	return p, nil
@@ -139,17 +139,21 @@ func (f *sweepFlags) settings(one *job.Ratio, p *sweep.Plan) string {
 }
 
 // options turns the flags into where the rows go.
-func (f *sweepFlags) options() (o grid.Options, shard grid.Shard, err error) {
+func (f *sweepFlags) options() (o sweep.Options, shard sweep.Shard, err error) {
 	if f.out == "" {
 		return o, shard, command.Usagef("-o is missing: name a file for the rows that ends in .csv")
 	}
 	if f.jobs < 0 {
 		return o, shard, command.Usagef("--jobs %d: give a number of rows at a time, or 0 for all cores", f.jobs)
 	}
-	if shard, err = command.Shard(f.shard); err != nil {
-		return o, shard, err
+	if f.shard != "" {
+		if shard, err = sweep.ParseShard(f.shard); err != nil {
+			return o, shard, command.Usagef("--shard: %w; give I/M with I from 0 to M-1 such as 0/4", err)
+		}
+	} else if shard, err = sweep.Environment(os.Getenv); err != nil {
+		return o, shard, command.Usagef("%w; give --shard I/M, or a job array such as 0-3", err)
 	}
-	o.Path = command.ShardPath(f.out, shard.Index)
+	o.Path = filepath.Clean(strings.ReplaceAll(f.out, "%i", strconv.Itoa(shard.Index)))
 	if filepath.Ext(o.Path) != ".csv" {
 		return o, shard, command.Usagef("-o %s: give a name that ends in .csv", escape.Quoted(f.out))
 	}
@@ -176,8 +180,11 @@ func (f *sweepFlags) run(ctx context.Context) error {
 	if s == nil && ctx.Err() != nil {
 		return fmt.Errorf("undecided: %w; no row was begun", context.Cause(ctx))
 	}
+	if s == nil && errors.Is(err, sweep.ErrExists) {
+		err = fmt.Errorf("%w, or go on with --resume", err)
+	}
 	if s == nil {
-		return command.Exit(command.Usage, fmt.Errorf("-o: %w", command.Resumable(err)))
+		return command.Exit(command.Usage, fmt.Errorf("-o: %w", err))
 	}
 	f.Show(s, func(w io.Writer) { printSweep(w, s, shard) })
 	return sweepEnding(ctx, s, err)
@@ -190,7 +197,7 @@ func sweepEnding(ctx context.Context, s *sweep.Summary, err error) error {
 	switch {
 	case cause != nil && errors.Is(err, cause):
 		return fmt.Errorf("undecided: %w; %s and puts them in order", cause, rest)
-	case errors.Is(err, grid.ErrFile), job.IsInput(err), errors.Is(err, sweep.ErrRow):
+	case errors.Is(err, sweep.ErrFile), job.IsInput(err), errors.Is(err, sweep.ErrRow):
 		return command.Exit(command.Usage, err)
 	case err != nil:
 		return command.Exit(command.Undecided, fmt.Errorf("%w; %s", err, rest))
@@ -204,7 +211,7 @@ func sweepEnding(ctx context.Context, s *sweep.Summary, err error) error {
 	return nil
 }
 
-func printSweep(w io.Writer, s *sweep.Summary, shard grid.Shard) {
+func printSweep(w io.Writer, s *sweep.Summary, shard sweep.Shard) {
 	part := ""
 	if shard.Count > 1 {
 		part = fmt.Sprintf(" of shard %d of %d", shard.Index, shard.Count)

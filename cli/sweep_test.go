@@ -20,7 +20,6 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/command/commandtest"
-	"optratio/internal/grid"
 	"optratio/internal/sweep"
 )
 
@@ -60,7 +59,7 @@ func TestMergeIntoAFileAtWork(t *testing.T) {
 	dir := t.TempDir()
 	whole, merged := filepath.Join(dir, "whole.csv"), filepath.Join(dir, "merged.csv")
 	finishes(t, command.Done, "sweep", "-n", "2:3", "-k", "1", "--eps", "0.5", "-o", whole)
-	held, err := grid.Open(merged, true)
+	held, err := sweep.Open(merged, true)
 	require.NoError(t, err)
 	_, errs := finishes(t, command.Usage, "sweep", "merge", "-o", merged, whole)
 	assert.Contains(t, errs, "another process is writing it")
@@ -152,7 +151,7 @@ func TestSweepSettings(t *testing.T) {
 		_ = os.Remove(path)
 		args = append([]string{"sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path}, args...)
 		finishes(t, command.Done, args...)
-		table, err := sweep.Rows.Load(t.Context(), path)
+		table, err := sweep.Load(path)
 		require.NoError(t, err)
 		assert.Equal(t, want, table.Settings)
 		finishes(t, command.Done, append(args, "--resume")...)
@@ -168,7 +167,7 @@ func TestSweepSettings(t *testing.T) {
 	} {
 		require.NoError(t, os.Remove(path))
 		finishes(t, command.Done, append([]string{"sweep", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "-o", path}, args...)...)
-		table, err := sweep.Rows.Load(t.Context(), path)
+		table, err := sweep.Load(path)
 		require.NoError(t, err)
 		out, _ := finishes(t, command.Done, append([]string{"ratio", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "--json"}, args...)...)
 		var doc struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/big"
 	"path/filepath"
 	"runtime"
@@ -17,7 +18,6 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
-	"optratio/internal/grid"
 	"optratio/internal/job"
 	"optratio/lp"
 	"optratio/research/check"
@@ -115,9 +115,7 @@ func (f *mapFlags) run(ctx context.Context) error {
 	s, err := p.Run(ctx)
 	done()
 	switch {
-	case job.IsInput(err):
-		return command.Exit(command.Usage, err)
-	case errors.Is(err, grid.ErrFile):
+	case job.IsInput(err), errors.As(err, new(*fs.PathError)):
 		return command.Exit(command.Usage, err)
 	case s == nil:
 		return command.Ending(ctx, err.Error())

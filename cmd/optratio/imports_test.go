@@ -23,7 +23,6 @@ import (
 var mayImport = map[string][]string{
 	"internal/decimal":    {},
 	"internal/escape":     {},
-	"internal/grid":       {arithmetic, "internal/patience"},
 	"internal/patience":   {},
 	"internal/strictjson": {},
 	"internal/supervise":  {},
@@ -54,7 +53,7 @@ var mayImport = map[string][]string{
 	"proptest":                       {arithmetic, "lattice", "mechanisms", "verify"},
 	"internal/subject":               {arithmetic, "mechanisms", "verify", "internal/audit"},
 	"internal/recommend":             {arithmetic, "internal/patience", "mechanisms"},
-	"internal/sweep":                 {"*"},
+	"internal/sweep":                 {arithmetic, "internal/patience", "internal/lumped", "lp"},
 	"internal/document":              {arithmetic, "lp", "mechanisms", "internal/heterogeneous", "internal/secretary", "internal/topk", "optimum", "verify/certificate"},
 	"optimum":                        {arithmetic, "internal/patience", "internal/strictjson", "internal/linear", "internal/clp", "internal/table", "mechanisms", "verify", "internal/certtext"},
 	"internal/report":                {"*"},
@@ -163,7 +162,7 @@ func TestLinked(t *testing.T) {
 func TestLibrariesNameNoFlags(t *testing.T) {
 	flagName := regexp.MustCompile(`(^|[ (])--[a-z]`)
 	literals := 0
-	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "optimum", "proptest", "verify", "internal/evaluate", "internal/grid", "internal/heterogeneous", "internal/job", "internal/linear", "internal/lumped", "internal/recommend", "internal/secretary", "internal/stopping", "internal/sweep", "internal/table", "internal/topk"} {
+	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "optimum", "proptest", "verify", "internal/evaluate", "internal/heterogeneous", "internal/job", "internal/linear", "internal/lumped", "internal/recommend", "internal/secretary", "internal/stopping", "internal/sweep", "internal/table", "internal/topk"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
 				return err

@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"optratio/internal/decimal"
-	"optratio/internal/grid"
 	"optratio/internal/lumped"
 	"optratio/lp"
 	"optratio/number"
@@ -48,8 +47,8 @@ type Point struct {
 	memory  int64
 }
 
-// Check refuses a plan with too many points, or one that lp.Ratio would refuse. Where the context ends before that is known, the error is its cause.
-func (p *Plan) Check(ctx context.Context) error {
+// Check refuses a plan with too many points, or one that lp.Ratio would refuse.
+func (p *Plan) Check() error {
 	if p.Request.Mechanisms == nil || p.Request.Gap == nil {
 		return fmt.Errorf("%w: the mechanisms or the gap are not set", ErrPlan)
 	}
@@ -59,9 +58,6 @@ func (p *Plan) Check(ctx context.Context) error {
 	for _, n := range p.N {
 		for _, k := range p.K {
 			for _, eps := range p.Epsilon {
-				if ctx.Err() != nil {
-					return context.Cause(ctx)
-				}
 				r, err := p.request(Point{N: n, K: k, Epsilon: eps})
 				if err == nil {
 					err = r.Check()
@@ -100,9 +96,9 @@ func (p *Plan) parameters(at Point, mechanism string) Parameters {
 	return q
 }
 
-// Deal returns the points of a shard, those of least work first. Points are ordered by the size of their programs, then by n, k and ε, and dealt
-// out in that order, back and forth, so that shards have about the same work. The error is the context's.
-func (p *Plan) Deal(ctx context.Context, s grid.Shard) ([]Point, error) {
+// deal returns the points of a shard, those of least work first. Points are ordered by the size of their programs, then by n, k and ε, and dealt
+// out in that order, back and forth, so that shards have about the same work.
+func (p *Plan) deal(s Shard) []Point {
 	type size struct {
 		n, k   int
 		need   *big.Int
@@ -111,9 +107,6 @@ func (p *Plan) Deal(ctx context.Context, s grid.Shard) ([]Point, error) {
 	var sizes []size
 	for _, n := range p.N {
 		for _, k := range p.K {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
 			r := p.Request
 			r.N, r.K = n, k
 			need, memory := r.ProgramMemory(), r.Memory()
@@ -135,7 +128,7 @@ func (p *Plan) Deal(ctx context.Context, s grid.Shard) ([]Point, error) {
 			i++
 		}
 	}
-	return mine, nil
+	return mine
 }
 
 // FitsIn reports whether rows are the same with every limit of memory from so many bytes on: all programs are smaller, and so is what lumping takes.
@@ -185,4 +178,58 @@ func (p *Plan) open(r *Row) bool {
 	}
 	width := new(big.Rat).Sub(upper, lower)
 	return width.Cmp(new(big.Rat).Mul(gap, upper)) > 0
+}
+
+// ErrRow is wrapped by errors about mechanisms that have no row: they failed to state probabilities, or state estimates.
+var ErrRow = errors.New("no row")
+
+// answer returns the rows of a point.
+func (p *Plan) answer(ctx context.Context, at Point) (rows []Row, err error) {
+	r, err := p.request(at)
+	if err != nil {
+		return nil, err
+	}
+	a, err := lp.Ratio(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range p.names() {
+		row, err := p.row(at, name, a)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// row returns a mechanism's row of an answer.
+func (p *Plan) row(at Point, name string, a *lp.Answer) (Row, error) {
+	row := Row{
+		Parameters: p.parameters(at, name), ErrorLower: "0", ErrorUpper: "inf", RatioLower: "0", RatioUpper: "inf",
+		Proof: a.Proof, Solver: a.Solver, Seconds: a.Seconds, value: at.Epsilon,
+	}
+	i := slices.IndexFunc(a.Mechanisms, func(m lp.Rated) bool { return m.Name == name })
+	if i < 0 { // its error is beyond a limit of its own
+		return row, nil
+	}
+	m := a.Mechanisms[i]
+	if m.Finding != "" {
+		return row, fmt.Errorf("%w: %s: %s", ErrRow, row.Parameters, m.Finding)
+	}
+	if !m.Error.IsRigorous() || !m.Ratio.IsRigorous() {
+		return row, fmt.Errorf("%w: of %s only estimates are known, a sweep holds proved numbers; leave it out", ErrRow, name)
+	}
+	row.ErrorLower, row.ErrorUpper = p.ends(m.Error)
+	row.RatioLower, row.RatioUpper = p.ends(m.Ratio)
+	return row, nil
+}
+
+// ends returns the bounds of a number as a row has them.
+func (p *Plan) ends(x number.Number) (lower, upper string) {
+	if exact, ok := x.Rat(); ok && p.Request.Exact {
+		return exact.RatString(), exact.RatString()
+	}
+	lower, upper, _ = x.Strings()
+	return lower, upper
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
-	"optratio/internal/grid"
 )
 
 // Parameters tell a row from all others of its file.
@@ -56,26 +55,14 @@ func (r Row) same(other Row) bool {
 // compare orders rows: by n, k, ε, objective, constraints and the mechanism's name.
 func compare(a, b Row) int {
 	return cmp.Or(
-		cmp.Compare(a.N, b.N), cmp.Compare(a.K, b.K), strings.Compare(a.kind(), b.kind()), a.value.Cmp(b.value),
+		cmp.Compare(a.N, b.N), cmp.Compare(a.K, b.K), cmp.Compare(min(1, len(a.ExpEps)), min(1, len(b.ExpEps))), a.value.Cmp(b.value),
 		strings.Compare(a.Objective, b.Objective), strings.Compare(a.Constraints, b.Constraints), strings.Compare(a.Mechanism, b.Mechanism),
 	)
-}
-
-func (p Parameters) kind() string {
-	if p.ExpEps != "" {
-		return "exp"
-	}
-	return ""
 }
 
 var columns = []string{
 	"n", "k", "eps", "exp_eps", "objective", "constraints", "mechanism",
 	"error_lower", "error_upper", "ratio_lower", "ratio_upper", "proof", "solver", "seconds",
-}
-
-// Rows is the kind of rows that sweeps have.
-var Rows = &grid.Kind[Row]{
-	Name: "sweep", Columns: columns, Fields: Row.fields, Parse: parseRow, Key: func(r Row) string { return r.String() }, Compare: compare, Same: Row.same,
 }
 
 // fields returns what a line of a file has.

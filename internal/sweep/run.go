@@ -1,19 +1,26 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"optratio/internal/grid"
+	"optratio/internal/patience"
 	"optratio/lp"
-	"optratio/number"
 )
 
-// ErrRow is wrapped by errors about mechanisms that have no row: they failed to state probabilities, or state estimates.
-var ErrRow = errors.New("no row")
+// ErrInternal is wrapped by errors that panics became.
+var ErrInternal = errors.New("internal error, please report it")
+
+// Options say where the rows go and how they are made.
+type Options struct {
+	Path   string                // ends in .csv
+	Resume bool                  // rows that Path holds already are kept
+	Jobs   int                   // points at a time, at least 1
+	Report func(done, total int) // may be nil; called from one goroutine
+}
 
 // Summary is what a run did.
 type Summary struct {
@@ -32,112 +39,112 @@ func (Summary) Schema() string { return "optratio.sweep/1" }
 func (s *Summary) Missing() int { return s.Rows - s.Kept - s.Computed }
 
 // Run computes the rows of a shard that its file does not hold. When the context ends it returns at once; what was computed by then is in
-// the file, and Missing tells how much is not. A file with all rows of its shard is in the order of compare. Where there is a Summary beside an error, some
+// the file, and Missing tells how much is not. A file with all rows of its shard is in order. Where there is a Summary beside an error, some
 // jobs failed, and the others were done; or the error is the context's cause, and the rows are not in order yet. Without a Summary, no job was begun.
-func Run(ctx context.Context, p *Plan, shard grid.Shard, o grid.Options) (*Summary, error) {
+func Run(ctx context.Context, p *Plan, shard Shard, o Options) (*Summary, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	begin := time.Now()
-	if err := p.Check(ctx); err != nil {
-		return nil, err
+	s := &Summary{File: o.Path}
+	type opened struct {
+		points []Point
+		f      *store
+		err    error
 	}
-	points, err := p.Deal(ctx, shard)
-	if err != nil {
-		return nil, err
+	start, ok := patience.Await(ctx, 0, func() (s opened) {
+		s.points = p.deal(shard)
+		if s.f, s.err = openStore(p, o.Path, o.Resume); s.err == nil && ctx.Err() != nil {
+			s.err = errors.Join(context.Cause(ctx), s.f.abandon())
+		}
+		return s
+	})
+	if !ok {
+		return nil, context.Cause(ctx)
 	}
-	jobs := p.jobs()
-	jobs.Points = points
-	done, table, err := jobs.Run(ctx, o)
-	if table == nil {
-		return nil, err
+	if start.err != nil {
+		return nil, start.err
 	}
-	s := &Summary{File: o.Path, Rows: done.All, Kept: done.Kept, Computed: done.Computed, Seconds: time.Since(begin).Seconds()}
-	for i := range table.Rows {
-		if p.open(&table.Rows[i]) {
+	f, names := start.f, p.names()
+	var due []Point
+	for _, at := range start.points {
+		missing := 0
+		for _, name := range names {
+			if _, have := f.have[p.parameters(at, name)]; !have {
+				missing++
+			}
+		}
+		s.Rows, s.Kept = s.Rows+len(names), s.Kept+len(names)-missing
+		if missing > 0 {
+			due = append(due, at)
+		}
+	}
+	err := p.compute(ctx, o.Jobs, due, func(rows []Row) error {
+		added, err := f.append(rows)
+		if s.Computed += added; o.Report != nil {
+			o.Report(s.Kept+s.Computed, s.Rows)
+		}
+		return err
+	})
+	if err == nil && s.Missing() == 0 {
+		if err, ok = patience.Await(ctx, 0, func() error { return f.finish(ctx) }); !ok {
+			err = context.Cause(ctx)
+		}
+	}
+	for i := range f.table.Rows {
+		if p.open(&f.table.Rows[i]) {
 			s.Open++
 		}
 	}
-	return s, err
+	s.Seconds = time.Since(begin).Seconds()
+	return s, errors.Join(err, f.file.Close())
 }
 
-// jobs returns how the points of a plan are answered.
-func (p *Plan) jobs() *grid.Jobs[Point, Row] {
-	memory := int64(lp.DefaultMemory)
-	if p.Request.MaxMemory > 0 {
-		memory = p.Request.MaxMemory
+// compute does the jobs of some points, those that come first in the list before others, as many at a time as there are jobs and the memory
+// allows. take gets the rows of one point after the other, and none after the end of the context. A job that fails does not keep the others from being done; the
+// first such error is returned.
+func (p *Plan) compute(ctx context.Context, jobs int, due []Point, take func([]Row) error) error {
+	type result struct {
+		at   Point
+		rows []Row
+		err  error
 	}
-	return &grid.Jobs[Point, Row]{
-		Kind: Rows, Settings: p.Settings, Keys: p.keys, Keep: p.keep, Answer: p.answer,
-		Memory: func(at Point) int64 { return at.memory }, MaxMemory: memory,
-	}
-}
-
-// keys returns the keys of a point's rows.
-func (p *Plan) keys(at Point) (keys []string) {
-	for _, name := range p.names() {
-		keys = append(keys, p.parameters(at, name).String())
-	}
-	return keys
-}
-
-// keep refuses a file with rows that are not of this grid.
-func (p *Plan) keep(ctx context.Context, rows []Row) ([]Row, error) {
-	for i := range rows {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+	jobs = max(1, min(jobs, len(due)))
+	results := make(chan result, jobs) // so that a job that is left behind can end
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	most := cmp.Or(max(0, p.Request.MaxMemory), lp.DefaultMemory)
+	used, running := int64(0), 0
+	var failed error
+	for len(due) > 0 || running > 0 {
+		for len(due) > 0 && running < jobs && (running == 0 || used+due[0].memory <= most) {
+			at := due[0]
+			due, used, running = due[1:], used+at.memory, running+1
+			go func() {
+				r := result{at: at}
+				defer func() {
+					if x := recover(); x != nil {
+						r.err = fmt.Errorf("%w: %s: %v", ErrInternal, p.parameters(at, p.names()[0]), x)
+					}
+					results <- r
+				}()
+				r.rows, r.err = p.answer(inner, at)
+			}()
 		}
-		if !p.holds(&rows[i]) {
-			return nil, fmt.Errorf("has a row for %s, which is not in this sweep; give the same flags, or another file", rows[i].Parameters)
+		select {
+		case <-ctx.Done():
+			return nil
+		case r := <-results:
+			used, running = used-r.at.memory, running-1
+			if ctx.Err() != nil { // these rows may be what was known at the end, which depends on when that was
+				return nil
+			}
+			if r.err != nil {
+				failed = cmp.Or(failed, r.err)
+			} else if err := take(r.rows); err != nil {
+				return err
+			}
 		}
 	}
-	return rows, nil
-}
-
-// answer returns the rows of a point.
-func (p *Plan) answer(ctx context.Context, at Point) (rows []Row, _ func() error, err error) {
-	r, err := p.request(at)
-	if err != nil {
-		return nil, nil, err
-	}
-	a, err := lp.Ratio(ctx, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, name := range p.names() {
-		row, err := p.row(at, name, a)
-		if err != nil {
-			return nil, nil, err
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil, nil
-}
-
-// row returns a mechanism's row of an answer.
-func (p *Plan) row(at Point, name string, a *lp.Answer) (Row, error) {
-	row := Row{
-		Parameters: p.parameters(at, name), ErrorLower: "0", ErrorUpper: "inf", RatioLower: "0", RatioUpper: "inf",
-		Proof: a.Proof, Solver: a.Solver, Seconds: a.Seconds, value: at.Epsilon,
-	}
-	i := slices.IndexFunc(a.Mechanisms, func(m lp.Rated) bool { return m.Name == name })
-	if i < 0 { // its error is beyond a limit of its own
-		return row, nil
-	}
-	m := a.Mechanisms[i]
-	if m.Finding != "" {
-		return row, fmt.Errorf("%w: %s: %s", ErrRow, row.Parameters, m.Finding)
-	}
-	if !m.Error.IsRigorous() || !m.Ratio.IsRigorous() {
-		return row, fmt.Errorf("%w: of %s only estimates are known, a sweep holds proved numbers; leave it out", ErrRow, name)
-	}
-	row.ErrorLower, row.ErrorUpper = p.ends(m.Error)
-	row.RatioLower, row.RatioUpper = p.ends(m.Ratio)
-	return row, nil
-}
-
-// ends returns the bounds of a number as a row has them.
-func (p *Plan) ends(x number.Number) (lower, upper string) {
-	if exact, ok := x.Rat(); ok && p.Request.Exact {
-		return exact.RatString(), exact.RatString()
-	}
-	lower, upper, _ = x.Strings()
-	return lower, upper
+	return failed
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/decimal"
-	"optratio/internal/grid"
 	"optratio/internal/lumped"
 	"optratio/internal/slowtest"
 	"optratio/lp"
@@ -29,14 +28,14 @@ import (
 // plan returns a plan with permute-and-flip and the exponential mechanism.
 func plan(t testing.TB, n, k, eps string) *Plan {
 	whole := func(text string) (out []int) {
-		values, err := grid.Range(text, decimal.Parse)
+		values, err := decimal.ParseList(text, 1000)
 		require.NoError(t, err)
 		for _, v := range values {
 			out = append(out, int(v.Num().Int64()))
 		}
 		return out
 	}
-	values, err := grid.Range(eps, decimal.Parse)
+	values, err := decimal.ParseList(eps, 1000)
 	require.NoError(t, err)
 	return &Plan{
 		N: whole(n), K: whole(k), Epsilon: values, Objective: "paper", Constraints: "paper",
@@ -47,15 +46,9 @@ func plan(t testing.TB, n, k, eps string) *Plan {
 // small has rows of every proof.
 func small(t testing.TB) *Plan { return plan(t, "2:4", "1,3", "0.2,0.6") }
 
-func deal(t testing.TB, p *Plan, s grid.Shard) []Point {
-	points, err := p.Deal(context.Background(), s)
-	require.NoError(t, err)
-	return points
-}
+func run(t testing.TB, p *Plan, o Options) *Summary { return runShard(t, p, Shard{}, o) }
 
-func run(t testing.TB, p *Plan, o grid.Options) *Summary { return runShard(t, p, grid.Shard{}, o) }
-
-func runShard(t testing.TB, p *Plan, shard grid.Shard, o grid.Options) *Summary {
+func runShard(t testing.TB, p *Plan, shard Shard, o Options) *Summary {
 	s, err := Run(context.Background(), p, shard, o)
 	require.NoError(t, err)
 	require.Zero(t, s.Missing())
@@ -66,7 +59,7 @@ var seconds = regexp.MustCompile(`(?m),[0-9.]+$`)
 
 // rows returns the text of a file's rows without their seconds, and checks that they are in order.
 func rows(t testing.TB, path string) string {
-	table, err := Rows.Load(t.Context(), path)
+	table, err := Load(path)
 	require.NoError(t, err)
 	require.True(t, slices.IsSortedFunc(table.Rows, compare))
 	data, err := os.ReadFile(path)
@@ -77,7 +70,7 @@ func rows(t testing.TB, path string) string {
 // whole returns the rows of a plan computed at once, by one job at a time.
 func whole(t testing.TB, p *Plan) string {
 	path := filepath.Join(t.TempDir(), "whole.csv")
-	run(t, p, grid.Options{Path: path})
+	run(t, p, Options{Path: path})
 	return rows(t, path)
 }
 
@@ -85,9 +78,9 @@ func whole(t testing.TB, p *Plan) string {
 func TestRowsAreAnswers(t *testing.T) {
 	p := small(t)
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s := run(t, p, grid.Options{Path: path, Jobs: 3})
+	s := run(t, p, Options{Path: path, Jobs: 3})
 	assert.Equal(t, Summary{File: path, Rows: 24, Computed: 24, Seconds: s.Seconds}, *s)
-	table, err := Rows.Load(t.Context(), path)
+	table, err := Load(path)
 	require.NoError(t, err)
 	require.Len(t, table.Rows, 24)
 	proofs := map[string]bool{}
@@ -116,16 +109,16 @@ func TestShardsMakeTheWhole(t *testing.T) {
 		var parts []string
 		for i := range count {
 			path := filepath.Join(t.TempDir(), fmt.Sprintf("part%d.csv", i))
-			runShard(t, p, grid.Shard{Index: i, Count: count}, grid.Options{Path: path, Jobs: 2})
+			runShard(t, p, Shard{Index: i, Count: count}, Options{Path: path, Jobs: 2})
 			parts = append(parts, path)
 		}
 		slices.Reverse(parts)
-		merged, err := Rows.Merge(t.Context(), parts)
+		merged, err := Merge(parts)
 		require.NoError(t, err)
 		var b strings.Builder
-		require.NoError(t, Rows.WriteCSV(&b, merged))
+		require.NoError(t, merged.WriteCSV(&b))
 		assert.Equal(t, want, seconds.ReplaceAllString(b.String(), ""), "%d shards", count)
-		_, missing := Missing(merged, 1)
+		_, missing := merged.Missing(1)
 		assert.Zero(t, missing)
 	}
 }
@@ -133,12 +126,12 @@ func TestShardsMakeTheWhole(t *testing.T) {
 // Shards are disjoint, and their programs of about the same size.
 func TestDeal(t *testing.T) {
 	p := plan(t, "2:6", "1:6", "0.1:1:0.1")
-	all := deal(t, p, grid.Shard{Index: 0, Count: 1})
+	all := p.deal(Shard{Index: 0, Count: 1})
 	require.Len(t, all, 300)
 	for _, count := range []int{2, 7, 100} {
 		seen := map[string]int{}
 		for i := range count {
-			mine := deal(t, p, grid.Shard{Index: i, Count: count})
+			mine := p.deal(Shard{Index: i, Count: count})
 			assert.InDelta(t, 300/count, len(mine), 1)
 			for j, at := range mine {
 				seen[fmt.Sprint(at.N, at.K, at.Epsilon)]++
@@ -154,7 +147,7 @@ func TestDeal(t *testing.T) {
 		return sum
 	}
 	for i := range 4 {
-		assert.InEpsilon(t, memory(all)/4, memory(deal(t, p, grid.Shard{Index: i, Count: 4})), 0.03)
+		assert.InEpsilon(t, memory(all)/4, memory(p.deal(Shard{Index: i, Count: 4})), 0.03)
 	}
 }
 
@@ -164,16 +157,16 @@ func TestResumeAtEveryByte(t *testing.T) {
 	p := plan(t, "2,3", "2", "0.2,2")
 	want := whole(t, p)
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	run(t, p, grid.Options{Path: path})
-	table, err := Rows.Load(t.Context(), path)
+	run(t, p, Options{Path: path})
+	table, err := Load(path)
 	require.NoError(t, err)
 	slices.Reverse(table.Rows) // rows come in any order
 	var b strings.Builder
-	require.NoError(t, Rows.WriteCSV(&b, table))
+	require.NoError(t, table.WriteCSV(&b))
 	data, last := b.String(), 0
 	for cut := range len(data) + 1 {
 		require.NoError(t, os.WriteFile(path, []byte(data[:cut]), 0o600))
-		s := run(t, p, grid.Options{Path: path, Resume: true, Jobs: 1})
+		s := run(t, p, Options{Path: path, Resume: true, Jobs: 1})
 		assert.Equal(t, want, rows(t, path), "cut at byte %d", cut)
 		assert.Equal(t, max(0, strings.Count(data[:cut], "\n")-1), s.Kept, "cut at byte %d: whole rows are kept", cut)
 		assert.GreaterOrEqual(t, s.Kept, last)
@@ -218,11 +211,11 @@ func TestStoppedAnywhere(t *testing.T) {
 			}
 		})
 		path := filepath.Join(t.TempDir(), "rows.csv")
-		s, err := Run(ctx, p, grid.Shard{}, grid.Options{Path: path})
+		s, err := Run(ctx, p, Shard{}, Options{Path: path})
 		cancel()
 		require.NoError(t, err)
 		require.Positive(t, s.Missing(), "stopped at call %d", stop)
-		table, err := Rows.Load(t.Context(), path)
+		table, err := Load(path)
 		require.NoError(t, err)
 		assert.Len(t, table.Rows, s.Computed)
 		data, err := os.ReadFile(path)
@@ -230,7 +223,7 @@ func TestStoppedAnywhere(t *testing.T) {
 		for line := range strings.SplitSeq(seconds.ReplaceAllString(string(data), ""), "\n") {
 			assert.Contains(t, lines, line, "stopped at call %d", stop)
 		}
-		resumed := run(t, p, grid.Options{Path: path, Resume: true})
+		resumed := run(t, p, Options{Path: path, Resume: true})
 		assert.Equal(t, s.Computed, resumed.Kept)
 		assert.Equal(t, want, rows(t, path), "stopped at call %d", stop)
 	}
@@ -252,7 +245,7 @@ func TestRowsOfTheEnd(t *testing.T) {
 		first := make(chan bool)
 		end = func() { <-first; cancel() }
 		path := filepath.Join(t.TempDir(), "rows.csv")
-		s, err := Run(ctx, p, grid.Shard{}, grid.Options{Path: path, Jobs: 2, Report: func(done, _ int) {
+		s, err := Run(ctx, p, Shard{}, Options{Path: path, Jobs: 2, Report: func(done, _ int) {
 			if done == 3 {
 				close(first)
 				time.Sleep(20 * time.Millisecond) // so that the other job ends meanwhile
@@ -261,7 +254,7 @@ func TestRowsOfTheEnd(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 3, s.Missing())
 		end = func() {}
-		run(t, p, grid.Options{Path: path, Resume: true})
+		run(t, p, Options{Path: path, Resume: true})
 		require.Equal(t, want, rows(t, path))
 	}
 }
@@ -278,7 +271,7 @@ func TestDeadlinesDoNotShow(t *testing.T) {
 	want := whole(t, p)
 	assert.Contains(t, want, lp.ProofLumped)
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s, err := Run(pressed{context.Background()}, p, grid.Shard{}, grid.Options{Path: path})
+	s, err := Run(pressed{context.Background()}, p, Shard{}, Options{Path: path})
 	require.NoError(t, err)
 	assert.Equal(t, want, rows(t, path))
 	assert.Equal(t, 2, s.Open, "lumping does not reach the gap")
@@ -309,8 +302,8 @@ func TestFailingJobs(t *testing.T) {
 	p.Request.Mechanisms[0] = newMeddler(t, func(int64) { panic("no such luck") })
 	p.Request.Mechanisms = p.Request.Mechanisms[:1]
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s, err := Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Jobs: 2})
-	assert.ErrorIs(t, err, grid.ErrInternal)
+	s, err := Run(context.Background(), p, Shard{}, Options{Path: path, Jobs: 2})
+	assert.ErrorIs(t, err, ErrInternal)
 	assert.Equal(t, 2, s.Missing())
 	first := true
 	p.Request.Mechanisms[0] = newMeddler(t, func(int64) {
@@ -319,17 +312,17 @@ func TestFailingJobs(t *testing.T) {
 			panic("only once")
 		}
 	})
-	s, err = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Resume: true})
-	assert.ErrorIs(t, err, grid.ErrInternal)
+	s, err = Run(context.Background(), p, Shard{}, Options{Path: path, Resume: true})
+	assert.ErrorIs(t, err, ErrInternal)
 	assert.Equal(t, 1, s.Missing())
-	run(t, p, grid.Options{Path: path, Resume: true})
+	run(t, p, Options{Path: path, Resume: true})
 }
 
 // As many jobs run at a time as was asked, and no more than the memory allows.
 func TestJobsAndMemory(t *testing.T) {
 	p := plan(t, "3", "2", "0.3,0.4,0.5,0.6")
 	p.Request.Mechanisms = p.Request.Mechanisms[:1]
-	one := deal(t, p, grid.Shard{})[0].memory
+	one := p.deal(Shard{})[0].memory
 	for _, c := range []struct {
 		jobs   int
 		memory int64
@@ -354,7 +347,7 @@ func TestJobsAndMemory(t *testing.T) {
 			time.Sleep(5 * time.Millisecond) // so that one job too many is seen
 			running.Add(-1)
 		})
-		run(t, p, grid.Options{Path: filepath.Join(t.TempDir(), "rows.csv"), Jobs: c.jobs})
+		run(t, p, Options{Path: filepath.Join(t.TempDir(), "rows.csv"), Jobs: c.jobs})
 		assert.Equal(t, c.want, most.Load(), "%+v", c)
 	}
 }
@@ -364,12 +357,12 @@ func TestOpenRows(t *testing.T) {
 	p := plan(t, "4", "4", "0.3,2")
 	p.Request.Method = lp.ClosedForm
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s := run(t, p, grid.Options{Path: path})
+	s := run(t, p, Options{Path: path})
 	assert.Equal(t, 2, s.Open, "permute-and-flip is optimal at ε = 2")
-	s = run(t, p, grid.Options{Path: path, Resume: true})
+	s = run(t, p, Options{Path: path, Resume: true})
 	assert.Equal(t, [2]int{4, 2}, [2]int{s.Kept, s.Open})
 	p.Request.Gap = big.NewRat(9, 10)
-	s = run(t, p, grid.Options{Path: path, Resume: true})
+	s = run(t, p, Options{Path: path, Resume: true})
 	assert.Zero(t, s.Open)
 }
 
@@ -378,9 +371,9 @@ func TestExactRows(t *testing.T) {
 	p := plan(t, "3", "4", "1.25")
 	p.Exp, p.Request.Exact = true, true
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	s := run(t, p, grid.Options{Path: path})
+	s := run(t, p, Options{Path: path})
 	assert.Zero(t, s.Open)
-	table, err := Rows.Load(t.Context(), path)
+	table, err := Load(path)
 	require.NoError(t, err)
 	r := table.Rows[1]
 	assert.Equal(t, [3]string{"5/4", "357956/390625", "357956/390625"}, [3]string{r.ExpEps, r.ErrorLower, r.ErrorUpper}) // as cli's transcript ratio.txt

@@ -3,25 +3,23 @@ package sweep
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"optratio/internal/grid"
 )
 
 // A file of other parameters is refused, in one line that names it, and left as it is.
 func TestRefusedFiles(t *testing.T) {
 	p := plan(t, "2,3", "1,2", "0.2,0.6")
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	run(t, p, grid.Options{Path: path})
+	run(t, p, Options{Path: path})
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	lines := strings.SplitAfter(string(data), "\n")
@@ -56,8 +54,8 @@ func TestRefusedFiles(t *testing.T) {
 			text = c.text
 		}
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Resume: true})
-		require.ErrorIs(t, err, grid.ErrFile, name)
+		_, err := Run(context.Background(), p, Shard{}, Options{Path: path, Resume: true})
+		require.ErrorIs(t, err, ErrFile, name)
 		assert.Contains(t, err.Error(), c.want, name)
 		assert.Contains(t, err.Error(), path, name)
 		assert.NotContains(t, err.Error(), "\n", name)
@@ -71,36 +69,36 @@ func TestRefusedFiles(t *testing.T) {
 func TestExistingFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "folder", "rows.csv")
 	p := plan(t, "2,3", "1", "0.5")
-	run(t, p, grid.Options{Path: path})
+	run(t, p, Options{Path: path})
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	larger := plan(t, "2:4", "1", "0.5")
 	for _, p := range []*Plan{p, larger, plan(t, "5", "1", "0.5")} {
-		_, err := Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path})
-		require.ErrorIs(t, err, grid.ErrFile)
+		_, err := Run(context.Background(), p, Shard{}, Options{Path: path})
+		require.ErrorIs(t, err, ErrFile)
 		assert.Contains(t, err.Error(), path+": exists; remove it to begin anew")
 		after, err := os.ReadFile(path)
 		require.NoError(t, err)
 		assert.Equal(t, before, after)
 	}
-	s := run(t, larger, grid.Options{Path: path, Resume: true})
+	s := run(t, larger, Options{Path: path, Resume: true})
 	assert.Equal(t, [2]int{4, 2}, [2]int{s.Kept, s.Computed}, "a grid can grow")
 	entries, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "nothing is left beside the file")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	_, err = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path})
-	assert.ErrorIs(t, err, grid.ErrFile, "an empty file")
+	_, err = Run(context.Background(), p, Shard{}, Options{Path: path})
+	assert.ErrorIs(t, err, ErrFile, "an empty file")
 }
 
 // A file that is complete and in order is not written again.
 func TestNothingToDo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	p := plan(t, "2,3", "1", "0.5")
-	run(t, p, grid.Options{Path: path})
+	run(t, p, Options{Path: path})
 	before, err := os.Stat(path)
 	require.NoError(t, err)
-	s := run(t, p, grid.Options{Path: path, Resume: true})
+	s := run(t, p, Options{Path: path, Resume: true})
 	assert.Equal(t, 4, s.Kept)
 	after, err := os.Stat(path)
 	require.NoError(t, err)
@@ -112,7 +110,7 @@ func TestShardsInOneFile(t *testing.T) {
 	p := small(t)
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	for i := range 3 {
-		runShard(t, p, grid.Shard{Index: i, Count: 3}, grid.Options{Path: path, Resume: true})
+		runShard(t, p, Shard{Index: i, Count: 3}, Options{Path: path, Resume: true})
 	}
 	assert.Equal(t, whole(t, p), rows(t, path))
 }
@@ -121,14 +119,14 @@ func TestShardsInOneFile(t *testing.T) {
 func TestAfterLossOfPower(t *testing.T) {
 	p := small(t)
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	run(t, p, grid.Options{Path: path})
+	run(t, p, Options{Path: path})
 	want := rows(t, path)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for _, tail := range []string{"\x00\x00\x00", "\x00\x002,1,0.2\n", "4,4,0.", "garbage\n", "4,4,0.5,,paper\n"} {
 		half := strings.LastIndex(string(data[:len(data)/2]), "\n") + 1
 		require.NoError(t, os.WriteFile(path, append(data[:half:half], tail...), 0o600))
-		s := run(t, p, grid.Options{Path: path, Resume: true})
+		s := run(t, p, Options{Path: path, Resume: true})
 		assert.Equal(t, strings.Count(string(data[:half]), "\n")-1, s.Kept, "%q", tail)
 		assert.Equal(t, want, rows(t, path), "%q", tail)
 	}
@@ -138,19 +136,19 @@ func TestAfterLossOfPower(t *testing.T) {
 func TestStoppedAgain(t *testing.T) {
 	p := small(t)
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	run(t, p, grid.Options{Path: path})
+	run(t, p, Options{Path: path})
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	cut := strings.Index(string(data), "\n4,3,") - 10
 	require.NoError(t, os.WriteFile(path, append(data[:cut:cut], strings.Repeat("\x00", 5000)...), 0o600))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s, err := Run(ctx, p, grid.Shard{}, grid.Options{Path: path, Resume: true, Report: func(int, int) { cancel() }})
+	s, err := Run(ctx, p, Shard{}, Options{Path: path, Resume: true, Report: func(int, int) { cancel() }})
 	require.NoError(t, err)
 	require.Positive(t, s.Missing())
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
-	_, whole, err := Rows.ParseCSV(t.Context(), left)
+	_, whole, err := ParseCSV(left)
 	require.NoError(t, err)
 	assert.Equal(t, len(left), whole)
 	assert.Equal(t, 1+s.Kept+s.Computed, strings.Count(string(left), "\n"))
@@ -159,13 +157,13 @@ func TestStoppedAgain(t *testing.T) {
 // Two runs do not write one file at the same time.
 func TestLockedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	f, err := grid.Open(path, false)
+	f, err := Open(path, false)
 	require.NoError(t, err)
-	_, err = Run(context.Background(), small(t), grid.Shard{}, grid.Options{Path: path, Resume: true})
-	require.ErrorIs(t, err, grid.ErrFile)
+	_, err = Run(context.Background(), small(t), Shard{}, Options{Path: path, Resume: true})
+	require.ErrorIs(t, err, ErrFile)
 	assert.Contains(t, err.Error(), "another process is writing it")
 	require.NoError(t, f.Close())
-	run(t, small(t), grid.Options{Path: path, Resume: true})
+	run(t, small(t), Options{Path: path, Resume: true})
 }
 
 const victim = "OPTRATIO_SWEEP_VICTIM"
@@ -182,7 +180,7 @@ func TestVictim(t *testing.T) {
 			select {} // so that the process cannot be done before it is killed
 		}
 	})
-	_, _ = Run(context.Background(), p, grid.Shard{}, grid.Options{Path: path, Resume: true, Jobs: 2})
+	_, _ = Run(context.Background(), p, Shard{}, Options{Path: path, Resume: true, Jobs: 2})
 }
 
 func killed(t testing.TB) *Plan {
@@ -206,50 +204,39 @@ func TestKill(t *testing.T) {
 	_ = c.Wait()
 	there := written()
 	p := killed(t)
-	s := run(t, p, grid.Options{Path: path, Resume: true, Jobs: 2})
+	s := run(t, p, Options{Path: path, Resume: true, Jobs: 2})
 	assert.Equal(t, there, s.Kept)
 	assert.Positive(t, s.Computed)
 	assert.Equal(t, whole(t, p), rows(t, path))
 }
 
-// spent is a context that ends when it is asked the so many-th time whether it has.
-type spent struct {
-	context.Context
-	asked, most int
-}
-
-var errSpent = errors.New("spent")
-
-func (c *spent) Err() error {
-	if c.asked++; c.asked > c.most {
-		return errSpent
-	}
-	return nil
-}
-
-// Reading a file of many rows ends with the context, line by line, and leaves the file as it is; so do its parts when they are merged.
+// Reading a file of many rows ends with the context, and leaves the file as it is, which is no other's then.
 func TestReadingEndsWithTheContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	rows := make([]string, 4000)
+	rows := make([]string, 200_000)
 	for i := range rows {
 		rows[i] = strings.Replace(line, "0.2,", fmt.Sprintf("0.%d1,", i+1), 1)
 	}
-	var b bytes.Buffer
-	want := table(t, rows...)
-	require.NoError(t, Rows.WriteCSV(&b, want))
-	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
-	p := plan(t, "2", "1", "0.21")
-	for most := range 4 {
-		_, err := Rows.Load(&spent{Context: context.Background(), most: most}, path)
-		require.ErrorIs(t, err, errSpent)
-		s, err := Run(&spent{Context: context.Background(), most: most}, p, grid.Shard{}, grid.Options{Path: path, Resume: true})
+	require.NoError(t, os.WriteFile(path, []byte(text(rows...)), 0o600))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	soon, stop := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer stop()
+	for _, ctx := range []context.Context{ended, soon} {
+		s, err := Run(ctx, plan(t, "2", "1", "0.21"), Shard{}, Options{Path: path, Resume: true})
 		require.Nil(t, s)
-		require.ErrorIs(t, err, errSpent)
-		assert.NotErrorIs(t, err, grid.ErrFile, "the file is not at fault")
-		after, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, b.Bytes(), after)
+		require.ErrorIs(t, err, context.Cause(ctx))
+		assert.NotErrorIs(t, err, ErrFile, "the file is not at fault")
 	}
+	require.Eventually(t, func() bool {
+		f, err := Open(path, false)
+		return err == nil && f.Close() == nil
+	}, longest, longest/10000)
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(before, after))
 	entries, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	assert.Len(t, entries, 1)

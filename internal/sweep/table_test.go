@@ -9,12 +9,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"optratio/internal/grid"
 )
 
 func TestMain(m *testing.M) {
-	grid.Sync = func(*os.File) error { return nil }
+	syncFile = func(*os.File) error { return nil }
 	os.Exit(m.Run())
 }
 
@@ -23,20 +21,18 @@ const longest = 5 * time.Minute
 
 const line = "2,1,0.2,,paper,paper,pf,0.27,0.28,1,1.5,lp,clp,0.250000\n"
 
-var header = strings.Join(columns, ",") + "\n"
-
-var headerSettled = strings.Join(columns, ",") + ",settings\n"
+var head, headSettled = string(header(false)), string(header(true))
 
 // text is a file of lines.
 func text(lines ...string) string {
 	if all := strings.Join(lines, ""); strings.Contains(all, "gap=") {
-		return headerSettled + all
+		return headSettled + all
 	}
-	return header + strings.Join(lines, "")
+	return head + strings.Join(lines, "")
 }
 
-func table(t testing.TB, lines ...string) *grid.Table[Row] {
-	parsed, whole, err := Rows.ParseCSV(t.Context(), []byte(text(lines...)))
+func table(t testing.TB, lines ...string) *Table {
+	parsed, whole, err := ParseCSV([]byte(text(lines...)))
 	require.NoError(t, err)
 	require.Len(t, parsed.Rows, len(lines))
 	require.Positive(t, whole)
@@ -52,49 +48,49 @@ func TestMerge(t *testing.T) {
 	with := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(line) }
 	a := part("a.csv", with("0.2,", "0.4,"), line)
 	b := part("b.csv", with("2,1,", "3,1,", "clp,0.25", "clp,7.25"), with("clp,0.25", "clp,9.25"), with("0.2,", "0.1,"))
-	merged, err := Rows.Merge(t.Context(), []string{a, b})
+	merged, err := Merge([]string{a, b})
 	require.NoError(t, err)
 	var out bytes.Buffer
-	require.NoError(t, Rows.WriteCSV(&out, merged))
-	assert.Equal(t, header+with("0.2,", "0.1,")+line+with("0.2,", "0.4,")+with("2,1,", "3,1,", "clp,0.25", "clp,7.25"), out.String())
-	some, all := Missing(merged, 1)
+	require.NoError(t, merged.WriteCSV(&out))
+	assert.Equal(t, head+with("0.2,", "0.1,")+line+with("0.2,", "0.4,")+with("2,1,", "3,1,", "clp,0.25", "clp,7.25"), out.String())
+	some, all := merged.Missing(1)
 	assert.Equal(t, 2, all, "n = 3 lacks ε = 0.1 and 0.4")
 	assert.Equal(t, []Parameters{{N: 3, K: 1, Eps: "0.1", Objective: "paper", Constraints: "paper", Mechanism: "pf"}}, some)
-	some, _ = Missing(merged, 9)
+	some, _ = merged.Missing(9)
 	assert.Equal(t, "0.4", some[1].Eps)
 
 	for want, line := range map[string]string{
 		"c.csv: differs from a.csv in the row for n = 2, k = 1, ε = 0.2, objective paper, constraints paper, pf": with("0.28", "0.29"),
 		"c.csv: was made with gap=1, a.csv with all settings as by default":                                      with("2,1,", "4,1,", ".250000", ".250000,gap=1"),
 	} {
-		_, err := Rows.Merge(t.Context(), []string{a, b, part("c.csv", line)})
-		require.ErrorIs(t, err, grid.ErrFile)
+		_, err := Merge([]string{a, b, part("c.csv", line)})
+		require.ErrorIs(t, err, ErrFile)
 		assert.True(t, strings.HasPrefix(err.Error(), want), err)
 	}
-	empty, err := Rows.Merge(t.Context(), []string{part("e.csv")})
+	empty, err := Merge([]string{part("e.csv")})
 	require.NoError(t, err)
 	assert.Empty(t, empty.Rows)
 }
 
 // FuzzParseCSV: what is read is written back as it was, and no text is a panic.
 func FuzzParseCSV(f *testing.F) {
-	for _, text := range []string{"", header, header + line, header + line + line[:20], header + "x\n", header[:5], headerSettled + strings.Replace(line, ".250000", ".250000,gap=1", 1), header + strings.Replace(line, "0.2,", ",2/1", 1)} {
+	for _, text := range []string{"", head, head + line, head + line + line[:20], head + "x\n", head[:5], headSettled + strings.Replace(line, ".250000", ".250000,gap=1", 1), head + strings.Replace(line, "0.2,", ",2/1", 1)} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, whole, err := Rows.ParseCSV(t.Context(), data)
+		table, whole, err := ParseCSV(data)
 		if err != nil {
-			assert.ErrorIs(t, err, grid.ErrFile)
+			assert.ErrorIs(t, err, ErrFile)
 			return
 		}
 		require.LessOrEqual(t, whole, len(data))
-		again, length, err := Rows.ParseCSV(t.Context(), data[:whole])
+		again, length, err := ParseCSV(data[:whole])
 		require.NoError(t, err)
 		assert.Equal(t, whole, length)
 		assert.Equal(t, table, again)
 		var b bytes.Buffer
-		require.NoError(t, Rows.WriteCSV(&b, table))
-		back, _, err := Rows.ParseCSV(t.Context(), b.Bytes())
+		require.NoError(t, table.WriteCSV(&b))
+		back, _, err := ParseCSV(b.Bytes())
 		require.NoError(t, err)
 		require.Len(t, back.Rows, len(table.Rows))
 		for i, r := range back.Rows {

@@ -1,4 +1,4 @@
-package grid
+package command
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 	"optratio/internal/decimal"
 )
 
-func texts(values []*big.Rat) string {
+func written(values []*big.Rat) string {
 	var s []string
 	for _, v := range values {
 		s = append(s, v.RatString())
@@ -37,21 +37,21 @@ func TestRange(t *testing.T) {
 		"-1:1":           "-1 0 1",
 		"99999:1e5:0.5,": "",
 	} {
-		got, err := Range(text, decimal.ParseNumber)
+		got, err := Range("-n", text, "", decimal.ParseNumber)
 		if want == "" {
-			assert.ErrorIs(t, err, ErrRange, text)
+			assert.ErrorContains(t, err, "-n ", text)
 			continue
 		}
 		require.NoError(t, err, text)
-		assert.Equal(t, want, texts(got), text)
+		assert.Equal(t, want, written(got), text)
 	}
 	for _, text := range []string{"", ",", "1:", ":1", "1:2:", "1:2:0", "1:2:-1", "2:1", "1:2:1:1", "a", "1:b", "1..2", "0:1e5:1", "0:1:1e-9", "1,,2", "0:99999,0:99999"} {
-		_, err := Range(text, decimal.ParseNumber)
-		assert.ErrorIs(t, err, ErrRange, "%q", text)
+		_, err := Range("-n", text, "", decimal.ParseNumber)
+		assert.ErrorContains(t, err, "-n ", "%q", text)
 	}
-	many, err := Range("1:1e5", decimal.ParseNumber)
+	many, err := Range("-n", "1:1e5", "", decimal.ParseNumber)
 	require.NoError(t, err)
-	assert.Len(t, many, MaxValues)
+	assert.Len(t, many, mostValues)
 }
 
 // FuzzRange compares with adding up the step, one value after the other.
@@ -69,9 +69,9 @@ func FuzzRange(f *testing.F) {
 			}
 			return decimal.ParseNumber(s)
 		}
-		got, err := Range(text, parse)
+		got, err := Range("-n", text, "", parse)
 		if err != nil {
-			assert.ErrorIs(t, err, ErrRange)
+			assert.ErrorContains(t, err, "-n ")
 			return
 		}
 		if len(got) > 2000 {
@@ -111,44 +111,5 @@ func TestDecimalText(t *testing.T) {
 		x, err := decimal.Parse(text)
 		require.NoError(t, err)
 		assert.Equal(t, want, decimal.Text(x))
-	}
-}
-
-func TestShards(t *testing.T) {
-	s, err := ParseShard("2/3")
-	require.NoError(t, err)
-	assert.Equal(t, Shard{2, 3}, s)
-	for _, text := range []string{"", "1", "3/3", "-1/3", "0/0", "a/3", "1/b", "1/3/5", "0/-1"} {
-		_, err := ParseShard(text)
-		assert.ErrorIs(t, err, ErrShard, "%q", text)
-	}
-	slurm := func(id, count, first, last, step string) map[string]string {
-		return map[string]string{"SLURM_ARRAY_TASK_ID": id, "SLURM_ARRAY_TASK_COUNT": count, "SLURM_ARRAY_TASK_MIN": first, "SLURM_ARRAY_TASK_MAX": last, "SLURM_ARRAY_TASK_STEP": step}
-	}
-	for _, c := range []struct {
-		env  map[string]string
-		want Shard // the zero value for an error
-	}{
-		{nil, Shard{0, 1}},
-		{slurm("0", "4", "0", "3", "1"), Shard{0, 4}},
-		{slurm("3", "4", "0", "3", "1"), Shard{3, 4}},
-		{slurm("6", "4", "2", "8", "2"), Shard{2, 4}}, // --array=2-8:2
-		{slurm("5", "1", "5", "5", "1"), Shard{0, 1}}, // --array=5
-		{slurm("5", "2", "1", "5", "1"), Shard{}},     // --array=1,5
-		{slurm("4", "4", "0", "3", "1"), Shard{}},
-		{slurm("x", "4", "0", "3", "1"), Shard{}},
-		{map[string]string{"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_COUNT": "3"}, Shard{2, 3}},
-		{map[string]string{"SLURM_ARRAY_TASK_ID": "2"}, Shard{}},
-		{map[string]string{"JOB_COMPLETION_INDEX": "1", "JOB_COMPLETIONS": "3"}, Shard{1, 3}},
-		{map[string]string{"JOB_COMPLETION_INDEX": "1"}, Shard{}},
-		{map[string]string{"JOB_COMPLETION_INDEX": "3", "JOB_COMPLETIONS": "3"}, Shard{}},
-	} {
-		got, err := Environment(func(name string) string { return c.env[name] })
-		if c.want == (Shard{}) {
-			assert.ErrorIs(t, err, ErrShard, "%v", c.env)
-			continue
-		}
-		assert.NoError(t, err, "%v", c.env)
-		assert.Equal(t, c.want, got, "%v", c.env)
 	}
 }

@@ -1,7 +1,0 @@
-//go:build !unix
-
-package grid
-
-import "os"
-
-func lock(*os.File, bool) error { return nil }
