@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/number"
 )
@@ -18,17 +19,43 @@ import (
 // asking is a command that asks a question and prints the answer.
 type asking struct {
 	command.Job
-	cert string   // file of a certificate, "" for none
-	html string   // file of a page, "" for none
-	ends []string // of the names of its files; nil where there is one
+	question  job.Question
+	print     func(io.Writer, *job.Answer)
+	help      map[string]string // of fields, in place of what the question says
+	certifies string            // what --cert does; "" where there is no such flag
+	draws     bool              // there is --html
+	cert      string            // file of a certificate, "" for none
+	html      string            // file of a page, "" for none
+	ends      []string          // of the names of its files; nil where there is one
 
 	begin func() error                             // is called before the work
 	end   func(context.Context, *job.Answer) error // is called once the answer is printed
 }
 
-// addCert adds --cert.
-func (a *asking) addCert(c *cobra.Command) {
-	c.Flags().StringVar(&a.cert, "cert", "", "write a certificate to this file, for optratio check")
+// withCert is what --cert does of most commands.
+const withCert = "write a certificate to this file, for optratio check"
+
+// command completes a command: it asks the question, and has a flag for each of its fields and for what is written.
+func (a *asking) command(s command.Streams, c *cobra.Command) *cobra.Command {
+	a.Streams = s
+	if c.Args == nil {
+		c.Args = command.NoArgs
+	}
+	c.RunE = a.run
+	command.AddFields(c, a.question, a.help)
+	if a.certifies != "" {
+		c.Flags().StringVar(&a.cert, "cert", "", a.certifies)
+	}
+	if a.draws {
+		c.Flags().StringVar(&a.html, "html", "", "also draw the answer as a page that stands alone, into this file")
+	}
+	a.Job.Add(c)
+	return c
+}
+
+// one prints an answer that is one document.
+func one[D document.Document](print func(io.Writer, D)) func(io.Writer, *job.Answer) {
+	return func(w io.Writer, found *job.Answer) { print(w, found.Documents[0].(D)) }
 }
 
 // host is where the command's question is answered; begin is called before the work.
@@ -40,14 +67,12 @@ func (a *asking) host(begin func(what string, at number.Epsilon) (report func(st
 	}, err
 }
 
-// run returns the command's function: it asks, shows the answer, and writes the certificate and the page.
-func (a *asking) run(q job.Question, print func(io.Writer, *job.Answer)) func(*cobra.Command, []string) error {
-	return func(c *cobra.Command, args []string) error {
-		return a.Limited(func(ctx context.Context) error { return a.ask(ctx, c, q, print) })(c, args)
-	}
+// run asks, shows the answer, and writes the certificate and the page.
+func (a *asking) run(c *cobra.Command, args []string) error {
+	return a.Limited(func(ctx context.Context) error { return a.ask(ctx, c) })(c, args)
 }
 
-func (a *asking) ask(ctx context.Context, c *cobra.Command, q job.Question, print func(io.Writer, *job.Answer)) error {
+func (a *asking) ask(ctx context.Context, c *cobra.Command) error {
 	var certs []*command.CertificateFile
 	var page *command.OutputFile
 	done := func() {}
@@ -71,17 +96,17 @@ func (a *asking) ask(ctx context.Context, c *cobra.Command, q job.Question, prin
 		return err
 	}
 	if a.html != "" {
-		if r, ok := q.(*job.Ratio); ok && strings.Contains(r.Eps+r.Exp, ",") {
+		if r, ok := a.question.(*job.Ratio); ok && strings.Contains(r.Eps+r.Exp, ",") {
 			return command.Usagef("--html: a page is about one ε, give one")
 		}
-		h.Certificate = h.Certificate || certifies(q)
+		h.Certificate = h.Certificate || isPlain(a.question)
 	}
-	answer, err := q.Answer(ctx, h)
+	answer, err := a.question.Answer(ctx, h)
 	done()
 	if err != nil {
 		return err
 	}
-	show := func(w io.Writer) { print(w, answer) }
+	show := func(w io.Writer) { a.print(w, answer) }
 	if answer.List {
 		command.ShowAll(&a.Job, answer.Documents, show)
 	} else {
@@ -106,7 +131,7 @@ func (a *asking) ask(ctx context.Context, c *cobra.Command, q job.Question, prin
 	if page == nil {
 		return end
 	}
-	return errors.Join(page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, c, q, h, answer, kept.Bytes()).Write(w) }), end)
+	return errors.Join(page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, c, h, answer, kept.Bytes()).Write(w) }), end)
 }
 
 // createCertificates prepares the files of certificates.

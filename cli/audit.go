@@ -13,7 +13,10 @@ import (
 )
 
 func newAudit(s command.Streams) *cobra.Command {
-	a, q, v := asking{Job: command.Job{Streams: s}}, job.NewAudit(), verdictFlags{}
+	q := job.NewAudit()
+	a := asking{question: q, help: map[string]string{
+		"property": "properties, by name (default dp, with the others that are decided at once as facts that do not change the exit code; of samplers dp)",
+	}}
 	c := &cobra.Command{
 		Use:   "audit (--pmf-exec CMD | --sample-exec CMD | --pmf-file FILE) --eps E",
 		Short: "Examine a mechanism in any language, or a table of its probabilities",
@@ -42,9 +45,8 @@ R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampl
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
   optratio audit --pmf-exec ./histogram --inputs datasets.jsonl --neighbors pairs.txt --outcomes labels --eps 1
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
-		Args: command.NoArgs,
 	}
-	c.RunE = a.judge(q, &v, func(found *job.Answer) judgement {
+	return a.judge(s, c, func(found *job.Answer) judgement {
 		r := found.Documents[0].(*audit.Report)
 		title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, q.Epsilon)
 		units := scoreUnits("Δ = " + q.Sensitivity)
@@ -53,32 +55,6 @@ R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampl
 		}
 		return judgement{title, units, &r.Report, r.Findings, auditNotes(r), q.SampleExec != ""}
 	})
-	fs := c.Flags()
-	addStated(c, &q.Stated, "program that states probabilities", "table of probabilities")
-	fs.Lookup("pmf-precision").Usage, fs.Lookup("timeout").Usage = "relative precision of the probabilities", "for one answer"
-	fs.StringVar(&q.SampleExec, "sample-exec", "", "program that draws samples")
-	command.CountVar(fs, &q.N, "n", "n", q.N, "number of candidates")
-	command.CountVar(fs, &q.K, "k", "k", q.K, "greatest depth, in steps of 2Δ")
-	command.AddEpsilon(c, &q.Epsilon)
-	fs.StringVar(&q.Domain, "domain", q.Domain, "lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]")
-	fs.StringVar(&q.Inputs, "inputs", "", "file of what is asked about instead of scores, a JSON value a line; needs --neighbors FILE")
-	fs.StringVar(&q.Neighbors, "neighbors", q.Neighbors, "linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]; of inputs 0,3 or [A,B], with a distance 0,3,2")
-	fs.BoolVar(&q.Shifted, "shifted", false, "with --pmf-file: rows are neighbors also if they are after a shift")
-	fs.StringVar(&q.Sensitivity, "sensitivity", q.Sensitivity, "sensitivity Δ")
-	addTarget(c, &q.Target, "properties, by name (default dp, with the others that are decided at once as facts that do not change the exit code; of samplers dp)")
-	fs.StringVar(&q.Against, "against", "", "compare with this mechanism's probabilities")
-	fs.StringVar(&q.Confidence, "confidence", q.Confidence, "of a sampler's lower bound on ε")
-	fs.StringVar(&q.Until, "until", q.Until, "end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget")
-	fs.StringVar(&q.Outcomes, "outcomes", q.Outcomes, "what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers) or mixed (lists or objects of labels and numbers)")
-	fs.StringVar(&q.Budget, "budget", q.Budget, "samples in all, such as 300k or 10M")
-	command.CountVar(fs, &q.Children, "children", "", q.Children, "with --sample-exec: run the program so many times at once; the samples of every question are dealt to them")
-	fs.Uint64Var(&q.Seed, "seed", q.Seed, "seed of what is chosen at random")
-	command.CountVar(fs, &q.MaxQuestions, "max-questions", "", 0, "with --pmf-exec: refuse to ask more than so many; 0 for what takes about a minute by the first answers. With --time-limit nothing is refused: it ends then")
-	v.add(c)
-	a.addCert(c)
-	a.addHTML(c)
-	a.Job.Add(c)
-	return c
 }
 
 // auditNotes says what an audit found beside its verdicts, a line each.

@@ -12,8 +12,12 @@ import (
 )
 
 func newCalibrate(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}}, job.NewCalibrate()
-	c := &cobra.Command{
+	q := job.NewCalibrate()
+	a := asking{
+		question: q, help: map[string]string{"neighbors": "with --domain FILE: linf or monotonic"},
+		print: one(func(w io.Writer, d *verify.Calibration) { printCalibration(w, q, d) }),
+	}
+	return a.command(s, &cobra.Command{
 		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE | --domain real) (--eps E | --exp-eps A/B | --rho R)",
 		Short: "The largest parameter at which a mechanism is ε-DP, or ρ-zCDP",
 		Long: `The largest parameter ε' of a mechanism at which it is E-DP (or R-zCDP) on the lattice Q(n,k), or on given score
@@ -31,16 +35,7 @@ neighbors and leaves the mechanism as it is.`,
   optratio calibrate --mechanism pf --domain real --rho 0.125
   optratio calibrate --mechanism krr -n 3 -k 2 --eps 1 --monotonic-scores
   optratio calibrate --mechanism gem --domain scores.txt --sensitivities 1,2 --eps 1 --gap 1e-3`,
-		Args: command.NoArgs,
-		RunE: a.run(q, func(w io.Writer, found *job.Answer) { printCalibration(w, q, found.Documents[0].(*verify.Calibration)) }),
-	}
-	fs := c.Flags()
-	command.AddEpsilon(c, &q.Epsilon)
-	fs.StringVar(&q.Rho, "rho", "", "zero-concentrated DP with this ρ, instead of ε-DP")
-	fs.StringVar(&q.Gap, "gap", "", "relative width wanted of the parameter: (upper-lower)/upper (default 1e-9)")
-	addDomain(c, &q.Domain, "with --domain FILE: linf or monotonic")
-	a.Job.Add(c)
-	return c
+	})
 }
 
 func printCalibration(w io.Writer, q *job.Calibrate, r *verify.Calibration) {

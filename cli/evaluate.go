@@ -12,8 +12,8 @@ import (
 )
 
 func newEvaluate(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}}, job.NewEvaluate()
-	c := &cobra.Command{
+	a := asking{question: job.NewEvaluate(), print: printEvaluation}
+	c := a.command(s, &cobra.Command{
 		Use:   "evaluate --task mode|median|quantile:P|scores (--histogram FILE | --scores Q,…) --eps E",
 		Short: "Expected errors of mechanisms on a histogram's mode or quantiles, or on your scores",
 		Long: `Expected errors of mechanisms that select a bin of a histogram, how many times more the
@@ -38,22 +38,9 @@ in units of the scores. Several ε, separated by commas, give one table (with --
 		Example: `  optratio evaluate --task mode --histogram testdata/spiky.csv --eps 0.05,0.1 --monotonic-scores
   optratio evaluate --task median --histogram testdata/spiky.npy --bins 256 --eps 0.01
   optratio evaluate --task quantile:0.9 --histogram testdata/spiky.npy --target-error 50`,
-		Args: command.NoArgs,
-		RunE: a.run(q, printEvaluation),
-	}
-	command.AddEpsilon(c, &q.Epsilon)
-	fs := c.Flags()
-	fs.StringVar(&q.Task, "task", "", "mode, median, quantile:P or scores")
-	fs.StringVar(&q.Histogram, "histogram", "", "file of counts, .npy or one a line, the last of two columns")
-	fs.StringVar(&q.Scores, "scores", "", "scores, comma-separated, or a file with one a line")
-	command.CountVar(fs, &q.Bins, "bins", "", 0, "sum adjacent bins so that so many remain, a divisor of those there are (default: all)")
-	fs.StringP("n", "n", "", "")
-	fs.Lookup("n").Hidden = true
-	fs.StringVar(&q.Mechanism, "mechanism", q.Mechanism, "mechanisms to rate, by name")
-	fs.StringVar(&q.Sensitivity, "sensitivity", q.Sensitivity, "sensitivity Δ of the scores")
-	fs.StringVar(&q.Target, "target-error", "", "also find the ε at which each mechanism has this expected error; --eps may be left out then")
-	addMonotonic(c, &q.Monotonic)
-	a.Job.Add(c)
+	})
+	c.Flags().StringP("n", "n", "", "")
+	c.Flags().Lookup("n").Hidden = true
 	return c
 }
 

@@ -14,8 +14,12 @@ import (
 )
 
 func newHeterogeneous(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}}, job.NewHeterogeneous()
-	c := &cobra.Command{
+	q := job.NewHeterogeneous()
+	a := asking{
+		question: q, certifies: withCert, draws: true, print: one(func(w io.Writer, d *document.Heterogeneous) { printHeterogeneous(w, q.Epsilon, d) }),
+		help: map[string]string{"mechanism": "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates, see optratio mechanisms --help (default " + job.RatedByDefault + ", and geo-pair:M for every M below n)"},
+	}
+	return a.command(s, &cobra.Command{
 		Use:   "heterogeneous --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Certified ratio of mechanisms to the best one for unequal sensitivities, on a small grid",
 		Long: `The least error that any ε-DP mechanism can have on a grid of score vectors where each
@@ -25,33 +29,7 @@ With --shift-invariant the best mechanism may look at differences of scores only
 ones do.`,
 		Example: `  optratio heterogeneous --sensitivities 1,2 --grid 0:4 --exp-eps 2
   optratio heterogeneous --sensitivities 1,2,4 --shift-invariant --eps 0.5 --mechanism gem,krr --json`,
-		Args: command.NoArgs,
-		RunE: a.run(q, func(w io.Writer, found *job.Answer) {
-			printHeterogeneous(w, q.Epsilon, found.Documents[0].(*document.Heterogeneous))
-		}),
-	}
-	fs := c.Flags()
-	command.AddEpsilon(c, &q.Epsilon)
-	fs.StringVar(&q.Sensitivities, "sensitivities", "", "sensitivities, one for each candidate")
-	fs.StringVar(&q.Grid, "grid", q.Grid, "scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1")
-	fs.StringVar(&q.Step, "step", "", "step of --grid from:to as a part of twice the largest sensitivity: 2delta, delta or 2delta/L")
-	fs.StringVar(&q.Mechanism, "mechanism", "", "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates, see optratio mechanisms --help (default "+job.RatedByDefault+", and geo-pair:M for every M below n)")
-	fs.StringVar(&q.Objective, "objective", q.Objective, "mean over the grid or worst score vector")
-	fs.StringVar(&q.Loss, "loss", q.Loss, "error (q* - q) or mse (its square)")
-	fs.BoolVar(&q.ShiftInvariant, "shift-invariant", false, "the best mechanism among those that look at differences of scores only")
-	fs.BoolVar(&q.Optimal, "optimal", false, "print an optimal mechanism, too")
-	command.AddParams(c, &q.Params)
-	addSolver(c, &q.Solver, &q.Gap, "relative width of the optimum wanted: (upper-lower)/upper")
-	a.addCert(c)
-	a.addHTML(c)
-	a.Job.Add(c)
-	return c
-}
-
-// addSolver adds --solver and --gap.
-func addSolver(c *cobra.Command, solver, gap *string, usage string) {
-	c.Flags().StringVar(solver, "solver", *solver, "auto, clp or embedded")
-	c.Flags().StringVar(gap, "gap", *gap, usage)
+	})
 }
 
 // printHeterogeneous writes the table for people.

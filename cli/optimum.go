@@ -17,13 +17,20 @@ import (
 )
 
 func newOptimum(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}}, job.NewOptimum()
+	q := job.NewOptimum()
 	var output, optimal string
 	var presets []string
 	for _, p := range optimum.Presets() {
 		presets = append(presets, fmt.Sprintf("  %-15s %s", p[0], p[1]))
 	}
-	c := &cobra.Command{
+	a := asking{
+		question: q, certifies: withCert, draws: true, print: one(func(w io.Writer, d *document.Optimum) { printOptimum(w, q, d, optimal) }),
+		help: map[string]string{
+			"pmf-exec": `compare this program with the optimum: it is sent {"input":NAME,"epsilon":E,"sensitivity":1} and states probabilities as for optratio audit --inputs, {"pmf":{"a":0.5,"b":"1/2"}}`,
+			"pmf-file": `compare this table with the optimum: a line {"input":NAME,"pmf":{"a":0.5,"b":"1/2"}} for each input`,
+		},
+	}
+	c := a.command(s, &cobra.Command{
 		Use:   "optimum FILE (--eps E | --exp-eps A/B)",
 		Short: "The best private mechanism of any finite problem, and how far a table of yours is from it",
 		Long: `The least loss that any ε-DP or (ε,δ)-DP mechanism of a finite problem can have, and a mechanism that has it. FILE is one JSON document:
@@ -50,9 +57,6 @@ preset, they take the place of what these say. Names are compared letter by lett
 			}
 			return nil
 		},
-	}
-	ask := a.run(q, func(w io.Writer, found *job.Answer) {
-		printOptimum(w, q, found.Documents[0].(*document.Optimum), optimal)
 	})
 	var problem, table *command.OutputFile
 	a.begin = func() (err error) {
@@ -80,7 +84,7 @@ preset, they take the place of what these say. Names are compared letter by lett
 	c.RunE = func(c *cobra.Command, args []string) error {
 		q.File, q.Rounded = strings.Join(args, ""), optimal != ""
 		if output == "" {
-			return ask(c, args)
+			return a.run(c, args)
 		}
 		write := a.Limited(func(ctx context.Context) error {
 			h, err := a.host(nil)
@@ -99,28 +103,10 @@ preset, they take the place of what these say. Names are compared letter by lett
 		if err := write(c, args); err != nil || q.Epsilon == (job.Epsilon{}) {
 			return err
 		}
-		return ask(c, args)
+		return a.run(c, args)
 	}
-	fs := c.Flags()
-	command.AddEpsilon(c, &q.Epsilon)
-	fs.StringVar(&q.Delta, "delta", q.Delta, "δ, a decimal or fraction from 0 to 1")
-	fs.StringVar(&q.Preset, "preset", "", "a ready problem instead of FILE, such as count:4")
-	fs.StringVarP(&output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
-	fs.StringVar(&q.Pairs, "pairs", "", "pairs of neighbors, a CSV file with the columns x,y or x,y,d")
-	fs.StringVar(&q.Loss, "loss", "", "abs, square, zero-one, or a CSV file with the columns x,o,value")
-	fs.StringVar(&q.Prior, "prior", "", "uniform, worst, or a CSV file with the columns x,p")
-	fs.BoolVar(&q.Worst, "worst", false, "minimise the largest loss of any input: --prior worst")
-	fs.BoolVar(&q.Directed, "directed", false, "with --pairs: each pair is bound in one direction alone")
-	fs.StringVar(&q.Rate, "rate", "", "compare this table with the optimum: a CSV file with the columns input,output,probability")
-	addStated(c, &q.Stated, `compare this program with the optimum: it is sent {"input":NAME,"epsilon":E,"sensitivity":1} and states probabilities as for optratio audit --inputs, {"pmf":{"a":0.5,"b":"1/2"}}`,
-		`compare this table with the optimum: a line {"input":NAME,"pmf":{"a":0.5,"b":"1/2"}} for each input`)
-	fs.StringVar(&q.Users, "users", "", "priors of users that share one mechanism, CSV files with commas between")
-	fs.StringVar(&optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
-	fs.StringArrayVar(&q.Draw, "draw", nil, "run the rounded optimal mechanism at this input: draw an output with exactly its probability, by the system's randomness; may be repeated")
-	addSolver(c, &q.Solver, &q.Gap, "relative width of the optimum wanted where it is not exact: (upper-lower)/upper")
-	a.addCert(c)
-	a.addHTML(c)
-	a.Job.Add(c)
+	c.Flags().StringVarP(&output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
+	c.Flags().StringVar(&optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
 	return c
 }
 

@@ -21,16 +21,11 @@ import (
 	"optratio/verify/certificate"
 )
 
-// addHTML adds --html.
-func (a *asking) addHTML(c *cobra.Command) {
-	c.Flags().StringVar(&a.html, "html", "", "also draw the answer as a page that stands alone, into this file")
-}
-
 // certified is the number of orbits up to which a page has a certificate though none was asked for.
 const certified = 20_000
 
-// certifies reports whether a page has a certificate though none was asked for: that of a small ratio job about the plain question.
-func certifies(q job.Question) bool {
+// isPlain reports whether a page has a certificate though none was asked for: that of a small ratio job about the plain question.
+func isPlain(q job.Question) bool {
 	r, ok := q.(*job.Ratio)
 	if !ok || r.N < 1 || r.K < 1 || r.N > certified || r.K > certified {
 		return false
@@ -45,7 +40,7 @@ func certifies(q job.Question) bool {
 const curveTime = 20 * time.Second
 
 // page draws the answer to the command's question, with the certificate that was kept; where none was asked for, with one of the page's own.
-func (a *asking) page(ctx context.Context, c *cobra.Command, q job.Question, h *job.Host, found *job.Answer, kept []byte) *report.Page {
+func (a *asking) page(ctx context.Context, c *cobra.Command, h *job.Host, found *job.Answer, kept []byte) *report.Page {
 	at := report.Context{Command: commandLine(c), Certificate: kept, CertificateName: filepath.Base(a.cert)}
 	if a.cert == "" && h.Certificate {
 		var b bytes.Buffer
@@ -54,7 +49,7 @@ func (a *asking) page(ctx context.Context, c *cobra.Command, q job.Question, h *
 			err = command.Checker(certificate.Check).Accepts(ctx, b.Bytes(), h.MaxMemory)
 		}
 		if err == nil {
-			size := q.(*job.Ratio).Size
+			size := a.question.(*job.Ratio).Size
 			at.Certificate, at.CertificateName = b.Bytes(), fmt.Sprintf("ratio-%d-%d.cert", size.N, size.K)
 		}
 	}

@@ -14,8 +14,10 @@ import (
 )
 
 func newPMF(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}}, job.NewPMF()
-	c := &cobra.Command{
+	q := job.NewPMF()
+	q.Mechanism = "pf"
+	a := asking{question: q, print: func(w io.Writer, found *job.Answer) { printPMF(w, q.Vector, found) }}
+	return a.command(s, &cobra.Command{
 		Use:   "pmf --mechanism NAME,… --scores Q,… (--eps E | --exp-eps A/B)",
 		Short: "Mechanisms' output probabilities and errors on given scores",
 		Long: `The probability that a mechanism takes each candidate, its expected error q* - q and
@@ -24,27 +26,7 @@ rational, enclosures where a closed form gives them, marked estimates otherwise.
 		Example: `  optratio pmf --mechanism pf --scores 0,-1,-3 --eps 1
   optratio pmf --mechanism pf,em --scores testdata/scores.txt --eps 1 --digits 6
   optratio pmf --mechanism gem --scores 0,1,0.4 --sensitivities 1,0.5,2 --eps 0.5`,
-		Args: command.NoArgs,
-		RunE: a.run(q, func(w io.Writer, found *job.Answer) { printPMF(w, q.Vector, found) }),
-	}
-	addInstance(c, &q.Instance, &q.Epsilon)
-	c.Flags().StringVar(&q.Mechanism, "mechanism", "pf", "mechanisms, by name, or NAME:M, see optratio mechanisms --help; of several, a column each, and with --json an array")
-	a.Job.Add(c)
-	return c
-}
-
-// addInstance adds the flags of scores, sensitivities, ε and the parameters of mechanisms.
-func addInstance(c *cobra.Command, q *job.Instance, e *job.Epsilon) {
-	command.AddEpsilon(c, e)
-	fs := c.Flags()
-	fs.StringVar(&q.Scores, "scores", "", "scores, comma-separated decimals or fractions, or a file with one a line")
-	fs.StringVar(&q.ScoresFile, "scores-file", "", "file of scores, one a line")
-	fs.StringVar(&q.Sensitivity, "sensitivity", q.Sensitivity, "sensitivity Δ of all candidates")
-	fs.StringVar(&q.Sensitivities, "sensitivities", "", "sensitivities, one for each score, as a list or a file; mechanisms for one Δ take the largest")
-	fs.StringVar(&q.SensitivitiesFile, "sensitivities-file", "", "file of sensitivities, one a line")
-	addMonotonic(c, &q.Monotonic)
-	command.AddParams(c, &q.Params)
-	command.CountVar(fs, &q.K, "k", "k", 0, "lp-optimal: depth of the lattice (default: the deepest score)")
+	})
 }
 
 // printPMF writes a table with a column for each mechanism.

@@ -17,8 +17,12 @@ import (
 )
 
 func newRatio(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}}, job.NewRatio()
-	c := &cobra.Command{
+	q := job.NewRatio()
+	a := asking{question: q, certifies: "write a certificate to this file", draws: true, print: func(w io.Writer, found *job.Answer) { printRatios(w, q, found) }, help: map[string]string{
+		"pmf-exec": "rate this program too, as subject: it states probabilities as for optratio audit",
+		"pmf-file": `rate this table of probabilities too, as subject: a line {"scores":[0,-2],"pmf":[0.7,0.3]} for each score vector`,
+	}}
+	c := a.command(s, &cobra.Command{
 		Use:   "ratio -n N -k K (--eps E | --exp-eps A/B | --rho R)",
 		Short: "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
 		Long: `Certified optimality ratio: a mechanism's mean expected error over all score
@@ -49,69 +53,9 @@ Equal ρ, not equal ε, is what counts where many choices are composed.`,
 			}
 			return nil
 		},
-	}
-	c.RunE = a.run(q, func(w io.Writer, found *job.Answer) { printRatios(w, q, found) })
+	})
 	c.SetUsageFunc(ratioUsage)
-	fs := c.Flags()
-	fs.StringVar(&q.Rho, "rho", "", "instead of ε: each mechanism at its largest parameter that is ρ-zCDP with this ρ")
-	fs.StringVar(&q.Domain, "domain", q.Domain, "with --rho: where each mechanism has to be ρ-zCDP, lattice or real (all real scores)")
-	addSize(c, &q.Size)
-	addLattice(c, &q.Lattice)
-	fs.StringVar(&q.Delta, "delta", "", "compare with the optimum over (ε,δ)-DP mechanisms with this δ, a decimal or fraction from 0 to 1, taken exactly; constraints are then approximate: all neighbors")
-	command.AddEpsilon(c, &q.Epsilon)
-	addStated(c, &q.Stated, "rate this program too, as subject: it states probabilities as for optratio audit",
-		`rate this table of probabilities too, as subject: a line {"scores":[0,-2],"pmf":[0.7,0.3]} for each score vector`)
-	fs.BoolVar(&q.AssumeSymmetric, "assume-symmetric", false, "ask the subject about one order of each score vector, as if it were symmetric, which is not checked")
-	addRated(c, q)
-	a.Job.Add(c)
-	a.addCert(c)
-	a.addHTML(c)
-	fs.Lookup("cert").Usage = "write a certificate to this file"
 	return c
-}
-
-// addSize adds -n and -k.
-func addSize(c *cobra.Command, s *job.Size) {
-	command.CountVar(c.Flags(), &s.N, "n", "n", s.N, "number of candidates, at least 1")
-	command.CountVar(c.Flags(), &s.K, "k", "k", s.K, "greatest depth, at least 1")
-}
-
-// addLattice adds the flags that say what is averaged, over which score vectors, against which mechanisms.
-func addLattice(c *cobra.Command, q *job.Lattice) {
-	fs := c.Flags()
-	fs.StringVar(&q.Objective, "objective", q.Objective, "weights of score vectors: paper or box")
-	fs.StringVar(&q.Constraints, "constraints", q.Constraints, "paper, dp, monotone or full")
-	fs.StringVar(&q.Solver, "solver", q.Solver, "auto, clp or embedded")
-	fs.StringVar(&q.Gap, "gap", q.Gap, "relative width wanted: (upper-lower)/upper")
-	addMonotonic(c, &q.Monotonic)
-	fs.StringVar(&q.Step, "step", q.Step, "distance of scores: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same. With --monotonic-scores: delta or delta/L, and Δ for 2Δ")
-	fs.StringVar(&q.Loss, "loss", q.Loss, "mean (the error in steps of 2Δ), square, top1, tail:T (error >= T steps of 2Δ), or a file: the loss of each depth, one a line")
-	fs.StringVar(&q.Prior, "prior", "", "weights of score vectors: uniform, box, geometric:R, product:FILE (a factor a depth), scores:FILE (a score vector a line) or histogram:FILE (score vector;weight)")
-}
-
-// addMonotonic adds --monotonic-scores.
-func addMonotonic(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "monotonic-scores", false, "neighbors move all scores one way, each by at most its sensitivity, as counts do when a person is added: mechanisms run with 2Δ replaced by Δ, which keeps them ε-DP")
-}
-
-// addStated adds the flags of what states probabilities, with what is said of programs and of tables.
-func addStated(c *cobra.Command, s *job.Stated, program, table string) {
-	fs := c.Flags()
-	fs.StringVar(&s.Exec, "pmf-exec", "", program)
-	fs.StringVar(&s.File, "pmf-file", "", table)
-	fs.StringVar(&s.Precision, "pmf-precision", s.Precision, "relative precision of the subject's probabilities")
-	fs.DurationVar(&s.Timeout, "timeout", s.Timeout, "for one answer of the subject")
-	fs.BoolVar(&s.CleanEnv, "clean-env", false, "start the program with an empty environment, not with that of this command")
-}
-
-// addRated adds the flags that say what is rated and how, once the objective has its flag.
-func addRated(c *cobra.Command, q *job.Ratio) {
-	fs := c.Flags()
-	fs.Lookup("objective").Usage = "weights of score vectors: paper or box; or minimax, the worst score vector instead of a mean"
-	fs.StringVar(&q.Mechanism, "mechanism", q.Mechanism, "mechanisms to rate, by name")
-	fs.StringVar(&q.Method, "method", q.Method, "auto, closed-form, lumped or lp; --solver clp and embedded imply lp")
-	fs.StringVar(&q.Sensitivity, "sensitivity", q.Sensitivity, "sensitivity Δ; errors are in steps of 2Δ whatever it is")
-	fs.BoolVar(&q.Exact, "exact", false, "accept exact rationals only (with --exp-eps)")
 }
 
 // latticeText says what differs from the published question.

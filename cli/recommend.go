@@ -13,23 +13,14 @@ import (
 )
 
 func newRecommend(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}}, job.NewRecommend()
-	c := &cobra.Command{
+	a := asking{question: job.NewRecommend(), print: one(printRecommendation)}
+	return a.command(s, &cobra.Command{
 		Use:   "recommend --scores Q,… --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Which mechanism for these scores: the error of each, and statistics that predict it",
 		Long: `The mean squared and the expected error of each mechanism on given scores and sensitivities,
 best first, and the best one; those that do not claim ε-DP stand apart below, and are never recommended.
 Choosing by looking at private scores is itself not private.`,
-		Args: command.NoArgs,
-		RunE: a.run(q, func(w io.Writer, found *job.Answer) {
-			printRecommendation(w, found.Documents[0].(*recommend.Recommendation))
-		}),
-	}
-	addInstance(c, &q.Instance, &q.Epsilon)
-	c.Flags().StringVar(&q.Mechanism, "mechanism", q.Mechanism, "mechanisms to rate, by name, or NAME:M, see optratio mechanisms --help; all leaves out lp-optimal, which lives on the lattice, and without -k lp-extended, whose lattice must not depend on the scores")
-	c.Flags().StringVar(&q.Step, "step", q.Step, "with -k: distance of the scores of lp-extended's table, 2delta, delta or 2delta/L; all others are rated at the scores as they are")
-	a.Job.Add(c)
-	return c
+	})
 }
 
 func printRecommendation(w io.Writer, r *recommend.Recommendation) {

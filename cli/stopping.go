@@ -16,8 +16,8 @@ import (
 )
 
 func newStopping(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}}, job.NewStopping()
-	c := &cobra.Command{
+	a := asking{question: job.NewStopping(), certifies: withCert, draws: true, print: printStopping}
+	c := a.command(s, &cobra.Command{
 		Use:   "stopping -n N",
 		Short: "Private optimal stopping: outcome law, tight privacy and the best private rule",
 		Long: `The secretary problem with n candidates under differential privacy. Neighboring
@@ -30,36 +30,17 @@ With --distance: how many swaps of elements at most l places apart turn one orde
   optratio stopping -n 30 -l 3 --p 0.5 --eps 1
   optratio stopping -n 30 --eps 0.5 --lp --rule
   optratio stopping --distance 3,1,2 -l 1`,
-		Args: command.NoArgs,
-	}
+	})
 	var asymptotic bool
-	ask := a.run(q, printStopping)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if asymptotic {
 			return command.Usagef("--asymptotic: limits of large n moved to bin/research stopping-limit: make research")
 		}
-		return ask(c, args)
+		return a.run(c, args)
 	}
-	fs := c.Flags()
-	command.CountVar(fs, &q.N, "n", "n", 0, "number of candidates, at least 1")
-	command.CountVar(fs, &q.L, "l", "l", q.L, "neighbors swap two candidates at most l places apart, 1 to n-1")
-	fs.IntVar(&q.Win, "win", q.Win, "winning is taking one of so many best")
-	fs.StringVar(&q.P, "p", q.P, "play the secretary rule with this probability, else take the first candidate")
-	fs.StringVar(&q.Delta, "delta", q.Delta, "privacy parameter δ as a decimal, 0 to 1")
-	command.AddEpsilon(c, &q.Epsilon)
-	fs.BoolVar(&q.LP, "lp", false, "find the best private rule (needs --eps or --exp-eps)")
-	fs.BoolVar(&q.Rule, "rule", false, "with --lp, print the rule: stop probabilities by time and relative rank")
-	fs.StringVar(&q.Play, "play", "", "play the rule on a file of arrival ranks, one number a line, 1 the best")
-	fs.Uint64Var(&q.Seed, "seed", q.Seed, "seed for --play")
-	addSolver(c, &q.Solver, &q.Gap, "(upper-lower)/upper wanted of the optimum")
-	fs.BoolVar(&asymptotic, "asymptotic", false, "")
-	fs.String("boundary", "", "")
-	fs.Lookup("asymptotic").Hidden, fs.Lookup("boundary").Hidden = true, true
-	fs.StringVar(&q.Distance, "distance", "", "the distance d_l from this order, a list of 1 to n, to --distance-to: any n for l = 1 and l = n-1, at most 9 otherwise")
-	fs.StringVar(&q.DistanceTo, "distance-to", "", "see --distance (default: 1,2,…,n)")
-	a.addCert(c)
-	a.addHTML(c)
-	a.Job.Add(c)
+	c.Flags().BoolVar(&asymptotic, "asymptotic", false, "")
+	c.Flags().String("boundary", "", "")
+	c.Flags().Lookup("asymptotic").Hidden, c.Flags().Lookup("boundary").Hidden = true, true
 	return c
 }
 

@@ -57,15 +57,18 @@ in every build.`,
 	fs.StringVarP(&f.ks, "k", "k", "", "greatest depths: "+command.RangeHelp)
 	fs.StringVar(&f.ratio.Eps, "eps", "", "privacy parameters ε: "+command.RangeHelp)
 	fs.StringVar(&f.ratio.Exp, "exp-eps", "", "values of e^ε, fractions or decimals: "+command.RangeHelp)
-	addLattice(c, &f.ratio.Lattice)
-	addRated(c, f.ratio)
+	ratio := &cobra.Command{}
+	command.AddFields(ratio, f.ratio, map[string]string{
+		"prior": "weights of score vectors: uniform, box or geometric:R", "loss": "mean (the error in steps of 2Δ), square, top1 or tail:T (error >= T steps of 2Δ)",
+	})
+	for name := range strings.FieldsSeq("constraints objective loss prior step monotonic-scores sensitivity mechanism method solver gap exact") {
+		fs.AddFlag(ratio.Flags().Lookup(name))
+	}
 	f.Job.Add(c)
 	fs.StringVarP(&f.out, "output", "o", "", "file for the rows, .csv; %i in it stands for the shard's number")
 	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
 	command.CountVar(fs, &f.jobs, "jobs", "", 0, "rows at a time (default: all cores)")
 	fs.BoolVar(&f.resume, "resume", false, "keep the rows that the file holds, and compute the others")
-	fs.Lookup("prior").Usage = "weights of score vectors: uniform, box or geometric:R"
-	fs.Lookup("loss").Usage = "mean (the error in steps of 2Δ), square, top1 or tail:T (error >= T steps of 2Δ)"
 	return c
 }
 

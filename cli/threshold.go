@@ -14,8 +14,13 @@ import (
 )
 
 func newThreshold(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}, ends: []string{".lower", ".upper"}}, job.NewThreshold()
-	c := &cobra.Command{
+	q := job.NewThreshold()
+	a := asking{
+		question: q, ends: []string{".lower", ".upper"}, certifies: "with --method lp: write certificates to this name with .lower and .upper added",
+		help:  map[string]string{"objective": "weights of score vectors: paper or box", "delta": ""},
+		print: one(func(w io.Writer, d *document.Threshold) { printThreshold(w, q, d) }),
+	}
+	return a.command(s, &cobra.Command{
 		Use:   "threshold -n N -k K",
 		Short: "The ε at which permute-and-flip becomes optimal on the lattice of step 2Δ",
 		Long: `The ε from which on permute-and-flip has the least mean loss of all mechanisms with the given
@@ -25,16 +30,7 @@ soon as a depth between the multiples of 2Δ has a weight and a loss.`,
 		Example: `  optratio threshold -n 4 -k 4
   optratio threshold -n 4 -k 4 --loss top1 --prior geometric:0.8
   optratio threshold -n 4 -k 4 --step delta`,
-		Args: command.NoArgs,
-		RunE: a.run(q, func(w io.Writer, found *job.Answer) { printThreshold(w, q, found.Documents[0].(*document.Threshold)) }),
-	}
-	addSize(c, &q.Size)
-	addLattice(c, &q.Lattice)
-	c.Flags().StringVar(&q.Method, "method", q.Method, "auto (by theorem) or lp (by exact optima at either end)")
-	a.Job.Add(c)
-	a.addCert(c)
-	c.Flags().Lookup("cert").Usage = "with --method lp: write certificates to this name with .lower and .upper added"
-	return c
+	})
 }
 
 func printThreshold(w io.Writer, q *job.Threshold, d *document.Threshold) {

@@ -12,8 +12,9 @@ import (
 )
 
 func newTopK(s command.Streams) *cobra.Command {
-	a, q := asking{Job: command.Job{Streams: s}}, job.NewTopK()
-	c := &cobra.Command{
+	q := job.NewTopK()
+	a := asking{question: q, certifies: withCert, print: one(func(w io.Writer, d *document.TopK) { printTopK(w, q.Epsilon, d) })}
+	return a.command(s, &cobra.Command{
 		Use:   "topk -n N -k K --top T (--eps E | --exp-eps A/B)",
 		Short: "Choosing the top T of n candidates: peeling, one-shot noise and selection of sets against the best ε-DP choice",
 		Long: `The least mean regret that any shift-invariant ε-DP choice of T of n candidates can have on the lattice of step 2Δ, and how
@@ -23,18 +24,7 @@ at that ε. Mechanisms: peel:NAME (a registered mechanism at ε/T, again and aga
 one-shot:exponential, joint:NAME (a registered mechanism among all sets), pairwise (every two sets are compared at their own scale), completed (the same without drawing again).`,
 		Example: `  optratio topk -n 4 -k 3 --top 2 --exp-eps 4
   optratio topk -n 4 -k 3 --top 2 --eps 1 --mechanism peel:pf,peel:krr --json`,
-		Args: command.NoArgs,
-		RunE: a.run(q, func(w io.Writer, found *job.Answer) { printTopK(w, q.Epsilon, found.Documents[0].(*document.TopK)) }),
-	}
-	fs := c.Flags()
-	command.AddEpsilon(c, &q.Epsilon)
-	addSize(c, &q.Size)
-	command.CountVar(fs, &q.Top, "top", "", q.Top, "how many candidates are chosen")
-	fs.StringVar(&q.Mechanism, "mechanism", q.Mechanism, "mechanisms to rate")
-	addSolver(c, &q.Solver, &q.Gap, "relative width of the optimum wanted: (upper-lower)/upper")
-	a.addCert(c)
-	a.Job.Add(c)
-	return c
+	})
 }
 
 // printTopK writes the table for people.

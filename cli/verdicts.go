@@ -37,11 +37,6 @@ const (
 // summaryVariable is the environment variable in which GitHub Actions names the file that is shown on the page of a run, as Markdown.
 const summaryVariable = "GITHUB_STEP_SUMMARY"
 
-func (f *verdictFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.format, "format", formatText, "text, markdown, or github: text with annotations of GitHub Actions, and Markdown on the page of the run")
-	c.Flags().StringVar(&f.junit, "junit", "", "also write the verdicts to this file, as JUnit XML with a test case for each property")
-}
-
 // create looks at the flags, and whether the file can be written, before any work is done.
 func (f *verdictFlags) create(json bool) (err error) {
 	switch {
@@ -64,11 +59,16 @@ type judgement struct {
 	sampled      bool            // undecided means that nothing was found, which is all that samples can say
 }
 
-// judge returns the function of a command whose answer is verdicts.
-func (a *asking) judge(q job.Question, f *verdictFlags, judged func(*job.Answer) judgement) func(*cobra.Command, []string) error {
+// judge completes a command whose answer is verdicts.
+func (a *asking) judge(s command.Streams, c *cobra.Command, judged func(*job.Answer) judgement) *cobra.Command {
+	var f verdictFlags
+	a.certifies, a.draws = withCert, true
 	a.begin = func() error { return f.create(a.JSON) }
 	a.end = func(ctx context.Context, found *job.Answer) error { return f.write(ctx, judged(found)) }
-	return a.run(q, func(w io.Writer, found *job.Answer) { f.print(w, judged(found)) })
+	a.print = func(w io.Writer, found *job.Answer) { f.print(w, judged(found)) }
+	c.Flags().StringVar(&f.format, "format", formatText, "text, markdown, or github: text with annotations of GitHub Actions, and Markdown on the page of the run")
+	c.Flags().StringVar(&f.junit, "junit", "", "also write the verdicts to this file, as JUnit XML with a test case for each property")
+	return a.command(s, c)
 }
 
 // print prints a report in the format that was asked for.

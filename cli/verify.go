@@ -14,7 +14,11 @@ import (
 )
 
 func newVerify(s command.Streams) *cobra.Command {
-	a, q, v := asking{Job: command.Job{Streams: s}}, job.NewVerify(), verdictFlags{}
+	q := job.NewVerify()
+	a := asking{question: q, help: map[string]string{
+		"property":  "properties, by name (default dp, with symmetry, shift, monotone, sum and dominates-em as facts that do not change the exit code)",
+		"neighbors": "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic",
+	}}
 	c := &cobra.Command{
 		Use:   "verify --mechanism NAME -n N -k K (--eps E | --exp-eps A/B)",
 		Short: "Decide exactly which properties a mechanism has on a lattice",
@@ -36,9 +40,8 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
   optratio verify --mechanism em -n 3 -k 2 --eps 1 --rho 0.125 --range 1
   optratio verify --mechanism em -n 3 -k 2 --eps 0.8 --delta 1e-3
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
-		Args: command.NoArgs,
 	}
-	c.RunE = a.judge(q, &v, func(found *job.Answer) judgement {
+	return a.judge(s, c, func(found *job.Answer) judgement {
 		r := found.Documents[0].(*verify.Report)
 		title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, q.Epsilon)
 		if r.Precision != nil {
@@ -46,32 +49,16 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
 		}
 		return judgement{title: title, units: units(&q.Domain), report: r}
 	})
-	fs := c.Flags()
-	command.AddEpsilon(c, &q.Epsilon)
-	fs.StringVar(&q.Step, "step", q.Step, "distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; -k counts steps of 2Δ all the same")
-	fs.StringVar(&q.Orders, "orders", "", "orders of rdp, comma-separated (default 2 to 32)")
-	addTarget(c, &q.Target, "properties, by name (default dp, with symmetry, shift, monotone, sum and dominates-em as facts that do not change the exit code)")
-	addDomain(c, &q.Domain, "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic")
-	v.add(c)
-	a.addCert(c)
-	a.addHTML(c)
-	a.Job.Add(c)
-	return c
-}
-
-// addTarget adds --property and the flags of what verdicts are about.
-func addTarget(c *cobra.Command, t *job.Target, properties string) {
-	fs := c.Flags()
-	fs.StringVar(&t.Property, "property", "", properties)
-	fs.StringVar(&t.Rho, "rho", "", "target of zero-concentrated DP: also decide zcdp with this ρ")
-	fs.StringVar(&t.Range, "range", "", "target of bounded range, in the units of ε: also decide bounded-range with this instead of ε")
-	fs.StringVar(&t.Delta, "delta", "", "decide (ε,δ)-DP with this δ, a decimal or fraction from 0 to 1: approximate-dp, by default in the place of dp")
-	fs.StringVar(&t.Slack, "slack", "", "ε-DP is proved up to ε plus this, and violated above (default: 1e-6 of ε for numbers that are not exact, and 0 for exact ones)")
 }
 
 // scoreUnits says what the numbers of witnesses are, at a sensitivity.
 func scoreUnits(sensitivity string) string {
 	return "scores and errors are in your units, with " + sensitivity + "; other numbers after a colon are probabilities"
+}
+
+// units says what the numbers of witnesses are. A smaller witness than was given has some of the candidates.
+func units(d *job.Domain) string {
+	return scoreUnits(job.Choose(d.Sensitivities != "", "sensitivities out of "+d.Sensitivities, "Δ = "+d.Sensitivity))
 }
 
 // printVerdicts writes the table for people, then the witnesses, and the units of what is in them.

@@ -20,7 +20,7 @@ type scoreFlags struct {
 
 func (f *scoreFlags) add(c *cobra.Command) {
 	fs := c.Flags()
-	command.AddEpsilon(c, &f.epsilon)
+	command.AddFields(c, &f.epsilon, nil)
 	fs.StringVar(&f.sensitivity, "sensitivity", "1", "sensitivity Δ of the scores")
 	fs.BoolVar(&f.monotonic, "monotonic-scores", false, "neighbors move all scores one way, by at most Δ")
 	f.Job.Add(c)

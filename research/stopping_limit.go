@@ -45,7 +45,7 @@ privacy region; with --lp also the limit of the best private rule's success, for
 	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
 	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
 	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")
-	command.AddEpsilon(c, &f.epsilon)
+	command.AddFields(c, &f.epsilon, nil)
 	fs.BoolVar(&f.lp, "lp", false, "find the limit of the best private rule's success (needs --eps or --exp-eps)")
 	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of that limit")
 	fs.StringVar(&f.boundary, "boundary", "", "also the least δ at each ε of this list, decimals and ranges from:to:step")

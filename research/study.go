@@ -25,7 +25,7 @@ type study struct {
 
 func (f *study) add(c *cobra.Command, output string) {
 	c.Flags().StringVarP(&f.output, "output", "o", "", output)
-	command.AddParams(c, &f.params)
+	command.AddFields(c, &f.params, nil)
 	f.Job.Add(c)
 }
 

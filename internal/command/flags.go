@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -74,18 +75,34 @@ func ExactText(x *big.Rat) string {
 	return x.RatString()
 }
 
-// AddEpsilon adds --eps and --exp-eps, of which a command takes exactly one.
-func AddEpsilon(c *cobra.Command, e *job.Epsilon) {
-	c.Flags().StringVar(&e.Eps, "eps", "", "privacy parameter ε as a decimal, taken exactly")
-	c.Flags().StringVar(&e.Exp, "exp-eps", "", "e^ε as a fraction a/b or a decimal, taken exactly: results are exact rationals")
-}
-
-// AddParams adds the parameters of mechanisms that have any.
-func AddParams(c *cobra.Command, p *job.Params) {
+// AddFields adds a flag for each field of a question, with the help of the field or one that is given here; none where that is "".
+func AddFields(c *cobra.Command, q any, help map[string]string) {
 	fs := c.Flags()
-	fs.StringVar(&p.Gamma, "gamma", "", "rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)")
-	fs.StringVar(&p.Beta, "beta", "", "gem, mgem, combined-gem: failure probability β (default 0.05)")
-	fs.StringVar(&p.Eta, "eta", "", "rs-tnb: shape η of the number of draws (default 1)")
-	fs.StringVar(&p.EpsChoice, "eps-choice", "", "combined-gem: share of ε for the choice (default 0.6)")
-	fs.StringVar(&p.Constraints, "constraints", "", "lp-optimal: paper, dp, monotone or full (default paper)")
+	for _, f := range job.Fields(q) {
+		if text, ok := help[f.Name]; ok {
+			f.Help = text
+		}
+		if f.Help == "" {
+			continue
+		}
+		usage := job.Named(f.Help, func(field string) string { return job.Field{Name: field}.Flag() })
+		switch to := f.To.(type) {
+		case *string:
+			fs.StringVar(to, f.Name, *to, usage)
+		case *[]string:
+			fs.StringArrayVar(to, f.Name, *to, usage)
+		case *bool:
+			fs.BoolVar(to, f.Name, *to, usage)
+		case *int:
+			short := ""
+			if len(f.Name) == 1 {
+				short = f.Name
+			}
+			CountVar(fs, to, f.Name, short, *to, usage)
+		case *uint64:
+			fs.Uint64Var(to, f.Name, *to, usage)
+		case *time.Duration:
+			fs.DurationVar(to, f.Name, *to, usage)
+		}
+	}
 }

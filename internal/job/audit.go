@@ -21,23 +21,23 @@ import (
 // Audit asks about a mechanism in any language, or a table of its probabilities.
 type Audit struct {
 	Stated
-	SampleExec string `json:"sample-exec"`
+	SampleExec string `json:"sample-exec" help:"program that draws samples"`
 	Epsilon
-	Shifted bool `json:"shifted"`
+	Shifted bool `json:"shifted" help:"with {pmf-file}: rows are neighbors also if they are after a shift"`
 	Size
-	Domain      string `json:"domain"`
-	Inputs      string `json:"inputs"`
-	Neighbors   string `json:"neighbors"`
-	Sensitivity string `json:"sensitivity"`
+	Domain      string `json:"domain" help:"lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
+	Inputs      string `json:"inputs" help:"file of what is asked about instead of scores, a JSON value a line; needs {neighbors} FILE"`
+	Neighbors   string `json:"neighbors" help:"linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]; of inputs 0,3 or [A,B], with a distance 0,3,2"`
+	Sensitivity string `json:"sensitivity" help:"sensitivity Δ"`
 	Target
-	Against      string               `json:"against"`
-	Confidence   string               `json:"confidence"`
-	Until        string               `json:"until"`
-	Outcomes     string               `json:"outcomes"`
-	Budget       string               `json:"budget"`
-	Children     int                  `json:"children"`
-	Seed         uint64               `json:"seed"`
-	MaxQuestions int                  `json:"max-questions"`
+	Against      string               `json:"against" help:"compare with this mechanism's probabilities"`
+	Confidence   string               `json:"confidence" help:"of a sampler's lower bound on ε"`
+	Until        string               `json:"until" help:"end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget"`
+	Outcomes     string               `json:"outcomes" help:"what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers) or mixed (lists or objects of labels and numbers)"`
+	Budget       string               `json:"budget" help:"samples in all, such as 300k or 10M"`
+	Children     int                  `json:"children" help:"with {sample-exec}: run the program so many times at once; the samples of every question are dealt to them"`
+	Seed         uint64               `json:"seed" help:"seed of what is chosen at random"`
+	MaxQuestions int                  `json:"max-questions" help:"with {pmf-exec}: refuse to ask more than so many; 0 for what takes about a minute by the first answers. With {time-limit} nothing is refused: it ends then"`
 	Function     mechanisms.Mechanism `json:"-"` // of the caller's, in place of a program
 }
 

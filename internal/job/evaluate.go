@@ -15,15 +15,15 @@ import (
 
 // Evaluate asks for the errors of mechanisms on a histogram, or on given scores. Several ε, separated by commas, have a list of answers.
 type Evaluate struct {
-	Task      string `json:"task"`
-	Histogram string `json:"histogram"`
+	Task      string `json:"task" help:"mode, median, quantile:P or scores"`
+	Histogram string `json:"histogram" help:"file of counts, .npy or one a line, the last of two columns"`
 	Epsilon
-	Mechanism   string `json:"mechanism"`
-	Scores      string `json:"scores"`
-	Bins        int    `json:"bins"`
-	Sensitivity string `json:"sensitivity"`
-	Monotonic   bool   `json:"monotonic-scores"`
-	Target      string `json:"target-error"`
+	Mechanism   string `json:"mechanism" help:"mechanisms to rate, by name"`
+	Scores      string `json:"scores" help:"scores, comma-separated, or a file with one a line"`
+	Bins        int    `json:"bins" help:"sum adjacent bins so that so many remain, a divisor of those there are (default: all)"`
+	Sensitivity string `json:"sensitivity" help:"sensitivity Δ of the scores"`
+	OneWay
+	Target string `json:"target-error" help:"also find the ε at which each mechanism has this expected error; {eps} may be left out then"`
 }
 
 // NewEvaluate returns the question with its defaults.

@@ -19,23 +19,22 @@ import (
 
 // Heterogeneous asks how far mechanisms are from the best one for unequal sensitivities.
 type Heterogeneous struct {
-	Sensitivities string `json:"sensitivities"`
-	Grid          string `json:"grid"`
-	Step          string `json:"step"`
+	Sensitivities string `json:"sensitivities" help:"sensitivities, one for each candidate"`
+	Grid          string `json:"grid" help:"scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1"`
+	Step          string `json:"step" help:"step of {grid} from:to as a part of twice the largest sensitivity: 2delta, delta or 2delta/L"`
 	Epsilon
-	Mechanism      string `json:"mechanism"`
-	Objective      string `json:"objective"`
-	Loss           string `json:"loss"`
-	ShiftInvariant bool   `json:"shift-invariant"`
-	Optimal        bool   `json:"optimal"`
+	Mechanism      string `json:"mechanism" help:""`
+	Objective      string `json:"objective" help:"mean over the grid or worst score vector"`
+	Loss           string `json:"loss" help:"error (q* - q) or mse (its square)"`
+	ShiftInvariant bool   `json:"shift-invariant" help:"the best mechanism among those that look at differences of scores only"`
+	Optimal        bool   `json:"optimal" help:"print an optimal mechanism, too"`
 	Params
-	Solver string `json:"solver"`
-	Gap    string `json:"gap"`
+	Effort
 }
 
 // NewHeterogeneous returns the question with its defaults.
 func NewHeterogeneous() *Heterogeneous {
-	return &Heterogeneous{Grid: "0:4:1", Objective: "mean", Loss: "error", Solver: "auto", Gap: "1e-9"}
+	return &Heterogeneous{Grid: "0:4:1", Objective: "mean", Loss: "error", Effort: standardEffort()}
 }
 
 func (*Heterogeneous) standard() (string, any) { return "heterogeneous", NewHeterogeneous() }

@@ -19,11 +19,11 @@ import (
 
 // Params are the parameters of mechanisms that have any.
 type Params struct {
-	Gamma       string `json:"gamma"`
-	Beta        string `json:"beta"`
-	Eta         string `json:"eta"`
-	EpsChoice   string `json:"eps-choice"`
-	Constraints string `json:"constraints"`
+	Gamma       string `json:"gamma" help:"rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)"`
+	Beta        string `json:"beta" help:"gem, mgem, combined-gem: failure probability β (default 0.05)"`
+	Eta         string `json:"eta" help:"rs-tnb: shape η of the number of draws (default 1)"`
+	EpsChoice   string `json:"eps-choice" help:"combined-gem: share of ε for the choice (default 0.6)"`
+	Constraints string `json:"constraints" help:"lp-optimal: paper, dp, monotone or full (default paper)"`
 }
 
 // Values reads them.

@@ -57,41 +57,63 @@ func Quietly(string, number.Epsilon) (report func(string, ...any), err error) {
 func CommandLine(q Question) []string {
 	kind, standard := q.standard()
 	words := []string{kind}
-	eachField(q, standard, func(name, text string) {
-		switch {
-		case name == "":
+	for _, f := range given(q, standard) {
+		switch text := f.Text(); {
+		case f.Name == "":
 			words = append(words, text)
 		case text == "true":
-			words = append(words, flagName(name))
-		case name == "scores" || name == "sensitivities": // which may begin with a minus
-			words = append(words, flagName(name)+"="+text)
+			words = append(words, f.Flag())
+		case f.Name == "scores" || f.Name == "sensitivities": // which may begin with a minus
+			words = append(words, f.Flag()+"="+text)
 		default:
-			words = append(words, flagName(name), text)
+			words = append(words, f.Flag(), text)
 		}
-	})
+	}
 	return words
 }
 
-func flagName(field string) string {
-	if len(field) == 1 {
-		return "-" + field
-	}
-	return "--" + field
+// Field is a field of a question: the name of its flag, "" for an argument, what its help says, where other fields are in braces, and what it points to.
+type Field struct {
+	Name, Help string
+	To         any
 }
 
-// eachField visits the fields of a question that differ from those of the standard, in their order.
-func eachField(q, standard any, visit func(name, text string)) {
-	x, y := reflect.Indirect(reflect.ValueOf(q)), reflect.Indirect(reflect.ValueOf(standard))
-	for i := range x.NumField() {
-		f := x.Type().Field(i)
+// Fields are the fields of a question, which is a pointer, in their order.
+func Fields(q any) (all []Field) {
+	v := reflect.ValueOf(q).Elem()
+	for i := range v.NumField() {
+		f, to := v.Type().Field(i), v.Field(i).Addr()
 		name, tagged := f.Tag.Lookup("json")
 		switch {
 		case f.Anonymous:
-			eachField(x.Field(i).Interface(), y.Field(i).Interface(), visit)
-		case tagged && name != "-" && !reflect.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()):
-			visit(name, fmt.Sprint(x.Field(i).Interface()))
+			all = append(all, Fields(to.Interface())...)
+		case tagged && name != "-":
+			all = append(all, Field{name, f.Tag.Get("help"), to.Interface()})
 		}
 	}
+	return all
+}
+
+// Text is the value of the field.
+func (f Field) Text() string { return fmt.Sprint(reflect.ValueOf(f.To).Elem().Interface()) }
+
+// Flag is how the field's flag is written.
+func (f Field) Flag() string {
+	if len(f.Name) == 1 {
+		return "-" + f.Name
+	}
+	return "--" + f.Name
+}
+
+// given are the fields of a question that differ from those of the standard.
+func given(q, standard any) (differing []Field) {
+	plain := Fields(standard)
+	for i, f := range Fields(q) {
+		if f.Text() != plain[i].Text() {
+			differing = append(differing, f)
+		}
+	}
+	return differing
 }
 
 // certified adds a certificate to an answer.

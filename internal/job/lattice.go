@@ -17,8 +17,8 @@ import (
 
 // Size is the number of candidates, and the greatest depth.
 type Size struct {
-	N int `json:"n"`
-	K int `json:"k"`
+	N int `json:"n" help:"number of candidates, at least 1"`
+	K int `json:"k" help:"greatest depth in steps of 2Δ, at least 1"`
 }
 
 func (s Size) check() error {
@@ -31,21 +31,33 @@ func (s Size) check() error {
 	return nil
 }
 
+// OneWay says whether scores are monotonic.
+type OneWay struct {
+	Monotonic bool `json:"monotonic-scores" help:"neighbors move all scores one way, each by at most its sensitivity, as counts do when a person is added: mechanisms run with 2Δ replaced by Δ, which keeps them ε-DP"`
+}
+
+// Effort says what solves programs, and how closely.
+type Effort struct {
+	Solver string `json:"solver" help:"auto, clp or embedded"`
+	Gap    string `json:"gap" help:"relative width wanted: (upper-lower)/upper"`
+}
+
+func standardEffort() Effort { return Effort{"auto", "1e-9"} }
+
 // Lattice says over which score vectors what is averaged, and compared with which mechanisms.
 type Lattice struct {
-	Constraints string `json:"constraints"`
-	Loss        string `json:"loss"`
-	Objective   string `json:"objective"`
-	Prior       string `json:"prior"`
-	Step        string `json:"step"`
-	Delta       string `json:"delta"`
-	Monotonic   bool   `json:"monotonic-scores"`
-	Solver      string `json:"solver"`
-	Gap         string `json:"gap"`
+	Constraints string `json:"constraints" help:"paper, dp, monotone or full"`
+	Loss        string `json:"loss" help:"mean (the error in steps of 2Δ), square, top1, tail:T (error >= T steps of 2Δ), or a file: the loss of each depth, one a line"`
+	Objective   string `json:"objective" help:"weights of score vectors: paper or box; or minimax, the worst score vector instead of a mean"`
+	Prior       string `json:"prior" help:"weights of score vectors: uniform, box, geometric:R, product:FILE (a factor a depth), scores:FILE (a score vector a line) or histogram:FILE (score vector;weight)"`
+	Step        string `json:"step" help:"distance of scores: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same. With {monotonic-scores}: delta or delta/L, and Δ for 2Δ"`
+	Delta       string `json:"delta" help:"compare with the optimum over (ε,δ)-DP mechanisms with this δ, a decimal or fraction from 0 to 1, taken exactly; constraints are then approximate: all neighbors"`
+	OneWay
+	Effort
 }
 
 func standardLattice(gap string) Lattice {
-	return Lattice{Constraints: "paper", Loss: "mean", Objective: "paper", Step: "2delta", Solver: "auto", Gap: gap}
+	return Lattice{Constraints: "paper", Loss: "mean", Objective: "paper", Step: "2delta", Effort: Effort{"auto", gap}}
 }
 
 // StepText is the distance of scores as documents have it.

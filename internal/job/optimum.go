@@ -19,28 +19,27 @@ import (
 // Optimum asks for the best private mechanism of a finite problem.
 type Optimum struct {
 	File   string `json:""`
-	Preset string `json:"preset"`
+	Preset string `json:"preset" help:"a ready problem instead of FILE, such as count:4"`
 	Epsilon
-	Delta    string   `json:"delta"`
-	Worst    bool     `json:"worst"`
-	Rate     string   `json:"rate"`
-	Pairs    string   `json:"pairs"`
-	Loss     string   `json:"loss"`
-	Prior    string   `json:"prior"`
-	Directed bool     `json:"directed"`
-	Users    string   `json:"users"`
-	Draw     []string `json:"draw"`
+	Delta    string   `json:"delta" help:"δ, a decimal or fraction from 0 to 1"`
+	Worst    bool     `json:"worst" help:"minimise the largest loss of any input: {prior} worst"`
+	Rate     string   `json:"rate" help:"compare this table with the optimum: a CSV file with the columns input,output,probability"`
+	Pairs    string   `json:"pairs" help:"pairs of neighbors, a CSV file with the columns x,y or x,y,d"`
+	Loss     string   `json:"loss" help:"abs, square, zero-one, or a CSV file with the columns x,o,value"`
+	Prior    string   `json:"prior" help:"uniform, worst, or a CSV file with the columns x,p"`
+	Directed bool     `json:"directed" help:"with {pairs}: each pair is bound in one direction alone"`
+	Users    string   `json:"users" help:"priors of users that share one mechanism, CSV files with commas between"`
+	Draw     []string `json:"draw" help:"run the rounded optimal mechanism at this input: draw an output with exactly its probability, by the system's randomness; may be repeated"`
 	Stated
-	Solver  string `json:"solver"`
-	Gap     string `json:"gap"`
-	Rounded bool   `json:"-"` // the rounded mechanism is wanted, be the optimal one exact or not
+	Effort
+	Rounded bool `json:"-"` // the rounded mechanism is wanted, be the optimal one exact or not
 
 	problem *optimum.Problem // once it is read
 }
 
 // NewOptimum returns the question with its defaults.
 func NewOptimum() *Optimum {
-	return &Optimum{Delta: "0", Stated: standardStated(), Solver: "auto", Gap: "1e-9"}
+	return &Optimum{Delta: "0", Stated: standardStated(), Effort: standardEffort()}
 }
 
 func (*Optimum) standard() (string, any) { return "optimum", NewOptimum() }

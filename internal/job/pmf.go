@@ -15,13 +15,13 @@ import (
 
 // Instance is scores and sensitivities, and the parameters of mechanisms.
 type Instance struct {
-	Scores            string `json:"scores"`
-	ScoresFile        string `json:"scores-file"`
-	Sensitivity       string `json:"sensitivity"`
-	Sensitivities     string `json:"sensitivities"`
-	SensitivitiesFile string `json:"sensitivities-file"`
-	Monotonic         bool   `json:"monotonic-scores"`
-	K                 int    `json:"k"`
+	Scores            string `json:"scores" help:"scores, comma-separated decimals or fractions, or a file with one a line"`
+	ScoresFile        string `json:"scores-file" help:"file of scores, one a line"`
+	Sensitivity       string `json:"sensitivity" help:"sensitivity Δ of all candidates"`
+	Sensitivities     string `json:"sensitivities" help:"sensitivities, one for each score, as a list or a file; mechanisms for one Δ take the largest"`
+	SensitivitiesFile string `json:"sensitivities-file" help:"file of sensitivities, one a line"`
+	OneWay
+	K int `json:"k" help:"lp-optimal: depth of the lattice (default: the deepest score)"`
 	Params
 
 	Vector []*big.Rat `json:"-"` // the scores, once they are read
@@ -73,7 +73,7 @@ func (q *Instance) numbers(ctx context.Context, h *Host, field, list, file strin
 
 // PMF asks for mechanisms' output probabilities on given scores. Several mechanisms have a list of answers.
 type PMF struct {
-	Mechanism string `json:"mechanism"`
+	Mechanism string `json:"mechanism" help:"mechanisms, by name, or NAME:M, see optratio mechanisms {help}; of several, a column each, and with {json} an array"`
 	Instance
 	Epsilon
 }
@@ -164,9 +164,9 @@ func anyAnswer(in *mechanisms.Instance) *mechanisms.Distribution {
 // Recommend asks which mechanism is best on given scores.
 type Recommend struct {
 	Instance
-	Mechanism string `json:"mechanism"`
+	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name, or NAME:M, see optratio mechanisms {help}; all leaves out lp-optimal, which lives on the lattice, and without {k} lp-extended, whose lattice must not depend on the scores"`
 	Epsilon
-	Step string `json:"step"`
+	Step string `json:"step" help:"with {k}: distance of the scores of lp-extended's table, 2delta, delta or 2delta/L; all others are rated at the scores as they are"`
 }
 
 // NewRecommend returns the question with its defaults.

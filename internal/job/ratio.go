@@ -17,15 +17,15 @@ import (
 type Ratio struct {
 	Size
 	Epsilon
-	Mechanism string `json:"mechanism"`
+	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name"`
 	Lattice
-	Rho         string `json:"rho"`
-	Domain      string `json:"domain"`
-	Method      string `json:"method"`
-	Sensitivity string `json:"sensitivity"`
-	Exact       bool   `json:"exact"`
+	Rho         string `json:"rho" help:"instead of ε: each mechanism at its largest parameter that is ρ-zCDP with this ρ"`
+	Domain      string `json:"domain" help:"with {rho}: where each mechanism has to be ρ-zCDP, lattice or real (all real scores)"`
+	Method      string `json:"method" help:"auto, closed-form, lumped or lp; {solver} clp and embedded imply lp"`
+	Sensitivity string `json:"sensitivity" help:"sensitivity Δ; errors are in steps of 2Δ whatever it is"`
+	Exact       bool   `json:"exact" help:"accept exact rationals only (with {exp-eps})"`
 	Stated
-	AssumeSymmetric bool `json:"assume-symmetric"`
+	AssumeSymmetric bool `json:"assume-symmetric" help:"ask the subject about one order of each score vector, as if it were symmetric, which is not checked"`
 }
 
 // NewRatio returns the question with its defaults.

@@ -23,8 +23,8 @@ import (
 
 // Epsilon is ε, or e^ε, as it was given.
 type Epsilon struct {
-	Eps string `json:"eps"`
-	Exp string `json:"exp-eps"`
+	Eps string `json:"eps" help:"privacy parameter ε as a decimal, taken exactly"`
+	Exp string `json:"exp-eps" help:"e^ε as a fraction a/b or a decimal, taken exactly: results are exact rationals"`
 }
 
 // Parse reads it.

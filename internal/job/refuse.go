@@ -29,7 +29,12 @@ func (r *Refusal) Named(name func(field string) string) string {
 			args[i] = errors.New(inner.Named(name))
 		}
 	}
-	return fmt.Errorf(fieldName.ReplaceAllStringFunc(r.format, func(field string) string { return name(strings.Trim(field, "{}")) }), args...).Error()
+	return fmt.Errorf(Named(r.format, name), args...).Error()
+}
+
+// Named returns a text with the fields that stand in braces as they are named there.
+func Named(text string, name func(field string) string) string {
+	return fieldName.ReplaceAllStringFunc(text, func(field string) string { return name(strings.Trim(field, "{}")) })
 }
 
 func (r *Refusal) Error() string { return r.Named(func(field string) string { return field }) }

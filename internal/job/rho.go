@@ -27,11 +27,11 @@ func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
 		return nil, refuse("{rho} and {eps} exclude each other: with {rho} each mechanism has its own ε; give one of them")
 	}
 	var others []string
-	eachField(q, NewRatio(), func(name, _ string) {
-		if !slices.Contains(withRho, name) {
-			others = append(others, name)
+	for _, f := range given(q, NewRatio()) {
+		if !slices.Contains(withRho, f.Name) {
+			others = append(others, f.Name)
 		}
-	})
+	}
 	if h.Certificate {
 		others = append(others, "cert")
 	}

@@ -21,25 +21,24 @@ import (
 // Stopping asks about private optimal stopping: of the p-mix of the secretary rule and, with LP, of the best private rule; or, with Distance, how far
 // two orders are apart.
 type Stopping struct {
-	N     int    `json:"n"`
-	P     string `json:"p"`
-	L     int    `json:"l"`
-	Win   int    `json:"win"`
-	Delta string `json:"delta"`
+	N     int    `json:"n" help:"number of candidates, at least 1"`
+	P     string `json:"p" help:"play the secretary rule with this probability, else take the first candidate"`
+	L     int    `json:"l" help:"neighbors swap two candidates at most l places apart, 1 to n-1"`
+	Win   int    `json:"win" help:"winning is taking one of so many best"`
+	Delta string `json:"delta" help:"privacy parameter δ as a decimal, 0 to 1"`
 	Epsilon
-	LP         bool   `json:"lp"`
-	Rule       bool   `json:"rule"`
-	Play       string `json:"play"`
-	Seed       uint64 `json:"seed"`
-	Solver     string `json:"solver"`
-	Gap        string `json:"gap"`
-	Distance   string `json:"distance"`
-	DistanceTo string `json:"distance-to"`
+	LP   bool   `json:"lp" help:"find the best private rule (needs {eps} or {exp-eps})"`
+	Rule bool   `json:"rule" help:"with {lp}, print the rule: stop probabilities by time and relative rank"`
+	Play string `json:"play" help:"play the rule on a file of arrival ranks, one number a line, 1 the best"`
+	Seed uint64 `json:"seed" help:"seed for {play}"`
+	Effort
+	Distance   string `json:"distance" help:"the distance d_l from this order, a list of 1 to n, to {distance-to}: any n for l = 1 and l = n-1, at most 9 otherwise"`
+	DistanceTo string `json:"distance-to" help:"see {distance} (default: 1,2,…,n)"`
 }
 
 // NewStopping returns the question with its defaults.
 func NewStopping() *Stopping {
-	return &Stopping{P: "1", L: 1, Win: 1, Delta: "0", Seed: 1, Solver: "auto", Gap: "1e-9"}
+	return &Stopping{P: "1", L: 1, Win: 1, Delta: "0", Seed: 1, Effort: standardEffort()}
 }
 
 func (*Stopping) standard() (string, any) { return "stopping", NewStopping() }

@@ -21,11 +21,11 @@ import (
 
 // Stated names the user's own mechanism: a program or a table that states probabilities.
 type Stated struct {
-	Exec      string        `json:"pmf-exec"`
-	File      string        `json:"pmf-file"`
-	Precision string        `json:"pmf-precision"`
-	Timeout   time.Duration `json:"timeout"`
-	CleanEnv  bool          `json:"clean-env"`
+	Exec      string        `json:"pmf-exec" help:"program that states probabilities"`
+	File      string        `json:"pmf-file" help:"table of probabilities"`
+	Precision string        `json:"pmf-precision" help:"relative precision of these probabilities"`
+	Timeout   time.Duration `json:"timeout" help:"for one answer of the program"`
+	CleanEnv  bool          `json:"clean-env" help:"start the program with an empty environment, not with that of this command"`
 }
 
 func standardStated() Stated { return Stated{Precision: "1e-9", Timeout: 10 * time.Second} }

@@ -16,7 +16,7 @@ import (
 type Threshold struct {
 	Size
 	Lattice
-	Method string `json:"method"`
+	Method string `json:"method" help:"auto (by theorem) or lp (by exact optima at either end)"`
 }
 
 // NewThreshold returns the question with its defaults.

@@ -15,15 +15,14 @@ import (
 // TopK asks how far choices of several candidates are from the best one.
 type TopK struct {
 	Size
-	Top int `json:"top"`
+	Top int `json:"top" help:"how many candidates are chosen"`
 	Epsilon
-	Mechanism string `json:"mechanism"`
-	Solver    string `json:"solver"`
-	Gap       string `json:"gap"`
+	Mechanism string `json:"mechanism" help:"mechanisms to rate"`
+	Effort
 }
 
 // NewTopK returns the question with its defaults.
-func NewTopK() *TopK { return &TopK{Top: 2, Mechanism: topk.Standard, Solver: "auto", Gap: "1e-9"} }
+func NewTopK() *TopK { return &TopK{Top: 2, Mechanism: topk.Standard, Effort: standardEffort()} }
 
 func (*TopK) standard() (string, any) { return "topk", NewTopK() }
 

@@ -17,11 +17,11 @@ import (
 
 // Target says which properties are decided, and the privacy of other kinds than ε-DP that verdicts are about.
 type Target struct {
-	Property string `json:"property"`
-	Rho      string `json:"rho"`
-	Range    string `json:"range"`
-	Delta    string `json:"delta"`
-	Slack    string `json:"slack"`
+	Property string `json:"property" help:""`
+	Rho      string `json:"rho" help:"target of zero-concentrated DP: also decide zcdp with this ρ"`
+	Range    string `json:"range" help:"target of bounded range, in the units of ε: also decide bounded-range with this instead of ε"`
+	Delta    string `json:"delta" help:"decide (ε,δ)-DP with this δ, a decimal or fraction from 0 to 1: approximate-dp, by default in the place of dp"`
+	Slack    string `json:"slack" help:"ε-DP is proved up to ε plus this, and violated above (default: 1e-6 of ε for numbers that are not exact, and 0 for exact ones)"`
 }
 
 // properties reads Property.
@@ -110,13 +110,13 @@ func comparisons(n, total int64) string {
 
 // Domain says which mechanism is examined, and where: on the lattice, or on score vectors of the user and their neighbors.
 type Domain struct {
-	Mechanism string `json:"mechanism"`
+	Mechanism string `json:"mechanism" help:"mechanism, by name"`
 	Size
-	Sensitivity   string `json:"sensitivity"`
-	Sensitivities string `json:"sensitivities"`
-	Domain        string `json:"domain"`
-	Neighbors     string `json:"neighbors"`
-	Monotonic     bool   `json:"monotonic-scores"`
+	Sensitivity   string `json:"sensitivity" help:"sensitivity Δ"`
+	Sensitivities string `json:"sensitivities" help:"with {domain} FILE: a sensitivity for each candidate"`
+	Domain        string `json:"domain" help:"lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
+	Neighbors     string `json:"neighbors" help:""`
+	OneWay
 	Params
 }
 
@@ -151,8 +151,8 @@ type Verify struct {
 	Domain
 	Epsilon
 	Target
-	Step   string `json:"step"`
-	Orders string `json:"orders"`
+	Step   string `json:"step" help:"distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same"`
+	Orders string `json:"orders" help:"orders of rdp, comma-separated (default 2 to 32)"`
 }
 
 // NewVerify returns the question with its defaults.
@@ -266,8 +266,8 @@ func neighborsWord(m verify.Neighborhood) string {
 type Calibrate struct {
 	Domain
 	Epsilon
-	Rho string `json:"rho"`
-	Gap string `json:"gap"`
+	Rho string `json:"rho" help:"zero-concentrated DP with this ρ, instead of ε-DP"`
+	Gap string `json:"gap" help:"relative width wanted of the parameter: (upper-lower)/upper (default 1e-9)"`
 }
 
 // NewCalibrate returns the question with its defaults.
