@@ -17,10 +17,9 @@ import (
 	"optratio/verify"
 )
 
-// tableOf is TableOf for rows as audits read them.
-func tableOf(p *Problem, name string, rows []audit.Row) (*Table, error) {
-	labels, inputs, pmf := audit.Columns(rows)
-	return p.TableOf(name, labels, inputs, pmf)
+// tableOf is TableOf for a table as audits read it.
+func tableOf(p *Problem, t *audit.Table) (*Table, error) {
+	return p.TableOf(t.Name, t.Labels, t.Inputs, t.PMF)
 }
 
 // asked are the pairs of a problem as audits have them.
@@ -51,7 +50,7 @@ func TestAudited(t *testing.T) {
 			if delta := rat(t, c.delta); delta.Sign() > 0 {
 				o.Delta = delta
 			}
-			report, err := audit.Table(context.Background(), "table", rows, false, o)
+			report, err := rows.Audit(context.Background(), false, o)
 			require.NoError(t, err)
 			return report.Properties[0].Verdict
 		}
@@ -108,14 +107,14 @@ func TestRatesReadings(t *testing.T) {
 		}
 		rows, err := audit.ReadTable(strings.NewReader(text.String()), "table", audit.Labels, precision)
 		require.NoError(t, err)
-		r.Rate, err = tableOf(p, "table", rows)
+		r.Rate, err = tableOf(p, rows)
 		require.NoError(t, err)
 		a, err := Solve(context.Background(), r)
 		require.NoError(t, err)
 		got := a.Rated
 		require.Equal(t, got.DP == verify.Undecided, a.Undecided != "")
 		inputs := &audit.Inputs{Values: p.Asked(), Pairs: asked(p), OneWay: p.OneWay}
-		report, err := audit.Table(context.Background(), "table", rows, false, audit.Options{Inputs: inputs, Epsilon: eps, Outcomes: audit.Labels, Precision: precision})
+		report, err := rows.Audit(context.Background(), false, audit.Options{Inputs: inputs, Epsilon: eps, Outcomes: audit.Labels, Precision: precision})
 		require.NoError(t, err)
 		require.Equal(t, report.Find(verify.DP).Verdict, got.DP, "%d: %s and %s", i, report.TightEps, got.TightEps)
 		verdicts[got.DP]++
@@ -148,7 +147,7 @@ func TestFindings(t *testing.T) {
 		rows, err := audit.Program{Command: command}.Rows(ctx, p.Asked(), audit.Options{Epsilon: exp(t, "2")})
 		var table *Table
 		if err == nil {
-			table, err = tableOf(p, "the program", rows)
+			table, err = tableOf(p, rows)
 		}
 		if want != "" {
 			assert.ErrorContains(t, err, want, command)

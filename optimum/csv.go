@@ -250,7 +250,7 @@ func (p *Problem) TableOf(name string, outputs []string, inputs []json.RawMessag
 	t := &Table{Outputs: outputs, P: make([][]*verify.Value, len(p.Inputs))}
 	at := places(p.Inputs)
 	for i, row := range pmf {
-		if inputs[i] == nil {
+		if inputs == nil {
 			return nil, faultf("%s: row %d: it is about scores, give an input", name, i+1)
 		}
 		var value any

@@ -51,7 +51,6 @@ var mayImport = map[string][]string{
 	"verify/certificate":             {arithmetic, "internal/evidence"},
 	"internal/certtext":              {arithmetic},
 	"proptest":                       {arithmetic, "lattice", "mechanisms", "verify"},
-	"internal/subject":               {arithmetic, "mechanisms", "verify", "internal/audit"},
 	"internal/recommend":             {arithmetic, "internal/patience", "mechanisms"},
 	"internal/sweep":                 {arithmetic, "internal/patience", "internal/lumped", "lp"},
 	"internal/document":              {arithmetic, "lp", "mechanisms", "internal/heterogeneous", "internal/secretary", "internal/topk", "optimum", "verify/certificate"},

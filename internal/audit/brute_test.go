@@ -35,7 +35,7 @@ func TestVerdictsOnTroubledTables(t *testing.T) {
 		}
 		rows, err := ReadTable(strings.NewReader(c.text()), "table", Index, o.Precision)
 		require.NoError(t, err, c.text())
-		r, err := Table(context.Background(), "table", rows, false, o)
+		r, err := rows.Audit(context.Background(), false, o)
 		require.NoError(t, err)
 		p := r.Properties[0]
 		want, strict := c.judge(o.Delta)

@@ -145,10 +145,7 @@ func (s *statistics) even(samples int64) int64 {
 func gather(askers []*asker) *asker {
 	first := askers[0]
 	for _, a := range askers[1:] {
-		first.questions += a.questions
-		for _, f := range a.findings {
-			first.findings = addFinding(first.findings, f)
-		}
+		first.join(a)
 		if first.child.confused == "" {
 			first.child.confused = a.child.confused
 		}

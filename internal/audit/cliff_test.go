@@ -134,7 +134,7 @@ func TestNoCliffsOfSteadyLaws(t *testing.T) {
 				space := o.sideSpace()
 				o.Precision = big.NewRat(1, 1e9)
 				c := mechanismAsker(context.Background(), stating64(l), space, &o)
-				pairs, err := o.findCliffs(n, farthest, probabilities{c})
+				pairs, err := o.findCliffs(n, farthest, c)
 				require.NoError(t, err)
 				require.Empty(t, c.findings, "%s %v", name, c.findings)
 				for _, p := range pairs {

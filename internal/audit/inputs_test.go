@@ -30,8 +30,8 @@ func rowsWithin(t *testing.T, exp string, slack *big.Rat, table, pairs []string,
 	rows, err := ReadTable(strings.NewReader(strings.Join(table, "\n")), "table", Labels, big.NewRat(1, 1e9))
 	require.NoError(t, err)
 	in := &Inputs{}
-	for _, r := range rows {
-		require.NoError(t, in.Add(r.Input))
+	for _, input := range rows.Inputs {
+		require.NoError(t, in.Add(input))
 	}
 	for _, text := range pairs {
 		if in.OneWay = in.OneWay || text == "oneway"; text == "oneway" {
@@ -42,7 +42,7 @@ func rowsWithin(t *testing.T, exp string, slack *big.Rat, table, pairs []string,
 	eps, err := number.ParseExp(exp)
 	require.NoError(t, err)
 	o := Options{Inputs: in, Epsilon: eps, Outcomes: Labels, Properties: properties, Rho: big.NewRat(1, 1), Slack: slack}
-	return Table(context.Background(), "table", rows, false, o)
+	return rows.Audit(context.Background(), false, o)
 }
 
 // Data sets of different lengths are neighbors where a row was added. The mechanism's ratios, by hand: 2/3 : 1/2, 1/3 : 1/2, hence e^ε = 3/2.

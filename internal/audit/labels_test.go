@@ -52,9 +52,9 @@ func TestTablesOfLabels(t *testing.T) {
 {"scores":[1,0],"pmf":{"a":"1/3","c":"1/6","b":"1/2"}}
 `), "t", Labels, big.NewRat(1, 1e9))
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "b", "c"}, rows[0].Labels)
+	require.Equal(t, []string{"a", "b", "c"}, rows.Labels)
 	o := Options{Epsilon: epsilon(t, "1"), Outcomes: Labels, Properties: OfLabels[:3]}
-	r, err := Table(context.Background(), "t", rows, false, o)
+	r, err := rows.Audit(context.Background(), false, o)
 	require.NoError(t, err)
 	require.Equal(t, "c", r.Find(verify.DP).Witness.Event)
 	require.Equal(t, verify.Proved, r.Find(verify.Sum).Verdict)
@@ -62,7 +62,7 @@ func TestTablesOfLabels(t *testing.T) {
 {"scores":[1,0],"pmf":{"b":"2/3","a":"1/3"}}
 `), "t", Labels, big.NewRat(1, 1e9))
 	require.NoError(t, err)
-	r, err = Table(context.Background(), "t", rows, false, o)
+	r, err = rows.Audit(context.Background(), false, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Proved, r.Find(verify.DP).Verdict)
 	require.InDelta(t, 0.693147, r.TightEps.Float64(), 1e-5)
@@ -83,7 +83,7 @@ func TestTablesOfLabels(t *testing.T) {
 		require.NoError(t, err)
 		for delta, verdict := range map[string]verify.Verdict{"1/100": verify.Violated, "1/2": verify.Proved} {
 			d, _ := new(big.Rat).SetString(delta)
-			r, err = Table(context.Background(), "t", rows, false, Options{Epsilon: exp, Outcomes: Labels, Properties: OfLabels[5:], Delta: d})
+			r, err = rows.Audit(context.Background(), false, Options{Epsilon: exp, Outcomes: Labels, Properties: OfLabels[5:], Delta: d})
 			require.NoError(t, err)
 			found := r.Find(verify.ApproximateDP)
 			require.Equal(t, verdict, found.Verdict)

@@ -90,24 +90,33 @@ func addFinding(findings []Finding, f Finding) []Finding {
 
 // asker puts questions to a program and keeps account of what goes wrong.
 type asker struct {
-	ctx       context.Context
-	opts      *Options
-	space     *verify.Space
-	child     *child
-	epsilon   string
-	questions int64
-	numbers   int64 // probabilities asked for
-	failures  int
-	losses    int // failures after which there was no process any more
-	timeouts  int
-	answered  bool
-	findings  []Finding
-	muted     bool // failures are no findings: the question was not part of the domain
-	texts     scoreTexts
-	labels    *labelled // of stated probabilities
-	record    *record   // likewise
-	late      bool      // it asks again, whatever the limits
-	state     func(a *asker, q verify.Vector) (p []*verify.Value, event string, err error)
+	ctx     context.Context
+	opts    *Options
+	space   *verify.Space
+	child   *child
+	epsilon string
+	muted   bool // failures are no findings: the question was not part of the domain
+	texts   scoreTexts
+	labels  *labelled // of stated probabilities
+	record  *record   // likewise
+	late    bool      // it asks again, whatever the limits
+	state   func(a *asker, q verify.Vector) (p []*verify.Value, event string, err error)
+	account
+}
+
+// account is what an asker asked, and what went wrong.
+type account struct {
+	questions, numbers int64 // and the probabilities that were asked for
+	findings           []Finding
+	trouble
+}
+
+// trouble is what limits for how long a program is asked.
+type trouble struct {
+	answered bool
+	failures int
+	losses   int // failures after which there was no process any more
+	timeouts int
 }
 
 // scoreTexts keeps how scores are written, by their number in units of a space.
@@ -159,7 +168,9 @@ func newAsker(ctx context.Context, space *verify.Space, o *Options) *asker {
 
 // on returns an asker of the same program about another space, with limits of its own.
 func (a *asker) on(space *verify.Space) *asker {
-	return &asker{ctx: a.ctx, opts: a.opts, space: space, epsilon: a.epsilon, child: a.child, labels: a.labels, record: a.record, state: a.state}
+	other := *a
+	other.space, other.account = space, account{}
+	return &other
 }
 
 // name says in words which outcome a probability belongs to.
@@ -265,40 +276,37 @@ func (a *asker) stated(q verify.Vector) (p []*verify.Value, event string, err er
 	return p, event, err
 }
 
-// probabilities is what states its probabilities, as a Subject.
-type probabilities struct{ *asker }
-
-// Answer asks. What is not answered is asked again: a failure that comes again is an event that has the probability 1
-// there, as far as can be told, and one that does not is a change of its answers.
-func (p probabilities) Answer(q verify.Vector) (*verify.Answer, error) {
-	muted := p.muted
-	a, err := p.once(q, !muted)
+// Answer asks what states its probabilities, which is a Subject. What is not answered is asked again: a failure that comes again is an event that has the
+// probability 1 there, as far as can be told, and one that does not is a change of its answers.
+func (a *asker) Answer(q verify.Vector) (*verify.Answer, error) {
+	muted := a.muted
+	answer, err := a.once(q, !muted)
 	if err != nil {
 		return nil, err
 	}
-	if a.Event != "" {
-		p.muted = true // one finding is enough
-		a, err = p.once(q, true)
-		p.muted = muted
-		return a, err
+	if answer.Event != "" {
+		a.muted = true // one finding is enough
+		answer, err = a.once(q, true)
+		a.muted = muted
+		return answer, err
 	}
-	if text := fault(a, p.name); text != "" {
-		p.find(p.opts.finding(noDistribution, text, p.space, q))
+	if text := fault(answer, a.name); text != "" {
+		a.find(a.opts.finding(noDistribution, text, a.space, q))
 	}
-	return a, nil
+	return answer, nil
 }
 
 // once asks, and compares what is answered with what was before. failures says whether one is worth that.
-func (p probabilities) once(q verify.Vector, failures bool) (*verify.Answer, error) {
-	values, event, err := p.state(p.asker, q)
+func (a *asker) once(q verify.Vector, failures bool) (*verify.Answer, error) {
+	values, event, err := a.state(a, q)
 	if err != nil {
 		return nil, err
 	}
-	a := &verify.Answer{P: values, Event: event}
+	answer := &verify.Answer{P: values, Event: event}
 	if event == "" || failures {
-		p.record.recall(string(p.line(q, 0)), query{p.space, q}, a, p.opts, p.name)
+		a.record.recall(string(a.line(q, 0)), query{a.space, q}, answer, a.opts, a.name)
 	}
-	return a, nil
+	return answer, nil
 }
 
 // PMF audits a program that states its probabilities, on the domain and on a side set of other score vectors and numbers of
@@ -332,21 +340,22 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 				smaller.muted = true
 			}
 			smaller.space = space
-			return probabilities{smaller}
+			return smaller
 		}
 	}
 	var side *asker
-	r, err := examine(a.ctx, name, &questioned{probabilities{a}, space, dom}, o, retry, func(r *Report) (*questioned, error) {
+	r, err := examine(a.ctx, name, &questioned{a, space, dom}, o, retry, func(r *Report) (*questioned, error) {
 		return o.aside(r, reach, func(space *verify.Space) verify.Subject {
 			side = a.on(space)
-			side.answered, side.failures, side.losses, side.timeouts = a.answered, a.failures, a.losses, a.timeouts
-			return probabilities{side}
+			side.trouble = a.trouble
+			return side
 		}, retry)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if side != nil {
+		a.trouble = side.trouble
 		a.join(side)
 	}
 	if err := a.again(r); err != nil {
@@ -362,10 +371,9 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	return r, nil
 }
 
-// join adds another asker's account to a's.
+// join adds what another asker asked and found to a's account.
 func (a *asker) join(other *asker) {
 	a.questions += other.questions
-	a.failures, a.losses, a.timeouts = other.failures, other.losses, other.timeouts
 	for _, f := range other.findings {
 		a.findings = addFinding(a.findings, f)
 	}
@@ -374,10 +382,11 @@ func (a *asker) join(other *asker) {
 // again asks the program again about what a report shows, and about some of all that it was asked about, whatever the limits.
 func (a *asker) again(r *Report) error {
 	late := a.on(a.space)
-	late.late, late.answered, late.muted, late.losses, late.timeouts, late.questions = true, true, true, a.losses, a.timeouts, a.questions
+	late.trouble, late.questions = a.trouble, a.questions
+	late.late, late.answered, late.muted = true, true, true
 	ask := func(at query) error {
 		late.space = at.space
-		_, err := probabilities{late}.once(at.q, true)
+		_, err := late.once(at.q, true)
 		a.questions = late.questions
 		return err
 	}

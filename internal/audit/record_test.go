@@ -79,10 +79,10 @@ func TestAnswersThatChange(t *testing.T) {
 func TestStatedAnswersThatChange(t *testing.T) {
 	o := tableOptions(t)
 	for time, changed := range map[int]bool{2: true, 1_000_000: false} {
-		c, err := Program{Command: later("*[[]0,-2]*", time, `{"pmf":["1/2","1/2"]}`, `{"pmf":["1","0"]}`)}.Ask(o)
+		c, err := Program{Command: later("*[[]0,-2]*", time, `{"pmf":["1/2","1/2"]}`, `{"pmf":["1","0"]}`)}.Subject(false, o)
 		require.NoError(t, err)
 		defer c.Close()
-		_, err = c.Answer(context.Background(), []*big.Rat{new(big.Rat), big.NewRat(-2, 1)})
+		_, err = c.program.probabilities(context.Background(), []*big.Rat{new(big.Rat), big.NewRat(-2, 1)})
 		require.NoError(t, err)
 		for range 2 {
 			if err = c.Again(context.Background()); changed {

@@ -132,7 +132,7 @@ func TestProgressHasATotal(t *testing.T) {
 	require.NoError(t, err)
 	o.Properties = []verify.Property{verify.DP}
 	o.Progress = func(done, total int64) { last = [2]int64{done, total} }
-	_, err = Table(context.Background(), "t", rows, false, o)
+	_, err = rows.Audit(context.Background(), false, o)
 	require.NoError(t, err)
 	require.Equal(t, [2]int64{4 * 5999 / 256 * 256, 4 * 5999}, last)
 }

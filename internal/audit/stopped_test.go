@@ -84,14 +84,14 @@ func TestStoppedTable(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := Table(ctx, "t", rows, false, o)
+	r, err := rows.Audit(ctx, false, o)
 	require.NoError(t, err)
 	assert.Equal(t, "null", field(r, "tight_eps"))
 	assert.NotContains(t, r.String(), "tight")
 	assert.Zero(t, r.Find(verify.DP).Checked)
 
 	o.Properties = []verify.Property{verify.DP}
-	r, err = Table(context.Background(), "t", rows, false, o)
+	r, err = rows.Audit(context.Background(), false, o)
 	require.NoError(t, err)
 	assert.Equal(t, "500", r.Find(verify.DP).TightExpEps.RatString())
 	assert.Equal(t, int64(4*5999), r.Find(verify.DP).Checked)

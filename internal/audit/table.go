@@ -21,30 +21,13 @@ import (
 // errTable is wrapped by errors about tables of probabilities and files of scores.
 var errTable error = number.InputError("bad file")
 
-// Row is one line of a table: scores and the probabilities there.
-type Row struct {
-	Scores []*big.Rat
-	PMF    []*verify.Value
-	Labels []string        // of the probabilities; nil where they are the candidates'
-	Input  json.RawMessage // in place of scores, where the table is about other inputs
-}
-
-// Columns returns what rows of labels are made of: the labels, the inputs, and the probabilities there.
-func Columns(rows []Row) (labels []string, inputs []json.RawMessage, pmf [][]*verify.Value) {
-	for _, r := range rows {
-		labels, inputs, pmf = r.Labels, append(inputs, r.Input), append(pmf, r.PMF)
-	}
-	return labels, inputs, pmf
-}
-
-// Fault says what is wrong with probabilities that are no distribution in any reading, "" where nothing is.
-func (r Row) Fault() string {
-	return fault(&verify.Answer{P: r.PMF}, func(i int) string {
-		if r.Labels != nil {
-			return fmt.Sprintf("output %q", r.Labels[i])
-		}
-		return candidate(i)
-	})
+// Table is a table of probabilities.
+type Table struct {
+	Name   string
+	Scores [][]*big.Rat      // of each row; nil where the table is about other inputs
+	Inputs []json.RawMessage // then
+	PMF    [][]*verify.Value
+	Labels []string // of the probabilities; nil where they are the candidates'
 }
 
 // ReadTable reads a table of probabilities, one JSON object a line as programs answer them, with the
@@ -52,31 +35,8 @@ func (r Row) Fault() string {
 //
 // A table may be about any inputs instead: {"input":[3,1],"pmf":["2/3",0.333333333333]}. All its rows have scores then, or all an input.
 // With the outcomes Labels the probabilities are those of labels: {"scores":[0,-1],"pmf":{"a":"2/3","nobody":"1/3"}}.
-func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) ([]Row, error) {
-	if outcomes == Labels {
-		return readLabels(r, name, precision)
-	}
-	list := &labelled{ids: map[string]int{}, list: true}
-	return readRows(r, name, func(raw, line json.RawMessage, n int) ([]*verify.Value, error) {
-		list.n = n
-		return list.readPMF(raw, line, precision)
-	})
-}
-
-// readLabels is ReadTable for labels.
-func readLabels(r io.Reader, name string, precision *big.Rat) ([]Row, error) {
-	l := &labelled{ids: map[string]int{}}
-	rows, err := readRows(r, name, func(object, line json.RawMessage, _ int) ([]*verify.Value, error) {
-		return l.readPMF(object, line, precision)
-	})
-	for i := range rows {
-		rows[i].Labels = l.names
-	}
-	return rows, err
-}
-
-func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n int) ([]*verify.Value, error)) ([]Row, error) {
-	var rows []Row
+func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) (*Table, error) {
+	t, l := &Table{Name: name}, &labelled{ids: map[string]int{}, list: outcomes != Labels}
 	err := eachLine(r, name, func(line []byte) error {
 		fields, err := strictjson.Object(line)
 		switch {
@@ -95,26 +55,39 @@ func readRows(r io.Reader, name string, pmf func(raw, line json.RawMessage, n in
 			return errors.New("scores and an input, give one of them")
 		case len(list) == 0 && input == nil:
 			return errors.New("no scores")
-		case len(rows) > 0 && (rows[0].Input != nil) != (input != nil):
+		case len(t.PMF) > 0 && (t.Inputs != nil) != (input != nil):
 			return errors.New("some rows have scores and some an input")
 		}
-		scores := make([]*big.Rat, len(list))
-		for i, text := range list {
-			if scores[i], _, err = readNumber(text); err != nil {
-				return fmt.Errorf("score %d: %s is no number", i+1, brief(text))
+		if l.n = len(list); input != nil {
+			t.Inputs = append(t.Inputs, input)
+		} else {
+			scores := make([]*big.Rat, len(list))
+			for i, text := range list {
+				if scores[i], _, err = readNumber(text); err != nil {
+					return fmt.Errorf("score %d: %s is no number", i+1, brief(text))
+				}
 			}
+			t.Scores = append(t.Scores, scores)
 		}
-		p, err := pmf(fields["pmf"], line, len(scores))
-		if err != nil {
-			return err
-		}
-		rows = append(rows, Row{Scores: scores, PMF: p, Input: input})
-		return nil
+		p, err := l.readPMF(fields["pmf"], line, precision)
+		t.PMF = append(t.PMF, p)
+		return err
 	})
-	if err == nil && len(rows) == 0 {
+	if !l.list {
+		t.Labels = l.names
+	}
+	if err == nil && len(t.PMF) == 0 {
 		err = fmt.Errorf("%w: %s: it is empty", errTable, name)
 	}
-	return rows, err
+	return t, err
+}
+
+// place names the output that a probability of the table belongs to.
+func (t *Table) place(r int) string {
+	if t.Labels != nil {
+		return fmt.Sprintf("output %q", t.Labels[r])
+	}
+	return candidate(r)
 }
 
 // eachLine calls f for every line that is not blank, and puts the place before its error. A line at which reading fails is not looked at, as it may be
@@ -139,25 +112,23 @@ func eachLine(r io.Reader, name string, f func([]byte) error) error {
 	}
 }
 
-// Table audits a table of probabilities. Its domain are the rows' vectors, and every pair of rows that a property relates is
+// Audit audits the table. Its domain are the rows' vectors, and every pair of rows that a property relates is
 // compared: neighbors are the pairs of o.Pairs, or without any the pairs of rows whose scores differ by at most the
 // sensitivity each (Monotonic: all in one direction). With shifted, pairs count that are neighbors after a shift, as they
 // are for mechanisms that are shift-invariant. Of a table about the inputs of the options, each of these has to have a row.
-func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options) (*Report, error) {
+func (t *Table) Audit(ctx context.Context, shifted bool, o Options) (*Report, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	var asked *questioned
-	var err error
+	ask := o.tableOfScores
 	if o.Inputs != nil {
-		asked, err = o.tableOfInputs(name, rows)
-	} else {
-		asked, err = o.tableOfScores(name, rows, shifted)
+		ask = o.tableOfInputs
 	}
+	asked, err := ask(t, shifted)
 	if err != nil {
 		return nil, err
 	}
-	r, err := examine(ctx, name, asked, &o, nil, nil)
+	r, err := examine(ctx, t.Name, asked, &o, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -165,21 +136,21 @@ func Table(ctx context.Context, name string, rows []Row, shifted bool, o Options
 		r.rowsAlone()
 	}
 	r.somethingChecked()
-	if rows[0].Labels != nil {
-		r.nameOutcomes(rows[0].Labels)
+	if t.Labels != nil {
+		r.nameOutcomes(t.Labels)
 	}
 	r.nameInputs(o.Inputs)
-	r.Questions = int64(len(rows))
-	for _, row := range rows {
-		text := row.Fault()
-		if text == "" {
-			continue
+	r.Questions = int64(len(t.PMF))
+	for i, p := range t.PMF {
+		f := Finding{Event: noDistribution, Detail: fault(&verify.Answer{P: p}, t.place)}
+		if t.Inputs != nil {
+			f.Input = t.Inputs[i]
+		} else {
+			f.Scores = t.Scores[i]
 		}
-		f := Finding{Event: noDistribution, Detail: text, Input: row.Input}
-		if row.Input == nil {
-			f.Scores = row.Scores
+		if f.Detail != "" {
+			r.Findings = addFinding(r.Findings, f)
 		}
-		r.Findings = addFinding(r.Findings, f)
 	}
 	r.answers(nil)
 	return r, nil
@@ -205,18 +176,12 @@ type questioned struct {
 }
 
 // tableOfScores asks a table about its rows, and the pairs of them that properties relate.
-func (o *Options) tableOfScores(name string, rows []Row, shifted bool) (*questioned, error) {
-	if slices.ContainsFunc(rows, func(r Row) bool { return r.Input != nil }) {
-		return nil, fmt.Errorf("%w: %s: its rows are about inputs: say which of them are neighbors", errTable, name)
-	}
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("%w: %s: it is empty", errTable, name)
+func (o *Options) tableOfScores(t *Table, shifted bool) (*questioned, error) {
+	if t.Inputs != nil {
+		return nil, fmt.Errorf("%w: %s: its rows are about inputs: say which of them are neighbors", errTable, t.Name)
 	}
 	own := *o
-	own.Vectors, own.Pairs = nil, nil
-	for _, row := range rows {
-		own.Vectors = append(own.Vectors, row.Scores)
-	}
+	own.Vectors, own.Pairs = t.Scores, nil
 	space, dom, err := own.domain(0)
 	if err != nil {
 		return nil, err
@@ -225,54 +190,54 @@ func (o *Options) tableOfScores(name string, rows []Row, shifted bool) (*questio
 	known := map[string]*verify.Answer{}
 	for i, q := range vectors {
 		if known[q.Key()] != nil {
-			return nil, fmt.Errorf("%w: %s: scores %s are there twice", errTable, name, fmt.Sprint(q))
+			return nil, fmt.Errorf("%w: %s: scores %s are there twice", errTable, t.Name, fmt.Sprint(q))
 		}
-		known[q.Key()] = &verify.Answer{P: rows[i].PMF}
+		known[q.Key()] = &verify.Answer{P: t.PMF[i]}
 	}
 	delta, err := space.Vector(space.Sensitivities)
 	if err != nil {
 		return nil, err
 	}
 	relate(dom, vectors, shifted, o.window(delta[0], shifted), func(a, b verify.Vector) bool { return o.near(a, b, delta[0], shifted) })
-	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(rows), name, o.Neighbors)
+	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(vectors), t.Name, o.Neighbors)
 	if len(o.Pairs) > 0 {
 		pairs := make([][2]verify.Vector, len(o.Pairs))
 		for i, pair := range o.Pairs {
 			for side, scores := range pair {
 				q, err := space.Vector(scores)
 				if err != nil || known[q.Key()] == nil {
-					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", errTable, i+1, verify.ScoresText(scores), name)
+					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", errTable, i+1, verify.ScoresText(scores), t.Name)
 				}
 				pairs[i][side] = q
 			}
 		}
 		dom.Neighbors = listed(pairs)
-		dom.Name = fmt.Sprintf("the %d rows of %s and %d given pairs of them", len(rows), name, len(pairs))
+		dom.Name = fmt.Sprintf("the %d rows of %s and %d given pairs of them", len(vectors), t.Name, len(pairs))
 	}
 	return &questioned{verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return known[q.Key()], nil }), space, dom}, nil
 }
 
 // tableOfInputs asks a table about the inputs of the options.
-func (o *Options) tableOfInputs(name string, rows []Row) (*questioned, error) {
+func (o *Options) tableOfInputs(t *Table, _ bool) (*questioned, error) {
+	if t.Inputs == nil {
+		return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", errTable, t.Name)
+	}
 	known := map[string]*verify.Answer{}
-	for _, row := range rows {
-		if row.Input == nil {
-			return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", errTable, name)
-		}
-		key, err := strictjson.Key(row.Input)
+	for i, input := range t.Inputs {
+		key, err := strictjson.Key(input)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%w: %s: the input %s: %w", errTable, name, verify.InputText(row.Input), err)
+			return nil, fmt.Errorf("%w: %s: the input %s: %w", errTable, t.Name, verify.InputText(input), err)
 		case known[key] != nil:
-			return nil, fmt.Errorf("%w: %s: the input %s is there twice", errTable, name, verify.InputText(row.Input))
+			return nil, fmt.Errorf("%w: %s: the input %s is there twice", errTable, t.Name, verify.InputText(input))
 		}
-		known[key] = &verify.Answer{P: row.PMF}
+		known[key] = &verify.Answer{P: t.PMF[i]}
 	}
 	answers := make([]*verify.Answer, len(o.Inputs.Values))
 	for i, value := range o.Inputs.Values {
 		key, err := strictjson.Key(value)
 		if answers[i] = known[key]; err != nil || answers[i] == nil {
-			return nil, fmt.Errorf("%w: %s: no row for the input %s", errTable, name, verify.InputText(value))
+			return nil, fmt.Errorf("%w: %s: no row for the input %s", errTable, t.Name, verify.InputText(value))
 		}
 	}
 	space, dom, err := o.domain(0)

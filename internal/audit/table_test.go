@@ -44,8 +44,8 @@ func TestLaplaceTableIsPrivateAndDoesNotDominate(t *testing.T) {
 	o := tableOptions(t)
 	rows, err := ReadTable(strings.NewReader(laplaceTable()), "laplace", Index, o.Precision)
 	require.NoError(t, err)
-	require.Len(t, rows, 81)
-	r, err := Table(context.Background(), "laplace", rows, false, o)
+	require.Len(t, rows.PMF, 81)
+	r, err := rows.Audit(context.Background(), false, o)
 	require.NoError(t, err)
 	for _, p := range r.Properties {
 		if p.Name == verify.DominatesEM {
@@ -62,7 +62,7 @@ func TestLaplaceTableIsPrivateAndDoesNotDominate(t *testing.T) {
 
 	// A tenth of the noise is not private.
 	o.Epsilon = epsilon(t, "0.1")
-	r, err = Table(context.Background(), "laplace", rows, false, o)
+	r, err = rows.Audit(context.Background(), false, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Violated, r.Find(verify.DP).Verdict)
 	require.NotNil(t, r.Witness.Neighbor)
@@ -81,7 +81,7 @@ func TestNeighborsOfATable(t *testing.T) {
 	}{{verify.Linf, false, 3}, {verify.Linf, true, 6}, {verify.Monotonic, false, 2}, {verify.Monotonic, true, 4}} {
 		o := tableOptions(t)
 		o.Neighbors, o.Properties = c.model, []verify.Property{verify.DP}
-		r, err := Table(context.Background(), "few", rows, c.shifted, o)
+		r, err := rows.Audit(context.Background(), c.shifted, o)
 		require.NoError(t, err)
 		require.Equal(t, 4*c.pairs, r.Find(verify.DP).Checked, "%v", c)
 	}
@@ -113,10 +113,10 @@ func TestRowsThatAreNoDistribution(t *testing.T) {
 		}
 		rows, err := ReadTable(strings.NewReader(strings.ReplaceAll(c.table, "} {", "}\n{")), "few", o.Outcomes, o.Precision)
 		require.NoError(t, err)
-		r, err := Table(context.Background(), "few", rows, false, o)
+		r, err := rows.Audit(context.Background(), false, o)
 		require.NoError(t, err)
 		answers := r.Find(Answers)
-		require.EqualValues(t, len(rows), answers.Checked)
+		require.EqualValues(t, len(rows.PMF), answers.Checked)
 		if c.finding == "" {
 			require.Equal(t, verify.Proved, answers.Verdict)
 			require.Empty(t, r.Findings)
@@ -152,7 +152,7 @@ func TestTablesAgainstAMechanism(t *testing.T) {
 		o.Precision, _ = new(big.Rat).SetString(c.precision)
 		rows, err := ReadTable(strings.NewReader(strings.ReplaceAll(c.table, "} {", "}\n{")), "t", Index, o.Precision)
 		require.NoError(t, err)
-		r, err := Table(context.Background(), "t", rows, false, o)
+		r, err := rows.Audit(context.Background(), false, o)
 		require.NoError(t, err)
 		require.Equal(t, c.want, r.Find(Against).Verdict, "%v: %v", c, r)
 	}
@@ -167,7 +167,7 @@ func tableVerdicts(t *testing.T, o Options, shifted bool, rows ...[2]string) map
 	}
 	table, err := ReadTable(strings.NewReader(text.String()), "table", Index, new(big.Rat))
 	require.NoError(t, err)
-	r, err := Table(context.Background(), "table", table, shifted, o)
+	r, err := table.Audit(context.Background(), shifted, o)
 	require.NoError(t, err)
 	out := map[verify.Property]*verify.Result{}
 	for i, p := range r.Properties {
@@ -214,7 +214,7 @@ func TestGivenPairsOfATable(t *testing.T) {
 		o.Pairs = [][2][]*big.Rat{pair(0, 1), pair(0, b)}
 		table, err := ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":[0.5,0.5]}`+"\n"+`{"scores":[1,0],"pmf":[0.5,0.5]}`), "t", Index, new(big.Rat))
 		require.NoError(t, err)
-		_, err = Table(context.Background(), "t", table, false, o)
+		_, err = table.Audit(context.Background(), false, o)
 		require.ErrorContains(t, err, fmt.Sprintf("pair 2 of neighbors: the scores (%d, 0) are in no row of t", b))
 	}
 }
@@ -429,7 +429,7 @@ func TestTableWithoutTime(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := Table(ctx, "laplace", rows, false, tableOptions(t))
+	r, err := rows.Audit(ctx, false, tableOptions(t))
 	require.NoError(t, err)
 	for _, p := range r.Properties {
 		require.Equal(t, p.Name != Answers, p.Verdict == verify.Undecided, p.Name)
@@ -464,7 +464,7 @@ func TestTablesThatAreNone(t *testing.T) {
 	} {
 		rows, err := ReadTable(strings.NewReader(text), "bad", Index, new(big.Rat))
 		require.NoError(t, err)
-		_, err = Table(context.Background(), "bad", rows, false, o)
+		_, err = rows.Audit(context.Background(), false, o)
 		require.Error(t, err)
 	}
 }

@@ -75,7 +75,7 @@ func TestDefaultsOfAnAudit(t *testing.T) {
 	rows, err := ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":["1/2","1/2"]}
 {"scores":[1,0],"pmf":["9/10","1/10"]}`), "t", Index, new(big.Rat))
 	require.NoError(t, err)
-	r, err = Table(context.Background(), "t", rows, false, Options{Epsilon: epsilon(t, "1"), Delta: o.Delta})
+	r, err = rows.Audit(context.Background(), false, Options{Epsilon: epsilon(t, "1"), Delta: o.Delta})
 	require.NoError(t, err)
 	assert.Equal(t, verify.Violated, r.Find(verify.ApproximateDP).Verdict, "%s", r)
 	assert.Nil(t, r.Find(verify.DP))
@@ -93,7 +93,7 @@ func TestTablesOfCoarseNumbers(t *testing.T) {
 		var precision = epsilon(t, part[2]).Eps()
 		rows, err := ReadTable(strings.NewReader(fmt.Sprintf("{\"scores\":[0,0],\"pmf\":%s}\n{\"scores\":[1,0],\"pmf\":%s}\n", part[0], part[1])), "t", Index, precision)
 		require.NoError(t, err)
-		r, err := Table(context.Background(), "t", rows, false, Options{Epsilon: epsilon(t, "1"), Precision: precision})
+		r, err := rows.Audit(context.Background(), false, Options{Epsilon: epsilon(t, "1"), Precision: precision})
 		require.NoError(t, err)
 		assert.Equal(t, want, r.Verdict(), "%s: %s", text, r)
 	}

@@ -285,14 +285,14 @@ func (q *Audit) examine(ctx context.Context, h *Host, o audit.Options) (*audit.R
 	case q.File == "":
 		return q.examineProgram(ctx, o)
 	}
-	rows, err := q.table(ctx, h, o.Outcomes, o.Precision)
+	t, err := q.table(ctx, h, o.Outcomes, o.Precision)
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) > 0 && rows[0].Input != nil && q.Inputs == "" {
+	if t.Inputs != nil && q.Inputs == "" {
 		return nil, refuse("{pmf-file} %s: its rows are about inputs, give them with {inputs} FILE and their pairs with {neighbors} FILE", escape.Quoted(q.File))
 	}
-	return audit.Table(ctx, q.File, rows, q.Shifted, o)
+	return t.Audit(ctx, q.Shifted, o)
 }
 
 // noted is how long an audit has to take for a note about it.

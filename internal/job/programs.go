@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 
 	"optratio/internal/audit"
-	"optratio/internal/subject"
 )
 
 // program is the program.
@@ -16,13 +15,13 @@ func (s *Stated) program() audit.Program {
 }
 
 // rows asks the program about inputs.
-func (s *Stated) rows(ctx context.Context, inputs []json.RawMessage, o audit.Options) ([]audit.Row, error) {
+func (s *Stated) rows(ctx context.Context, inputs []json.RawMessage, o audit.Options) (*audit.Table, error) {
 	return s.program().Rows(ctx, inputs, o)
 }
 
 // rival is the program as a mechanism to be rated.
-func (s *Stated) rival(symmetric bool, o audit.Options) (*subject.Stated, error) {
-	return subject.OfProgram(s.program(), symmetric, o)
+func (s *Stated) rival(symmetric bool, o audit.Options) (*audit.Subject, error) {
+	return s.program().Subject(symmetric, o)
 }
 
 // examineProgram does the audit of a program.

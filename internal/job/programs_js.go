@@ -5,16 +5,15 @@ import (
 	"encoding/json"
 
 	"optratio/internal/audit"
-	"optratio/internal/subject"
 )
 
 // Pages start no programs, and the engine has none of what asks them.
 
-func (*Stated) rows(context.Context, []json.RawMessage, audit.Options) ([]audit.Row, error) {
+func (*Stated) rows(context.Context, []json.RawMessage, audit.Options) (*audit.Table, error) {
 	return nil, refuse("{pmf-exec}: a page starts no programs")
 }
 
-func (*Stated) rival(bool, audit.Options) (*subject.Stated, error) {
+func (*Stated) rival(bool, audit.Options) (*audit.Subject, error) {
 	return nil, refuse("{pmf-exec}: a page starts no programs")
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"optratio/internal/audit"
 	"optratio/internal/document"
-	"optratio/internal/subject"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -50,14 +49,14 @@ func (s *Stated) alone() error {
 }
 
 // table reads the table.
-func (s *Stated) table(ctx context.Context, h *Host, outcomes string, precision *big.Rat) ([]audit.Row, error) {
-	return read(ctx, h, "pmf-file", s.File, func(name string, text io.Reader) ([]audit.Row, error) {
+func (s *Stated) table(ctx context.Context, h *Host, outcomes string, precision *big.Rat) (*audit.Table, error) {
+	return read(ctx, h, "pmf-file", s.File, func(name string, text io.Reader) (*audit.Table, error) {
 		return audit.ReadTable(text, name, outcomes, precision)
 	})
 }
 
 // addSubject adds the user's own mechanism to a request, and returns it; nil where there is none.
-func (q *Ratio) addSubject(ctx context.Context, h *Host, r *lp.Request, report func(string, ...any)) (rival *subject.Stated, err error) {
+func (q *Ratio) addSubject(ctx context.Context, h *Host, r *lp.Request, report func(string, ...any)) (rival *audit.Subject, err error) {
 	switch {
 	case !q.given() && q.AssumeSymmetric:
 		return nil, refuse("{assume-symmetric}: this is about {pmf-exec} or {pmf-file}, give one of them")
@@ -83,9 +82,9 @@ func (q *Ratio) addSubject(ctx context.Context, h *Host, r *lp.Request, report f
 	if q.Exec != "" {
 		rival, err = q.Stated.rival(q.AssumeSymmetric, o)
 	} else {
-		var rows []audit.Row
-		if rows, err = q.table(ctx, h, audit.Index, o.Precision); err == nil {
-			rival, err = subject.OfTable(q.File, rows, q.AssumeSymmetric, o)
+		var t *audit.Table
+		if t, err = q.table(ctx, h, audit.Index, o.Precision); err == nil {
+			rival, err = t.Subject(q.AssumeSymmetric, o)
 		}
 	}
 	if err != nil {
@@ -100,7 +99,7 @@ func (q *Ratio) addSubject(ctx context.Context, h *Host, r *lp.Request, report f
 }
 
 // rated rates the mechanisms of a request, and then asks a program again: what changes its answers is not rated.
-func rated(ctx context.Context, r lp.Request, rival *subject.Stated) (*lp.Answer, error) {
+func rated(ctx context.Context, r lp.Request, rival *audit.Subject) (*lp.Answer, error) {
 	a, err := lp.Ratio(ctx, r)
 	if err != nil || rival == nil {
 		return a, err
@@ -117,7 +116,7 @@ func rated(ctx context.Context, r lp.Request, rival *subject.Stated) (*lp.Answer
 }
 
 // subjectDocument says what was rated as subject.
-func (q *Ratio) subjectDocument(s *subject.Stated, r *lp.Request) *document.Subject {
+func (q *Ratio) subjectDocument(s *audit.Subject, r *lp.Request) *document.Subject {
 	if s == nil {
 		return nil
 	}
@@ -144,8 +143,7 @@ func (s *Stated) about(ctx context.Context, h *Host, p *optimum.Problem, eps num
 		if err != nil {
 			return nil, err
 		}
-		labels, inputs, pmf := audit.Columns(rows)
-		t, err := p.TableOf(s.File, labels, inputs, pmf)
+		t, err := p.TableOf(rows.Name, rows.Labels, rows.Inputs, rows.PMF)
 		if err != nil {
 			err = refuse("{pmf-file} %w", err)
 		}
@@ -154,8 +152,7 @@ func (s *Stated) about(ctx context.Context, h *Host, p *optimum.Problem, eps num
 	rows, err := s.rows(ctx, p.Asked(), o)
 	var t *optimum.Table
 	if err == nil {
-		labels, inputs, pmf := audit.Columns(rows)
-		t, err = p.TableOf("the program", labels, inputs, pmf)
+		t, err = p.TableOf(rows.Name, rows.Labels, rows.Inputs, rows.PMF)
 	}
 	if errors.Is(err, mechanisms.ErrAnswer) || errors.Is(err, optimum.ErrProblem) {
 		return &optimum.Table{Finding: fmt.Sprint(err)}, nil

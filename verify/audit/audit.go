@@ -141,11 +141,11 @@ func (p Program) Samples(ctx context.Context, o Options) (*Report, error) {
 // and every pair of rows that a property relates is compared: neighbors are the pairs of the options, or without any the pairs of rows whose
 // scores differ by at most the sensitivity each (Monotonic: all in one direction). Of a table about inputs, each input of the options has to have a row.
 func Table(ctx context.Context, name string, text io.Reader, o Options) (*Report, error) {
-	rows, err := engine.ReadTable(text, name, o.Outcomes, cmp.Or(o.Precision, big.NewRat(1, 1e9)))
+	t, err := engine.ReadTable(text, name, o.Outcomes, cmp.Or(o.Precision, big.NewRat(1, 1e9)))
 	if err != nil {
 		return nil, err
 	}
-	return reported(engine.Table(ctx, name, rows, false, o.inside()))
+	return reported(t.Audit(ctx, false, o.inside()))
 }
 
 // Mechanism audits a mechanism of this process as Program.PMF does a program: on the domain, whose neighbors may leave it, and on a side

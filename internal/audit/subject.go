@@ -1,22 +1,22 @@
-// Package subject makes a mechanism, as lp takes one, of a program or a table that states probabilities.
-package subject
+package audit
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"sync"
 
-	"optratio/internal/audit"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
 )
 
-// Stated is the mechanism that a program or a table states. It is asked in the user's units: an instance's candidates at depth d (in steps of 2Δ) have the scores -2Δ·d, Δ the sensitivity of the options.
+// Subject is the mechanism that a program or a table states, as lp takes one. It is asked in the user's units: an instance's candidates at depth d (in steps of 2Δ)
+// have the scores -2Δ·d, Δ the sensitivity of the options.
 //
 // Its answer to an instance is the mean over the orders of the scores: the probability of a candidate is the mean, over all distinct
 // permutations of the scores, of the probability that a candidate of its score has there. That mechanism is symmetric, and over a set of score
@@ -24,78 +24,72 @@ import (
 // assumed, one order is asked and stands for all.
 //
 // An error wraps mechanisms.ErrAnswer where there was no answer, or none that is a probability distribution. Answers are
-// remembered. A Stated is safe for concurrent use.
-type Stated struct {
+// remembered. A Subject is safe for concurrent use.
+type Subject struct {
 	ctx context.Context
 	*stating
 }
 
-// stating is what a Stated shares with those of other contexts.
+// stating is what a Subject shares with those of other contexts.
 type stating struct {
 	mu        sync.Mutex
-	opts      audit.Options
-	program   *audit.Conversation        // nil for a table
-	table     string                     // name of a table
-	rows      map[string][]*verify.Value // of a table, by scores; where symmetry is assumed, in descending order
+	opts      Options
+	program   *asker                     // nil for a table
+	table     *Table                     // nil for a program
+	rows      map[string][]*verify.Value // of the table, by scores; where symmetry is assumed, in descending order
 	symmetric bool
 	asked     int64
 	known     map[string]*meanAnswer
 }
 
-// meanAnswer is what was found of all orders of some scores: the mean probability of a candidate that has each of the distinct
-// scores, best first.
+// meanAnswer is the mean probability of a candidate that has each of the distinct scores, best first.
 type meanAnswer struct {
-	exact []*big.Rat // nil where a probability is not rational
-	boxes []number.Interval
-	err   error // of a subject that failed; wraps mechanisms.ErrAnswer
+	p   []number.Number
+	err error // of a subject that failed; wraps mechanisms.ErrAnswer
 }
 
-// statedBits is the precision of sums of stated numbers, far beyond that of the numbers.
-const statedBits = 192
-
-// OfProgram returns the mechanism that a program states. Of the options it takes Epsilon, Sensitivity, Neighbors and Precision; Progress is told how
+// Subject returns the mechanism that the program states. Of the options it takes Epsilon, Sensitivity, Neighbors and Precision; Progress is told how
 // many score vectors were asked. Close ends the program.
-func OfProgram(p audit.Program, symmetric bool, o audit.Options) (*Stated, error) {
-	program, err := p.Ask(o)
+func (p Program) Subject(symmetric bool, o Options) (*Subject, error) {
+	o, err := p.checked(o)
 	if err != nil {
 		return nil, err
 	}
-	s := newStated(symmetric, o)
-	s.program = program
+	s := newSubject(symmetric, o)
+	s.program = newAsker(s.ctx, nil, &s.opts)
 	return s, nil
 }
 
-func newStated(symmetric bool, o audit.Options) *Stated {
-	o.Sensitivity, o.Precision = cmp.Or(o.Sensitivity, big.NewRat(1, 1)), cmp.Or(o.Precision, big.NewRat(1, 1e9))
-	return &Stated{context.Background(), &stating{opts: o, symmetric: symmetric, known: map[string]*meanAnswer{}}}
+func newSubject(symmetric bool, o Options) *Subject {
+	return &Subject{context.Background(), &stating{opts: o, symmetric: symmetric, known: map[string]*meanAnswer{}}}
 }
 
-// errTable is wrapped by errors about tables of probabilities.
-var errTable error = number.InputError("bad file")
-
-// OfTable returns the mechanism that a table states at its rows.
-func OfTable(name string, rows []audit.Row, symmetric bool, o audit.Options) (*Stated, error) {
-	s := newStated(symmetric, o)
-	s.table, s.rows = name, map[string][]*verify.Value{}
-	for _, row := range rows {
-		if row.Input != nil {
-			return nil, fmt.Errorf("%w: %s: its rows are about inputs, not scores", errTable, name)
-		}
-		scores, pmf := row.Scores, row.PMF
+// Subject returns the mechanism that the table states at its rows.
+func (t *Table) Subject(symmetric bool, o Options) (*Subject, error) {
+	if t.Inputs != nil {
+		return nil, fmt.Errorf("%w: %s: its rows are about inputs, not scores", errTable, t.Name)
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	s := newSubject(symmetric, o)
+	s.table, s.rows = t, map[string][]*verify.Value{}
+	for i, scores := range t.Scores {
+		pmf := t.PMF[i]
 		if symmetric {
 			order := make([]int, len(scores))
 			for r := range order {
 				order[r] = r
 			}
-			slices.SortFunc(order, func(a, b int) int { return row.Scores[b].Cmp(row.Scores[a]) })
+			slices.SortFunc(order, func(a, b int) int { return t.Scores[i][b].Cmp(t.Scores[i][a]) })
 			scores, pmf = nil, nil
 			for _, r := range order {
-				scores, pmf = append(scores, row.Scores[r]), append(pmf, row.PMF[r])
+				scores, pmf = append(scores, t.Scores[i][r]), append(pmf, t.PMF[i][r])
 			}
 		}
 		key := verify.ScoresText(scores)
 		if _, twice := s.rows[key]; twice && !symmetric {
-			return nil, fmt.Errorf("%w: %s: scores %s are there twice", errTable, name, key)
+			return nil, fmt.Errorf("%w: %s: scores %s are there twice", errTable, t.Name, key)
 		}
 		s.rows[key] = pmf
 	}
@@ -104,9 +98,9 @@ func OfTable(name string, rows []audit.Row, symmetric bool, o audit.Options) (*S
 
 // Try asks about n tied candidates, so that what cannot be asked at all is known before other work: the error says where a program
 // cannot be started. Of a table it looks for the rows of all score vectors of n candidates and depths 0, 1/parts, …, k in steps of 2Δ; the error says where one is missing.
-func (s *Stated) Try(ctx context.Context, n, k, parts int) error {
-	if s.rows == nil {
-		_, _, err := (&Stated{ctx, s.stating}).placed(slices.Repeat([]*big.Rat{new(big.Rat)}, n))
+func (s *Subject) Try(ctx context.Context, n, k, parts int) error {
+	if s.table == nil {
+		_, _, err := (&Subject{ctx, s.stating}).placed(slices.Repeat([]*big.Rat{new(big.Rat)}, n))
 		if errors.Is(err, mechanisms.ErrAnswer) || ctx.Err() != nil {
 			return nil // which is found again
 		}
@@ -134,78 +128,75 @@ func (s *Stated) Try(ctx context.Context, n, k, parts int) error {
 
 // Again asks a program some of the questions again that it answered, in another order, to be called last. The error wraps mechanisms.ErrAnswer where
 // an answer changed.
-func (s *Stated) Again(ctx context.Context) error {
+func (s *Subject) Again(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.program == nil {
 		return nil
 	}
-	return s.program.Again(ctx)
+	return s.program.checkAgain(ctx)
 }
 
 // Asked returns how many score vectors were asked about.
-func (s *Stated) Asked() int64 {
+func (s *Subject) Asked() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.asked
 }
 
 // Close ends the program.
-func (s *Stated) Close() {
+func (s *Subject) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.program != nil {
-		s.program.Close()
+		s.program.child.stop()
 	}
 }
 
 // Info calls it the subject.
-func (s *Stated) Info() mechanisms.Info {
+func (s *Subject) Info() mechanisms.Info {
 	return mechanisms.Info{Name: "subject", Summary: "what a program or a table states", Uniform: true}
 }
 
 // Precision is for mechanisms.Precision.
-func (s *Stated) Precision() *big.Rat { return s.opts.Precision }
+func (s *Subject) Precision() *big.Rat { return s.opts.Precision }
 
 // WithContext is for mechanisms.Within.
-func (s *Stated) WithContext(ctx context.Context) mechanisms.Mechanism {
-	return &Stated{ctx, s.stating}
+func (s *Subject) WithContext(ctx context.Context) mechanisms.Mechanism {
+	return &Subject{ctx, s.stating}
 }
 
 // Exact returns the probabilities where all that were stated at orders of the scores are rational.
-func (s *Stated) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
+func (s *Subject) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
 	a, place, err := s.answer(in)
 	if err != nil {
 		return nil, err
 	}
-	if a.exact == nil {
-		return nil, mechanisms.ErrNotRational
-	}
 	p := make([]*big.Rat, len(place))
 	for r, i := range place {
-		p[r] = new(big.Rat).Set(a.exact[i])
+		rational := false
+		if p[r], rational = a.p[i].Rat(); !rational {
+			return nil, mechanisms.ErrNotRational
+		}
 	}
 	return p, nil
 }
 
 // Enclose encloses what the stated numbers stand for, at whatever prec.
-func (s *Stated) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval, error) {
+func (s *Subject) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval, error) {
 	a, place, err := s.answer(in)
 	if err != nil {
 		return nil, err
 	}
 	p := make([]number.Interval, len(place))
 	for r, i := range place {
-		p[r] = a.boxes[i]
-		if a.exact != nil {
-			p[r] = number.FromRat(a.exact[i], prec)
-		}
+		p[r] = a.p[i].Enclosure(prec)
 	}
 	return p, nil
 }
 
 // Float returns the middles of the enclosures.
-func (s *Stated) Float(in *mechanisms.Instance) ([]float64, error) {
+func (s *Subject) Float(in *mechanisms.Instance) ([]float64, error) {
 	boxes, err := s.Enclose(in, 64)
 	p := make([]float64, len(boxes))
 	for r, x := range boxes {
@@ -215,7 +206,7 @@ func (s *Stated) Float(in *mechanisms.Instance) ([]float64, error) {
 }
 
 // answer returns what is stated at the orders of an instance's scores, and the place of each candidate in it.
-func (s *Stated) answer(in *mechanisms.Instance) (a *meanAnswer, place []int, err error) {
+func (s *Subject) answer(in *mechanisms.Instance) (a *meanAnswer, place []int, err error) {
 	if err := in.CheckScores(); err != nil {
 		return nil, nil, err
 	}
@@ -223,7 +214,7 @@ func (s *Stated) answer(in *mechanisms.Instance) (a *meanAnswer, place []int, er
 }
 
 // placed is answer for depths.
-func (s *Stated) placed(depths []*big.Rat) (a *meanAnswer, place []int, err error) {
+func (s *Subject) placed(depths []*big.Rat) (a *meanAnswer, place []int, err error) {
 	distinct := slices.CompactFunc(slices.SortedFunc(slices.Values(depths), (*big.Rat).Cmp), func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
 	place = make([]int, len(depths))
 	for r, d := range depths {
@@ -241,11 +232,7 @@ func (s *stating) mean(ctx context.Context, distinct []*big.Rat, order []int) (*
 	if a := s.known[key]; a != nil {
 		return a, a.err
 	}
-	exact, boxes := make([]*big.Rat, len(distinct)), make([]number.Interval, len(distinct))
-	counts := make([]int64, len(distinct))
-	for i := range distinct {
-		exact[i], boxes[i] = new(big.Rat), number.FromInt(0, statedBits)
-	}
+	sums, counts := slices.Repeat([]number.Number{number.Int(0)}, len(distinct)), make([]int64, len(distinct))
 	for _, i := range order {
 		counts[i]++
 	}
@@ -264,22 +251,13 @@ func (s *stating) mean(ctx context.Context, distinct []*big.Rat, order []int) (*
 		}
 		orders++
 		for r, v := range p {
-			i := order[r]
-			boxes[i] = boxes[i].Add(v.Enclose(statedBits))
-			if x := v.Rat(); exact != nil && x != nil {
-				exact[i].Add(exact[i], x)
-			} else {
-				exact = nil
-			}
+			sums[order[r]] = sums[order[r]].Add(v.Number())
 		}
 	}
 	for i, count := range counts {
-		if exact != nil {
-			exact[i].Quo(exact[i], big.NewRat(orders*count, 1))
-		}
-		boxes[i] = boxes[i].Quo(number.FromInt(orders*count, statedBits))
+		sums[i] = sums[i].Quo(number.Int(orders * count))
 	}
-	s.known[key] = &meanAnswer{exact: exact, boxes: boxes}
+	s.known[key] = &meanAnswer{p: sums}
 	return s.known[key], nil
 }
 
@@ -300,7 +278,7 @@ func (s *stating) scores(depths []*big.Rat) []*big.Rat {
 func (s *stating) row(scores []*big.Rat) ([]*verify.Value, error) {
 	p, ok := s.rows[verify.ScoresText(scores)]
 	if !ok {
-		return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", errTable, s.table, verify.ScoresText(scores), orderHint(s.symmetric))
+		return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", errTable, s.table.Name, verify.ScoresText(scores), orderHint(s.symmetric))
 	}
 	return p, nil
 }
@@ -314,10 +292,10 @@ func orderHint(symmetric bool) string {
 
 // ask asks about one score vector. What is no distribution in any reading is an error.
 func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*verify.Value, err error) {
-	if s.rows != nil {
+	if s.table != nil {
 		p, err = s.row(scores)
 	} else {
-		p, err = s.program.Answer(ctx, scores)
+		p, err = s.program.probabilities(ctx, scores)
 	}
 	if err == nil || errors.Is(err, mechanisms.ErrAnswer) {
 		s.asked++
@@ -328,7 +306,7 @@ func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*verify.Value
 	if err != nil {
 		return nil, err
 	}
-	if text := (audit.Row{PMF: p}).Fault(); text != "" {
+	if text := fault(&verify.Answer{P: p}, candidate); text != "" {
 		return nil, fmt.Errorf("%w: at the scores %s %s", mechanisms.ErrAnswer, verify.ScoresText(scores), text)
 	}
 	return p, nil
@@ -350,4 +328,84 @@ func nextOrder(order []int) bool {
 	order[i], order[j] = order[j], order[i]
 	slices.Reverse(order[i+1:])
 	return true
+}
+
+// probabilities asks about scores. An error wraps mechanisms.ErrAnswer where there was no answer, none that is a probability
+// distribution, or another one than before.
+func (a *asker) probabilities(ctx context.Context, scores []*big.Rat) ([]*verify.Value, error) {
+	a.space, a.questions, a.numbers = &verify.Space{Unit: verify.Unit([][]*big.Rat{scores, {a.opts.Sensitivity}})}, 0, 0
+	q, err := a.space.Vector(scores)
+	if err != nil {
+		return nil, err
+	}
+	p, err := a.put(ctx, q, fmt.Sprintf("at the scores %s: ", verify.ScoresText(scores)))
+	return p, cmp.Or(err, a.changed())
+}
+
+// put asks about a vector, and says where that was in errors.
+func (a *asker) put(ctx context.Context, q verify.Vector, place string) ([]*verify.Value, error) {
+	a.ctx = ctx
+	answer, err := a.Answer(q)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, verify.ErrUndecided):
+		return nil, fmt.Errorf("%w: %s%w", mechanisms.ErrAnswer, place, err)
+	case err != nil:
+		return nil, err
+	case answer.Event != "":
+		return nil, fmt.Errorf("%w: %s%s", mechanisms.ErrAnswer, place, answer.Event)
+	}
+	return answer.P, nil
+}
+
+// changed returns an error once an answer has changed.
+func (a *asker) changed() error {
+	for _, f := range a.record.changed {
+		return fmt.Errorf("%w: %s", mechanisms.ErrAnswer, f)
+	}
+	return nil
+}
+
+// checkAgain asks some of the questions again, in another order, to be called last. The error wraps mechanisms.ErrAnswer where an answer changed.
+func (a *asker) checkAgain(ctx context.Context) error {
+	a.ctx = ctx
+	return cmp.Or(a.again(&Report{}), a.changed())
+}
+
+// Rows asks a program that states the probabilities of labels about each of some inputs, some of them twice. Of the options it takes Epsilon,
+// Sensitivity, Precision and Progress. The error wraps mechanisms.ErrAnswer where the program did anything that audits call a finding.
+func (p Program) Rows(ctx context.Context, values []json.RawMessage, o Options) (*Table, error) {
+	o, err := p.checked(o)
+	if err != nil {
+		return nil, err
+	}
+	o.Inputs, o.Outcomes = &Inputs{Values: values}, Labels
+	space, dom, err := o.domain(0)
+	if err == nil {
+		err = o.measure(ctx, dom)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := newAsker(ctx, space, &o)
+	defer a.child.stop()
+	t := &Table{Name: "the program", Inputs: values, PMF: make([][]*verify.Value, len(values))}
+	for i, value := range values {
+		if t.PMF[i], err = a.put(ctx, verify.Vector{int64(i)}, "input "+verify.InputText(value)+": "); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.checkAgain(ctx); err != nil {
+		return nil, err
+	}
+	a.finish()
+	for _, f := range a.findings {
+		return nil, fmt.Errorf("%w: %s", mechanisms.ErrAnswer, f)
+	}
+	if a.record.unasked != "" {
+		return nil, cmp.Or(context.Cause(ctx), fmt.Errorf("%w: not asked again: %s", mechanisms.ErrAnswer, a.record.unasked))
+	}
+	t.Labels = a.labels.names
+	return t, nil
 }
