@@ -16,7 +16,6 @@ import (
 	"optratio/internal/front"
 	"optratio/internal/job"
 	"optratio/internal/serve"
-	"optratio/mechanisms"
 )
 
 func newServe(s command.Streams) *cobra.Command {
@@ -49,7 +48,7 @@ func serveOn(ctx context.Context, s command.Streams, addr string, parallel int) 
 	if err != nil {
 		return command.Usagef("--addr %s: %w; give host:port such as localhost:8080, or localhost:0 for a free port", escape.Quoted(addr), err)
 	}
-	server := serve.New(serve.Config{Addr: listener.Addr().String(), Mechanisms: mechanisms.Names(), Parallel: parallel, Run: runJob}).HTTP()
+	server := serve.New(serve.Config{Addr: listener.Addr().String(), Parallel: parallel, Run: runJob}).HTTP()
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

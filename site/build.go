@@ -15,7 +15,6 @@ import (
 
 	"optratio/internal/front"
 	"optratio/lp"
-	"optratio/mechanisms"
 )
 
 var (
@@ -73,7 +72,7 @@ func build(folder string) error {
 
 // pages writes all but the engine: the forms, the documents of the repository, and scripts.
 func pages(root string, write func(name string, data []byte) error) (*library, error) {
-	site := &front.Site{Mechanisms: mechanisms.Names(), Static: true}
+	site := &front.Site{Static: true}
 	for _, view := range site.Views() {
 		var page bytes.Buffer
 		if err := site.Begin(view, nil).WritePage(&page); err != nil {

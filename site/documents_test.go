@@ -21,7 +21,7 @@ import (
 
 	"optratio/internal/front"
 	"optratio/internal/job"
-	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // TestTypesetter: what the documents have of their own, and what is refused.
@@ -158,9 +158,9 @@ func TestQuestionsOfDocuments(t *testing.T) {
 			values, err := url.ParseQuery(to.EscapedFragment())
 			require.NoError(t, err)
 			var asked front.Job
-			site := &front.Site{Static: true, Mechanisms: mechanisms.Names(), Run: func(_ context.Context, j front.Job) (*job.Answer, error) {
+			site := &front.Site{Static: true, Run: func(_ context.Context, j front.Job) (*job.Answer, error) {
 				asked = j
-				return nil, front.ErrInput
+				return nil, number.InputError("no answer")
 			}}
 			site.Begin(strings.TrimSuffix(strings.TrimSuffix(to.Path, ".html"), "index"), values).Next(t.Context())
 			question, err := json.Marshal(asked.Question)

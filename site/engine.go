@@ -20,6 +20,7 @@ import (
 	"optratio/internal/job"
 	"optratio/lp"
 	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // With an argument, which pages do not give, main does jobs, one written in JSON a line of standard input, and writes a line of JSON for
@@ -31,7 +32,7 @@ func main() {
 		standard(os.Stdin)
 		return
 	}
-	site := &front.Site{Mechanisms: mechanisms.Names(), Static: true, Run: runInPage}
+	site := &front.Site{Static: true, Run: runInPage}
 	inPage = pageFunction
 	var course *front.Course
 	js.Global().Set("optratioStep", js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -39,7 +40,7 @@ func main() {
 			view, form := args[0].String(), args[1].String()
 			values, err := url.ParseQuery(form)
 			if course = site.Begin(view, values); err != nil {
-				course.Fail(fmt.Errorf("%w: %w", front.ErrInput, err))
+				course.Fail(number.InputError(err.Error()))
 			}
 		}
 		go step(course) // the browser's events wait until this function returns

@@ -21,7 +21,6 @@ import (
 	"optratio/internal/front"
 	"optratio/internal/job"
 	"optratio/internal/recommend"
-	"optratio/mechanisms"
 )
 
 // reference are questions of every kind, as the engine is sent them.
@@ -152,7 +151,7 @@ func TestTimeLimit(t *testing.T) {
 
 // TestErrorsOverEpsilon: the curves of the page that chooses have the numbers of the command, also of pf and em where others are better.
 func TestErrorsOverEpsilon(t *testing.T) {
-	site := &front.Site{Static: true, Mechanisms: mechanisms.Names(), Run: func(ctx context.Context, j front.Job) (*job.Answer, error) {
+	site := &front.Site{Static: true, Run: func(ctx context.Context, j front.Job) (*job.Answer, error) {
 		return run(ctx, j, func(string, ...any) {})
 	}}
 	c := site.Begin("choose", url.Values{"eps": {"5/2"}, "mechanism": {"uniform,gem,pf,em,pf-mixed"}})

@@ -3,7 +3,6 @@ package front
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -22,8 +21,7 @@ import (
 
 // Site is what shows the pages: a server, or static files with the engine beside them.
 type Site struct {
-	Mechanisms []string // that a form may name
-	Static     bool     // pages are files, what the forms say is in the fragment of their addresses, and functions in JavaScript can be audited
+	Static bool // pages are files, what the forms say is in the fragment of their addresses, and functions in JavaScript can be audited
 	// Run does a job.
 	Run func(ctx context.Context, j Job) (*job.Answer, error)
 }
@@ -50,9 +48,6 @@ func (j Job) Do(ctx context.Context, memory int64, report func(format string, ar
 		MaxMemory: memory,
 	})
 }
-
-// ErrInput is wrapped by errors about what was asked.
-var ErrInput = errors.New("input")
 
 // question is what a view makes of the fields of its form.
 type question struct {
@@ -92,11 +87,11 @@ func (s *Site) Begin(view string, values url.Values) *Course {
 			return c
 		}
 	}
-	c.err = fmt.Errorf("%w: there is no view %q", ErrInput, view)
+	c.err = number.InputError(fmt.Sprintf("there is no view %q", view))
 	return c
 }
 
-// Err is what went wrong; it wraps ErrInput where the question is at fault.
+// Err is what went wrong; a number.InputError where the question is at fault.
 func (c *Course) Err() error { return c.err }
 
 // Fail makes an error that of the course.
@@ -119,9 +114,6 @@ func (c *Course) Next(ctx context.Context) (more bool) {
 		j.Limit = limit
 		a, err := c.site.Run(ctx, j)
 		if err != nil {
-			if job.IsInput(err) {
-				err = fmt.Errorf("%w: %w", ErrInput, err)
-			}
 			c.err = err
 			return false
 		}

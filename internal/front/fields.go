@@ -1,94 +1,27 @@
 package front
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"optratio/internal/decimal"
 	"optratio/internal/job"
+	"optratio/number"
 )
 
-// fieldError says which field of a form is wrong.
-type fieldError struct{ field, message string }
-
-func (e *fieldError) Error() string { return e.field + ": " + e.message }
-
-// Is makes it an error about the input.
-func (e *fieldError) Is(target error) bool { return target == ErrInput }
-
-// form reads the fields of a request and remembers the first error.
-type form struct {
-	values url.Values
-	err    error
-}
-
-func (f *form) fail(field, format string, args ...any) {
-	if f.err == nil {
-		f.err = &fieldError{field, fmt.Sprintf(format, args...)}
-	}
-}
-
-// count reads a whole number >= 1.
-func (f *form) count(field string, standard, most int) int {
-	text := f.values.Get(field)
-	if text == "" {
-		return standard
-	}
-	v, err := strconv.Atoi(text)
-	if err != nil || v < 1 || v > most {
-		f.fail(field, "give a whole number from 1 to %d", most)
-		return standard
-	}
-	return v
-}
-
-// Expressions are compiled when they are first asked for: every command links this package, and few show a page.
-var (
-	decimalText  = lazily(`^\d{1,6}(\.\d{1,12})?$`)
-	fractionText = lazily(`^\d{1,12}/\d{1,12}$`)
-	scoreText    = lazily(`^-?\d{1,9}(\.\d{1,9})?$`)
-	presetText   = lazily(`^([a-z]{1,12}):(\d{1,4})(?:[x,](\d{1,4}))?$`)
-)
-
-func lazily(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
-
-// epsilon reads ε, or e^ε where the field has a fraction.
-func (f *form) epsilon(standard string) job.Epsilon {
-	text := strings.TrimSpace(f.values.Get("eps"))
-	switch {
-	case text == "":
-	case decimalText().MatchString(text):
-		return job.Epsilon{Eps: text}
-	case fractionText().MatchString(text):
-		return job.Epsilon{Exp: text}
-	default:
-		f.fail("eps", "give ε as a decimal such as 0.5, or e^ε as a fraction such as 3/2")
-	}
-	return job.Epsilon{Eps: standard}
-}
-
-// numbers reads a comma-separated list of decimals.
-func (f *form) numbers(field, standard string) string {
-	text := f.values.Get(field)
-	if text == "" {
-		text = standard
-	}
-	list := strings.Split(strings.NewReplacer(" ", "", "−", "-").Replace(text), ",")
-	if len(list) > 50 {
-		f.fail(field, "give at most 50")
-	}
-	for _, s := range list {
-		if !scoreText().MatchString(s) {
-			f.fail(field, "give decimals, comma-separated, such as 0,-1,-2.5")
-		}
-	}
-	return strings.Join(list, ",")
+// field is an input of a view's form.
+type field struct {
+	Name, Label, Value, Help string
+	Kind                     string // number, range, text, select, checks, area
+	Least, Most, Step        string
+	Options                  []option
+	Chosen                   map[string]bool // of checks
+	Drop                     string          // of an area: what file may be dropped on it; empty for none
 }
 
 // option is a choice of a field: its value, and what it means.
@@ -102,76 +35,118 @@ func plain(words ...string) (all []option) {
 	return all
 }
 
-// one reads one of some words.
-func (f *form) one(field, standard string, words ...option) string {
-	text := f.values.Get(field)
-	if text == "" {
-		return standard
-	}
-	var names []string
-	for _, w := range words {
-		names = append(names, w.Value)
-	}
-	if !slices.Contains(names, text) {
-		f.fail(field, "give one of %s", strings.Join(names, ", "))
-		return standard
-	}
-	return text
+// form puts the fields of a request into questions and remembers the first error. It refuses what would take long and what it has no choice for; the question
+// refuses what makes no sense.
+type form struct {
+	values url.Values
+	err    error
 }
 
-// text reads a text as it is, with the line ends of Unix.
-func (f *form) text(field, standard string) string {
-	if !f.values.Has(field) {
-		return standard
+func (f *form) fail(field, format string, args ...any) {
+	if f.err == nil {
+		f.err = number.InputError(field + ": " + fmt.Sprintf(format, args...))
 	}
-	return strings.ReplaceAll(f.values.Get(field), "\r\n", "\n")
 }
 
-// names reads a comma-separated list of mechanisms.
-func (f *form) names(standard string, known []string) string {
-	text := strings.ReplaceAll(strings.Join(f.values["mechanism"], ","), " ", "")
-	if text == "" {
-		text = standard
+// given is what a field has, or else the standard, without spaces and with plain signs.
+func (f *form) given(field, standard string) string {
+	return cmp.Or(strings.NewReplacer(" ", "", "−", "-").Replace(strings.Join(f.values[field], ",")), standard)
+}
+
+// count is a whole number from 1 to most, with a slider to v.Most.
+func (f *form) count(to *int, most int, v field) field {
+	v.Kind, v.Least, v.Step, v.Value = "range", "1", "1", f.given(v.Name, strconv.Itoa(*to))
+	n, err := strconv.Atoi(v.Value)
+	if err != nil || n < 1 || n > most {
+		f.fail(v.Name, "give a whole number from 1 to %d", most)
+		return v
 	}
-	list := strings.Split(text, ",")
-	if len(list) > 8 {
-		f.fail("mechanism", "give at most 8 mechanisms")
+	*to = n
+	return v
+}
+
+// epsilon is ε, or e^ε where the field has a fraction, with a slider to most if that is not "".
+func (f *form) epsilon(to *job.Epsilon, standard, most string) field {
+	v := field{Name: "eps", Label: "Privacy, ε (or e^ε as a fraction)", Kind: "text", Value: f.given("eps", standard)}
+	if most != "" {
+		v.Kind, v.Least, v.Most, v.Step = "range", "0.05", most, "0.05"
 	}
-	for _, name := range list {
-		if !slices.Contains(known, name) {
-			f.fail("mechanism", "give names of mechanisms, comma-separated, such as pf,em")
+	to.Eps = v.Value
+	if strings.Contains(v.Value, "/") {
+		*to = job.Epsilon{Exp: v.Value}
+	}
+	return v
+}
+
+// list is a text of at most so many items with commas between.
+func (f *form) list(to *string, most int, v field) field {
+	*to = f.given(v.Name, *to)
+	if v.Kind, v.Value = "text", *to; strings.Count(v.Value, ",") >= most {
+		f.fail(v.Name, "give at most %d", most)
+	}
+	return v
+}
+
+// numbers is a list of numbers.
+func (f *form) numbers(to *string, v field) field {
+	v = f.list(to, 50, v)
+	for text := range strings.SplitSeq(v.Value, ",") {
+		if _, err := decimal.ParseNumber(text); err != nil {
+			f.fail(v.Name, "give decimals, comma-separated, such as 0,-1,-2.5")
 		}
 	}
-	return strings.Join(list, ",")
+	return v
+}
+
+// choice is one of some words.
+func (f *form) choice(to *string, name, label string, options []option) field {
+	var names []string
+	for _, o := range options {
+		names = append(names, o.Value)
+	}
+	if text := f.values.Get(name); slices.Contains(names, text) {
+		*to = text
+	} else if text != "" {
+		f.fail(name, "give one of %s", strings.Join(names, ", "))
+	}
+	return field{Name: name, Label: label, Kind: "select", Value: *to, Options: options}
+}
+
+var familiar = []option{{"pf", "permute-and-flip"}, {"em", "exponential"}, {"rnm-laplace", "noisy max, Laplace"}, {"geo", "geometric noise"}, {"krr", "randomized response"}, {"uniform", "uniform"}}
+
+// mechanisms are boxes to check.
+func (f *form) mechanisms(to *string) field {
+	v := f.list(to, 8, field{Name: "mechanism", Label: "Mechanisms", Options: familiar, Chosen: map[string]bool{}})
+	for name := range strings.SplitSeq(v.Value, ",") {
+		v.Chosen[name] = true
+		if !slices.ContainsFunc(v.Options, func(o option) bool { return o.Value == name }) {
+			v.Options = append(v.Options[:len(v.Options):len(v.Options)], option{name, "registered"})
+		}
+	}
+	v.Kind, v.Value = "checks", ""
+	return v
+}
+
+// area is a text as it is, with the line ends of Unix.
+func (f *form) area(standard string, v field) field {
+	v.Kind, v.Value = "area", standard
+	if f.values.Has(v.Name) {
+		v.Value = strings.ReplaceAll(f.values.Get(v.Name), "\r\n", "\n")
+	}
+	return v
 }
 
 // largest are the greatest numbers that a preset may have, to stay quick.
 var largest = map[string][]int{"count": {60}, "krr": {60}, "partition": {60}, "grid": {8, 8}, "selection": {4, 3}, "histogram": {3, 3}}
 
-// preset reads a ready problem, "" for none.
-func (f *form) preset(field string) string {
-	text := strings.ReplaceAll(f.values.Get(field), " ", "")
-	if text == "" {
-		return ""
-	}
-	parts := presetText().FindStringSubmatch(text)
-	if parts == nil {
-		f.fail(field, "give one such as count:10 or grid:4x4")
-		return ""
-	}
-	for i, most := range largest[parts[1]] {
-		if n, err := strconv.Atoi(parts[2+i]); err == nil && n > most {
-			f.fail(field, "%d is more than %d; use the command for it", n, most)
+// preset is a ready problem, "" for none.
+func (f *form) preset(to *string, v field) field {
+	v = f.list(to, 3, v)
+	kind, size, _ := strings.Cut(v.Value, ":")
+	for i, text := range regexp.MustCompile(`\d+`).FindAllString(size, len(largest[kind])) {
+		if n, err := strconv.Atoi(text); err != nil || n > largest[kind][i] {
+			f.fail(v.Name, "%s is more than %d; use the command for it", text, largest[kind][i])
 		}
 	}
-	return text
-}
-
-// delta reads δ, "" for none.
-func (f *form) delta(field string) string {
-	text := strings.TrimSpace(f.values.Get(field))
-	if text != "" && !decimalText().MatchString(text) && !fractionText().MatchString(text) {
-		f.fail(field, "give δ as a decimal such as 0.001, or a fraction")
-	}
-	return text
+	return v
 }

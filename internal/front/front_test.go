@@ -38,7 +38,7 @@ func TestTablesInCSV(t *testing.T) {
 func TestCourse(t *testing.T) {
 	found := &document.Ratio{N: 3, K: 2, Eps: new("1"), Step: "2delta", Loss: "square", Prior: "uniform", Objective: "paper"}
 	var asked []string
-	s := &Site{Mechanisms: []string{"pf", "em"}, Run: func(_ context.Context, j Job) (*job.Answer, error) {
+	s := &Site{Run: func(_ context.Context, j Job) (*job.Answer, error) {
 		asked = append(asked, strings.Join(job.CommandLine(j.Question), " ")+" in "+j.Limit.String())
 		a := &job.Answer{Documents: []document.Document{found}}
 		if len(asked) == 1 {
@@ -65,7 +65,7 @@ func TestCourse(t *testing.T) {
 	s.Run = func(context.Context, Job) (*job.Answer, error) { return nil, number.InputError("<no>") }
 	c = s.Begin("pmf", nil)
 	assert.False(t, c.Next(t.Context()))
-	assert.ErrorIs(t, c.Err(), ErrInput)
+	assert.True(t, job.IsInput(c.Err()))
 	b.Reset()
 	require.NoError(t, c.WriteAnswer(&b))
 	assert.Contains(t, b.String(), "&lt;no&gt;")
@@ -74,30 +74,34 @@ func TestCourse(t *testing.T) {
 	c = s.Begin("pmf", nil)
 	c.Whole(t.Context())
 	assert.ErrorIs(t, c.Err(), full)
-	assert.NotErrorIs(t, c.Err(), ErrInput)
+	assert.False(t, job.IsInput(c.Err()))
 }
 
-// TestViews: a server has no view in which it would run a function, and fields that are wrong are named.
+// TestViews: a server has no view in which it would run a function, and fields that are wrong are named, be it by the form or by the question.
 func TestViews(t *testing.T) {
-	server, static := &Site{}, &Site{Static: true, Mechanisms: []string{"pf", "em"}}
-	assert.ErrorIs(t, server.Begin("javascript", nil).Err(), ErrInput)
+	server, static := &Site{}, &Site{Static: true, Run: func(ctx context.Context, j Job) (*job.Answer, error) {
+		return j.Do(ctx, 1<<30, func(string, ...any) {})
+	}}
+	assert.True(t, job.IsInput(server.Begin("javascript", nil).Err()))
 	assert.NotContains(t, server.Views(), "javascript")
 	assert.True(t, slices.Contains(static.Views(), "javascript"))
-	assert.ErrorIs(t, static.Begin("nowhere", nil).Err(), ErrInput)
-	for view, query := range map[string]string{"": "loss=cubic", "pmf": "scores=1,x", "choose": "sensitivities=a", "audit": "shifted=perhaps", "javascript": "n=7", "evaluate": "task=/etc/passwd", "map": "constraints=dp2"} {
+	assert.True(t, job.IsInput(static.Begin("nowhere", nil).Err()))
+	for view, query := range map[string]string{"": "loss=cubic", "pmf": "scores=1,x", "choose": "sensitivities=a", "optimum": "preset=count:61", "audit": "shifted=perhaps", "javascript": "n=7", "evaluate": "task=/etc/passwd", "map": "constraints=dp2"} {
 		values, err := url.ParseQuery(query)
 		require.NoError(t, err)
-		err = static.Begin(view, values).Err()
-		require.ErrorIs(t, err, ErrInput, view)
+		c := static.Begin(view, values)
+		c.Next(t.Context())
+		err = c.Err()
+		require.True(t, job.IsInput(err), view)
 		name, _, _ := strings.Cut(query, "=")
-		assert.True(t, strings.HasPrefix(err.Error(), name+": "), "%s: %v", view, err)
+		assert.Regexp(t, "^"+name+":? ", err.Error(), view)
 	}
 }
 
 // TestFrame: the function under audit has a frame of its own, whose policy allows its script alone; only the page that has the frame allows it, and
 // no page allows frames that are led elsewhere.
 func TestFrame(t *testing.T) {
-	static := &Site{Static: true, Mechanisms: []string{"pf", "em"}}
+	static := &Site{Static: true}
 	for _, view := range static.Views() {
 		var b strings.Builder
 		require.NoError(t, static.Begin(view, nil).WritePage(&b))

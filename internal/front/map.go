@@ -54,11 +54,12 @@ func (s *Site) heat(f *form) question {
 			levels = append(levels, o)
 		}
 	}
-	level := f.one("constraints", levels[0].Value, levels...)
+	level := levels[0].Value
+	chosen := f.choice(&level, "constraints", "Compared with", levels)
 	q := question{shown: shown{
 		Title: "Permute-and-flip at every ε", Live: true,
 		Lead:   "For each number of candidates n and depth k: permute-and-flip's mean error is at most so far above the least possible, whatever ε is. Cells say by how many percent it is above that at most, rounded up. The bounds are proved; certificates and the theorem for all n are in the documentation (map.md). A cell leads to the explorer.",
-		Fields: []field{{Name: "constraints", Label: "Compared with", Kind: "select", Value: level, Options: levels}},
+		Fields: []field{chosen},
 	}}
 	var here []bounded
 	worst := bounded{bound: "1"}

@@ -11,6 +11,7 @@ import (
 
 	"optratio/internal/front"
 	"optratio/internal/job"
+	"optratio/number"
 )
 
 // streamPath is where the explorer's answers are streamed as they get better.
@@ -55,7 +56,7 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request, name string) {
 	case errors.As(err, &large):
 		c.Fail(fmt.Errorf("that is more than %d bytes; use the command for it: %w", maxBody, large))
 	case err != nil:
-		c.Fail(fmt.Errorf("%w: %w", front.ErrInput, err))
+		c.Fail(number.InputError(err.Error()))
 	case r.Method == http.MethodPost || !s.site.Posts(name):
 		c.Whole(r.Context())
 	}
@@ -80,7 +81,7 @@ func status(err error) int {
 		return http.StatusOK
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge
-	case errors.Is(err, front.ErrInput):
+	case job.IsInput(err):
 		return http.StatusBadRequest
 	case errors.Is(err, errBusy):
 		return http.StatusTooManyRequests

@@ -16,10 +16,9 @@ import (
 
 // Config is what a server needs.
 type Config struct {
-	Addr       string   // host:port that it listens on; requests must name this host
-	Mechanisms []string // that a form may name
-	Parallel   int      // jobs at a time, at least 1
-	Run        func(context.Context, front.Job) (*job.Answer, error)
+	Addr     string // host:port that it listens on; requests must name this host
+	Parallel int    // jobs at a time, at least 1
+	Run      func(context.Context, front.Job) (*job.Answer, error)
 }
 
 // Limits of what a client may ask for.
@@ -51,7 +50,7 @@ type Server struct {
 
 // New returns a server.
 func New(c Config) *Server {
-	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, stream: streamLimit, waiting: map[string]int{}, cache: newCache(maxCache), site: &front.Site{Mechanisms: c.Mechanisms}}
+	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, stream: streamLimit, waiting: map[string]int{}, cache: newCache(maxCache), site: new(front.Site)}
 	s.routes()
 	return s
 }

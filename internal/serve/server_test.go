@@ -23,7 +23,7 @@ import (
 // may start more, take too long.
 func TestEveryRequestIsAnswered(t *testing.T) {
 	s := New(Config{
-		Addr: "localhost:1", Parallel: 2, Mechanisms: []string{"pf", "em"},
+		Addr: "localhost:1", Parallel: 2,
 		Run: func(ctx context.Context, _ front.Job) (*job.Answer, error) {
 			<-ctx.Done() // as a job does that looks at the limits
 			return nil, context.Cause(ctx)
@@ -67,7 +67,7 @@ func ratios(names ...string) *job.Answer {
 func TestStreamedAnswerStands(t *testing.T) {
 	jobs := 0
 	s := New(Config{
-		Addr: "localhost:1", Parallel: 1, Mechanisms: []string{"pf", "em"},
+		Addr: "localhost:1", Parallel: 1,
 		Run: func(ctx context.Context, _ front.Job) (*job.Answer, error) {
 			if jobs++; jobs > 1 {
 				<-ctx.Done()
