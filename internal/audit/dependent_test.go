@@ -55,7 +55,7 @@ func (s *several) splits() [][]int64 {
 
 // Randomised response at exactly its ε, drawn by children and generators of several kinds: those that repeat each other are named, and of no kind more than 5 % are refuted.
 func TestDependentSamplesRefuteNothing(t *testing.T) {
-	n := 10
+	n := 4
 	if slowtest.Enabled {
 		n = runs(60)
 	}

@@ -62,7 +62,7 @@ func TestMoreSamplesNeverFindLess(t *testing.T) {
 
 // An audit that ends with the refutation is as strong, also where the fault is small: of 40 audits it loses two at most.
 func TestUntilRefutedIsAsStrong(t *testing.T) {
-	factor, found, until := 1.25, 8, 0 // all eight are refuted at the end of the budget
+	factor, found, until := 1.25, 4, 0 // all four are refuted at the end of the budget
 	seeds := found
 	if slowtest.Enabled {
 		factor, found, seeds = 1.2, 0, runs(10)

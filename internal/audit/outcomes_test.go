@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/verify"
 )
 
@@ -41,9 +42,13 @@ func (s *noisyValue) Values(q verify.Vector, samples int64) ([]float64, string, 
 }
 
 func TestNoisyMaxThatReturnsItsValue(t *testing.T) {
+	few := 1
+	if slowtest.Enabled {
+		few = 3
+	}
 	for _, atoms := range []bool{false, true} {
 		var bounds []float64
-		for i := range uint64(runs(3)) {
+		for i := range uint64(runs(few)) {
 			seed := firstSeed() + i
 			o := samplerOptions(t, "1", 1_000_000)
 			o.Seed, o.Outcomes = seed, Real
