@@ -49,7 +49,7 @@ func randomBall(rng *rand.Rand) (ball, *big.Rat) {
 func TestBalls(t *testing.T) {
 	f, exact := balls{}, exactNumbers{}
 	rng := rand.New(rand.NewPCG(5, 6))
-	const rounds = 20_000
+	const rounds = 5_000
 	finite := 0
 	for range rounds {
 		a, x := randomBall(rng)

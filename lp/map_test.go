@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 )
 
@@ -23,6 +24,9 @@ func TestMapOfGeometricAgainstPermuteAndFlip(t *testing.T) {
 	better, worse := 0, 0
 	for _, l := range []int{1, 2, 4} {
 		for _, n := range []int{2, 5} {
+			if l*n > 10 && !slowtest.Enabled {
+				continue
+			}
 			cells := []string{fmt.Sprintf("2Δ/%d", l), fmt.Sprint(n)}
 			for _, e := range []string{"11/10", "3/2", "2", "4", "10", "50"} {
 				p, err := newTestTable(Request{N: n, K: 2, Step: l, Epsilon: exp(t, e), Level: DP})

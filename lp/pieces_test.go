@@ -170,7 +170,7 @@ func TestPiecesOfThree(t *testing.T) {
 	for _, row := range rows {
 		k, err := strconv.Atoi(row[0])
 		require.NoError(t, err)
-		if k > 6 && !slowtest.Enabled {
+		if k > 4 && !slowtest.Enabled {
 			continue
 		}
 		if k <= 6 || slowtest.Enabled && k <= 8 {
@@ -239,7 +239,7 @@ func TestPeaksOfThreeCandidates(t *testing.T) {
 	rows := documentTable(t, "peaks")
 	require.Len(t, rows, 11)
 	for i, row := range rows {
-		if i > 5 && !slowtest.Enabled {
+		if i > 3 && !slowtest.Enabled {
 			break
 		}
 		c := newPeak(t, row, Paper)
@@ -275,7 +275,7 @@ func TestPeaksOfThreeCandidates(t *testing.T) {
 	rows = documentTable(t, "peaks-full")
 	require.Len(t, rows, 7)
 	for i, row := range rows {
-		if i > 2 && !slowtest.Enabled {
+		if i > 1 && !slowtest.Enabled {
 			break
 		}
 		c := newPeak(t, row, Full)
