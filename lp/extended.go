@@ -62,11 +62,6 @@ func (e *extension) WithContext(ctx context.Context) mechanisms.Mechanism {
 	return newExtended(e.tables, e.k, e.step, ctx)
 }
 
-// Draws implements mechanisms.Sampler.
-func (e *extension) Draws(in *mechanisms.Instance, src mechanisms.Source) (func() int, error) {
-	return e.Mechanism.(mechanisms.Sampler).Draws(in, src)
-}
-
 // extendedTable holds the probabilities of a candidate of each depth, by the vector's counts.
 type extendedTable struct {
 	depths int

@@ -92,7 +92,7 @@ func TestExtendedAttainsTheOptimum(t *testing.T) {
 		in := &mechanisms.Instance{Scores: []*big.Rat{new(big.Rat), big.NewRat(-7, 3), big.NewRat(-1, 2)}, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: eps}
 		want, err := m.Float(in)
 		require.NoError(t, err)
-		draw, err := m.(mechanisms.Sampler).Draws(in, rand.NewPCG(1, 1))
+		draw, err := mechanisms.Draws(m, in, rand.NewPCG(1, 1))
 		require.NoError(t, err)
 		counts := make([]float64, 3)
 		const runs = 40_000

@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"fmt"
 	"math/big"
 
 	"optratio/internal/arith"
@@ -18,6 +19,7 @@ type bodies struct {
 	box   body[number.Interval]
 	fun   body[arith.RatFunc]
 	guard func(n int) uint // the bits that box loses with n candidates beyond those that clear away the roundings; nil for none
+	most  int              // how many candidates are enclosed; 0 for any number
 }
 
 func (b *bodies) Info() Info { return b.info }
@@ -37,6 +39,9 @@ func (b *bodies) Exact(in *Instance) ([]*big.Rat, error) {
 func (b *bodies) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
+	}
+	if n := len(in.Scores); b.most > 0 && n > b.most {
+		return nil, fmt.Errorf("%w: %s with more than %d candidates", ErrNoEnclosure, b.info.Name, b.most)
 	}
 	work := prec
 	if b.guard != nil {

@@ -20,7 +20,7 @@ type overDepths struct {
 
 // regular is a mechanism for one sensitivity that depends on depths alone.
 type regular interface {
-	Sampler
+	Mechanism
 	Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error)
 }
 
@@ -65,22 +65,6 @@ func (m *overDepths) Float(in *Instance) ([]float64, error) {
 // Symbolic takes the unit in depths.
 func (m *overDepths) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 	return onKept(m, in, arith.Poly{}.Zero(), func(in *Instance) ([]arith.RatFunc, error) { return m.base.Symbolic(in, unit) })
-}
-
-// Draws runs base on the candidates that take part.
-func (m *overDepths) Draws(in *Instance, src Source) (func() int, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	scaled, keep, err := m.rescale(in)
-	if err != nil {
-		return nil, err
-	}
-	draw, err := m.base.Draws(scaled, src)
-	if err != nil {
-		return nil, err
-	}
-	return func() int { return keep[draw()] }, nil
 }
 
 // relativeError is that of the mechanism on depths that are rounded once.

@@ -1,5 +1,5 @@
 // Package mechanisms holds the private selection mechanisms, their exact,
-// enclosed and floating-point output probabilities, samplers with exactly these probabilities, and the registry that
+// enclosed and floating-point output probabilities, draws with exactly these probabilities, and the registry that
 // finds them by name.
 //
 // A mechanism picks one of n candidates by score. Scores and sensitivities are

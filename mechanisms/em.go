@@ -15,7 +15,7 @@ func Exponential() Mechanism { return softmax }
 // exponentialAs is the mechanism under the description info.
 func exponentialAs(info Info) *weighted {
 	w := newWeighted(info, exponential[*big.Rat], exponential[number.Interval], exponential[float64], exponential[arith.RatFunc])
-	w.draws, w.linear = dice.proportionalDraws, true
+	w.linear = true
 	return w
 }
 

@@ -68,11 +68,11 @@ func ExampleFromFloat() {
 	// Output: [0.73105… 0.268941…]
 }
 
-// Samplers take random words from anywhere; without a source they read crypto/rand.
-func ExampleSampler() {
+// Draws takes random words from anywhere; without a source it reads crypto/rand.
+func ExampleDraws() {
 	m, _ := mechanisms.Lookup("krr")
 	eps, _ := number.ParseExp("1000")
-	draw, _ := m.(mechanisms.Sampler).Draws(mechanisms.OnLattice([]int{1, 0, 2}, eps), rand.NewPCG(1, 2))
+	draw, _ := mechanisms.Draws(m, mechanisms.OnLattice([]int{1, 0, 2}, eps), rand.NewPCG(1, 2))
 	best := 0
 	for range 1000 {
 		if draw() == 1 {

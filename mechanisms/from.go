@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"optratio/internal/arith"
 	"optratio/internal/decimal"
 	"optratio/number"
 )
@@ -20,7 +19,7 @@ import (
 var ErrAnswer = errors.New("bad answer")
 
 // FromRational makes a mechanism of a function that states exact probabilities, one for each score. Where they are not
-// rational, the function returns ErrNotRational; there is no answer then. The instance is valid. The mechanism is a Sampler, for as long as the probabilities sum to 1.
+// rational, the function returns ErrNotRational; there is no answer then. The instance is valid. Draws draws from it, for as long as the probabilities sum to 1.
 func FromRational(info Info, pmf func(*Instance) ([]*big.Rat, error)) Mechanism {
 	return &rational{info, pmf}
 }
@@ -28,8 +27,6 @@ func FromRational(info Info, pmf func(*Instance) ([]*big.Rat, error)) Mechanism 
 // FromEnclosure makes a mechanism of a function that states enclosures of its probabilities: lower[r] <= p_r <= upper[r], rounded
 // outward, of a relative width of about 2^-prec. Verdicts and ratios are as narrow as these are; where two probabilities are
 // compared, prec is raised until the enclosures tell. The instance is valid.
-//
-// The mechanism has no sampler: write one with its own probabilities.
 func FromEnclosure(info Info, pmf func(in *Instance, prec uint) (lower, upper []*big.Float, err error)) Mechanism {
 	return &enclosed{info, pmf}
 }
@@ -43,8 +40,7 @@ const DefaultPrecision = 1e-9
 // says that a property is violated only where it fails for every choice of numbers within that precision, and otherwise that it holds to that precision; ratios
 // are enclosed accordingly.
 //
-// The function may be called several times with the same numbers; the slice that it is given is its own. The mechanism has no
-// sampler: a sampler has exactly the stated probabilities, and these are not.
+// The function may be called several times with the same numbers; the slice that it is given is its own.
 func FromFloat(info Info, precision float64, pmf func(scores []float64, sensitivity, epsilon float64) ([]float64, error)) Mechanism {
 	info.Uniform = true
 	if precision == 0 {
@@ -190,37 +186,6 @@ func (m *rational) Float(in *Instance) ([]float64, error) {
 		out[r], _ = x.Float64()
 	}
 	return out, err
-}
-
-// Draws implements Sampler: a uniform integer below the common denominator falls into one candidate's share of it.
-func (m *rational) Draws(in *Instance, src Source) (func() int, error) {
-	p, err := m.Exact(in)
-	if err != nil {
-		return nil, err
-	}
-	common := arith.CommonDenominator(p)
-	ends, end := make([]*big.Int, len(p)), new(big.Int)
-	for r, x := range p {
-		share := new(big.Int).Quo(common, x.Denom())
-		end = new(big.Int).Add(end, share.Mul(share, x.Num()))
-		ends[r] = end
-	}
-	if end.Cmp(common) != 0 {
-		return nil, fmt.Errorf("%w: the probabilities of %s sum to %s", ErrAnswer, m.info.Name, new(big.Rat).SetFrac(end, common).RatString())
-	}
-	d := newDice(src)
-	return func() int {
-		x := d.belowBig(common)
-		at, found := slices.BinarySearchFunc(ends, x, (*big.Int).Cmp)
-		if !found {
-			return at
-		}
-		// x is an end: the first candidate after it that has a share.
-		for ends[at].Cmp(x) == 0 {
-			at++
-		}
-		return at
-	}, nil
 }
 
 // enclosed is FromEnclosure's mechanism.

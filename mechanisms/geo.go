@@ -2,7 +2,6 @@ package mechanisms
 
 import (
 	"cmp"
-	"fmt"
 	"math/big"
 	"slices"
 
@@ -16,6 +15,7 @@ var geo = &geometric{bodies{
 	box:   geometricBody[number.Interval],
 	fun:   geometricBody[arith.RatFunc],
 	guard: func(n int) uint { return 2*uint(n) + 64 },
+	most:  1000, // the work grows with their cube
 }}
 
 var geoPair = &pair{geo, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1; docs/results/resolution.md")}
@@ -196,56 +196,4 @@ func geometricBody[T any](f arith.Field[T], power func(x *big.Rat) (T, error), i
 		}
 	}
 	return scatter(group, geometricNoisyMax(f, z, weights, all)), nil
-}
-
-// maxGeometric bounds the candidates for which geometric noisy max is enclosed: the work grows with their cube.
-const maxGeometric = 1000
-
-func (g *geometric) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	if len(in.Scores) > maxGeometric {
-		return nil, fmt.Errorf("%w: %s with more than %d candidates", ErrNoEnclosure, g.info.Name, maxGeometric)
-	}
-	return g.bodies.Enclose(in, prec)
-}
-
-// Draws implements Sampler: a candidate is in the race with probability w_r, and then stands geometrically distributed levels up.
-func (g *geometric) Draws(in *Instance, src Source) (func() int, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	d := newDice(src)
-	if in.Epsilon.IsZero() {
-		return func() int { return int(d.below(uint64(len(in.Scores)))) }, nil
-	}
-	all, group := levels(in)
-	enters := make([]coin, len(all))
-	for i, l := range all {
-		enters[i] = d.power(in.Epsilon, new(big.Rat).SetInt(l.whole))
-	}
-	up := d.power(in.Epsilon, ratOne)
-	return func() int {
-		best, height, fraction, ties := -1, 0, 0, uint64(0)
-		for r, i := range group {
-			if !enters[i]() {
-				continue
-			}
-			h := 0
-			for up() {
-				h++
-			}
-			switch c := cmp.Or(cmp.Compare(h, height), cmp.Compare(all[i].fraction, fraction)); {
-			case best < 0 || c > 0:
-				best, height, fraction, ties = r, h, all[i].fraction, 1
-			case c == 0:
-				// The new one replaces each of those so far with equal chance.
-				if ties++; d.below(ties) == 0 {
-					best = r
-				}
-			}
-		}
-		return best
-	}, nil
 }

@@ -58,8 +58,3 @@ func (p *pair) Float(in *Instance) ([]float64, error) { return rescaled(in, p.fl
 func (p *pair) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 	return rescaled(in, func(in *Instance) ([]arith.RatFunc, error) { return p.flip.Symbolic(in, unit) })
 }
-
-// Draws runs the mechanism on the rescaled instance.
-func (p *pair) Draws(in *Instance, src Source) (func() int, error) {
-	return rescaled(in, func(in *Instance) (func() int, error) { return p.flip.Draws(in, src) })
-}

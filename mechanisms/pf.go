@@ -14,9 +14,7 @@ func PermuteAndFlip() Mechanism { return flip }
 
 // permuteAndFlipAs is the mechanism under the description info.
 func permuteAndFlipAs(info Info) *weighted {
-	w := newWeighted(info, permuteAndFlip[*big.Rat], permuteAndFlipEnclosed, permuteAndFlipFloat, permuteAndFlip[arith.RatFunc])
-	w.draws = dice.permuteAndFlipDraws
-	return w
+	return newWeighted(info, permuteAndFlip[*big.Rat], permuteAndFlipEnclosed, permuteAndFlipFloat, permuteAndFlip[arith.RatFunc])
 }
 
 // permuteAndFlip returns, for each weight w_r,

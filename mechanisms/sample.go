@@ -1,186 +1,113 @@
 package mechanisms
 
 import (
+	crypto "crypto/rand"
+	"encoding/binary"
+	"fmt"
 	"math/big"
+	"math/rand/v2"
+	"sort"
 
 	"optratio/number"
 )
 
-// Sampler is a mechanism that can be run. Its distribution is exactly the pmf, given uniform bits.
-type Sampler interface {
-	Mechanism
-	// Draws returns a function that runs the mechanism once and returns the index of the candidate taken.
-	// A nil source stands for crypto/rand. The function is not safe for concurrent use.
-	Draws(in *Instance, src Source) (func() int, error)
-}
-
-// newDice returns dice on src, or on crypto/rand.
-func newDice(src Source) dice {
+// Draws returns a function that runs m once and returns the index of the candidate taken, for uniform random words of a source. A mechanism may have a sampler of
+// its own, a method Draws(in *Instance, src rand.Source) (func() int, error). For any other Draws has exactly the stated probabilities: it draws a uniform real number u word by word until it is decided between which sums p_0 + … + p_r it lies. Enclosures of these are refined as far
+// as that takes. No float64 is involved, so that no gap between floating-point numbers can show which outcomes were possible (Mironov 2012).
+//
+// A nil source stands for crypto/rand. The function is not safe for concurrent use. The error is that of Enclose where m has no enclosures that narrow at will: many
+// candidates with Laplace noise have none, nor have mechanisms of FromEnclosure and FromFloat. Random stopping is enclosed to 128 bits; where these do not
+// decide, with a probability below n·2^-120, the function panics.
+func Draws(m Mechanism, in *Instance, src rand.Source) (func() int, error) {
+	if s, ok := m.(interface {
+		Draws(in *Instance, src rand.Source) (func() int, error)
+	}); ok {
+		return s.Draws(in, src)
+	}
+	switch m.(type) {
+	case *enclosed, *floating:
+		return nil, fmt.Errorf("%w: %s states no exact probabilities; write a sampler with its own", ErrNoEnclosure, m.Info().Name)
+	case *rational:
+		if _, err := ExactDistribution(m, in); err != nil {
+			return nil, err
+		}
+	}
 	if src == nil {
 		src = newSecure()
 	}
-	return dice{src}
-}
-
-// coin shows heads, which is true, with a fixed probability, at every call anew.
-type coin func() bool
-
-// power returns a coin of probability e^{-εx}, x >= 0. For rational ε that is Bernoulli(e^{-εx}); for
-// rational e^ε it is ⌊x⌋ coins of probability e^{-ε} in a row, and one for the rest by enclosures.
-func (d dice) power(eps number.Epsilon, x *big.Rat) coin {
-	switch {
-	case x.Sign() == 0 || eps.IsZero():
-		return func() bool { return true }
-	case eps.Eps() != nil:
-		exponent := new(big.Rat).Mul(eps.Eps(), x)
-		return func() bool { return d.bernoulliExp(exponent) }
-	}
-	steps, remainder := new(big.Int).QuoRem(x.Num(), x.Denom(), new(big.Int))
-	rest := new(big.Rat).SetFrac(remainder, x.Denom())
-	e := eps.Exp()
-	return func() bool {
-		for left := new(big.Int).Set(steps); left.Sign() > 0; left.Sub(left, oneInt) {
-			if !d.bernoulli(e.Denom(), e.Num()) {
-				return false
-			}
+	known := map[int]*partialSums{}
+	sums := func(words int) (*partialSums, error) {
+		if s, ok := known[words]; ok {
+			return s, nil
 		}
-		return rest.Sign() == 0 || d.bernoulliEnclosed(func(prec uint) number.Interval { return eps.ExpNeg(rest, prec) })
-	}
-}
-
-// permuteAndFlipDraws runs permute-and-flip on one coin per candidate, at least one of which always shows heads: candidates
-// come in uniformly random order until one's coin shows heads. The order is drawn only as far as it is needed.
-func (d dice) permuteAndFlipDraws(coins []coin) func() int {
-	order := everyone(len(coins))
-	return func() int {
-		for i := range order {
-			j := i + int(d.below(uint64(len(order)-i)))
-			order[i], order[j] = order[j], order[i]
-			if coins[order[i]]() {
-				return order[i]
-			}
+		p, err := EnclosedDistribution(m, in, uint(64*words))
+		if err != nil {
+			return nil, err
 		}
-		panic("mechanisms: permute-and-flip without a certain candidate")
+		known[words] = newPartialSums(p, words)
+		return known[words], nil
 	}
-}
-
-// proportionalDraws takes a candidate with probability proportional to its coin's: a uniform one, again until its coin shows heads.
-func (d dice) proportionalDraws(coins []coin) func() int {
-	return func() int {
-		for {
-			if r := int(d.below(uint64(len(coins)))); coins[r]() {
-				return r
-			}
-		}
-	}
-}
-
-// depthCoins returns one coin of probability e^{-ε·depth} for each candidate.
-func (d dice) depthCoins(in *Instance) []coin {
-	coins := make([]coin, len(in.Scores))
-	for i, x := range in.Depths() {
-		coins[i] = d.power(in.Epsilon, x)
-	}
-	return coins
-}
-
-// Draws implements Sampler.
-func (w *weighted) Draws(in *Instance, src Source) (func() int, error) {
-	if err := in.Check(); err != nil {
+	if _, err := sums(1); err != nil {
 		return nil, err
 	}
-	d := newDice(src)
-	return w.draws(d, d.depthCoins(in)), nil
-}
-
-// Draws implements Sampler.
-func (m *byTies) Draws(in *Instance, src Source) (func() int, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	d := newDice(src)
-	n := uint64(len(in.Scores))
-	if m.constant {
-		return func() int { return int(d.below(n)) }, nil
-	}
-	var best []int
-	isBest, _ := in.ties()
-	for i, b := range isBest {
-		if b {
-			best = append(best, i)
-		}
-	}
-	other := d.power(in.Epsilon, ratOne)
+	u, word := new(big.Int), new(big.Int)
 	return func() int {
-		designated := best[d.below(uint64(len(best)))]
-		for {
-			if r := int(d.below(n)); r == designated || other() {
+		u.SetUint64(src.Uint64())
+		for drawn, words := 1, 1; ; words *= 2 {
+			for ; drawn < words; drawn++ {
+				u.Lsh(u, 64).Add(u, word.SetUint64(src.Uint64()))
+			}
+			s, err := sums(words)
+			if err != nil {
+				panic(err)
+			}
+			if r, ok := s.place(u); ok {
 				return r
 			}
 		}
 	}, nil
 }
 
-// coins returns one coin per candidate for ε' = share·ε.
-func (m *gem) coins(d dice, in *Instance, share *big.Rat) ([]coin, error) {
-	classes, counts, class := in.choices()
-	known := map[uint][]number.Interval{}
-	weights := func(prec uint) ([]number.Interval, error) {
-		w, ok := known[prec]
-		if !ok {
-			var err error
-			if w, err = m.gemWeights(in, classes, counts, share, prec); err != nil {
-				return nil, err
-			}
-			known[prec] = w
+// partialSums holds enclosures of p_0 + … + p_r for every candidate r but the last, rounded outward to multiples of 2^-64words.
+type partialSums struct{ low, high []*big.Int }
+
+func newPartialSums(p []number.Interval, words int) *partialSums {
+	s := &partialSums{}
+	sum := number.FromInt(0, uint(64*words+32))
+	for _, x := range p[:len(p)-1] {
+		sum = sum.Add(x)
+		low, _ := new(big.Float).SetMantExp(sum.Lo(), 64*words).Int(nil)
+		high, accuracy := new(big.Float).SetMantExp(sum.Hi(), 64*words).Int(nil)
+		if accuracy == big.Below {
+			high.Add(high, oneInt)
 		}
-		return w, nil
+		s.low, s.high = append(s.low, low), append(s.high, high)
 	}
-	if _, err := weights(64); err != nil {
-		return nil, err
-	}
-	coins := make([]coin, len(class))
-	for i, c := range class {
-		enclose := func(prec uint) number.Interval {
-			w, _ := weights(prec) // no error before, none now
-			return w[c]
-		}
-		coins[i] = func() bool { return d.bernoulliEnclosed(enclose) }
-	}
-	return coins, nil
+	return s
 }
 
-// Draws implements Sampler.
-func (m *gem) Draws(in *Instance, src Source) (func() int, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	d := newDice(src)
-	coins, err := m.coins(d, in, ratOne)
-	if err != nil {
-		return nil, err
-	}
-	return d.permuteAndFlipDraws(coins), nil
+// place returns the candidate whose share holds all numbers from u to u+1, in the sums' units, if that is proved.
+func (s *partialSums) place(u *big.Int) (candidate int, ok bool) {
+	candidate = sort.Search(len(s.low), func(r int) bool { return u.Cmp(s.low[r]) < 0 })
+	return candidate, candidate == 0 || u.Cmp(s.high[candidate-1]) >= 0
 }
 
-// Draws implements Sampler.
-func (combinedGEM) Draws(in *Instance, src Source) (func() int, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
+var oneInt = big.NewInt(1)
+
+// secure is a Source that reads crypto/rand. It buffers, and is not safe for concurrent use.
+type secure struct {
+	buffer [512]byte
+	used   int
+}
+
+func newSecure() *secure { return &secure{used: 512} }
+
+// Uint64 returns the next word. crypto/rand does not fail: it ends the program instead.
+func (s *secure) Uint64() uint64 {
+	if s.used == len(s.buffer) {
+		_, _ = crypto.Read(s.buffer[:])
+		s.used = 0
 	}
-	likely, unlikely, choice, rest, err := in.parts()
-	if err != nil {
-		return nil, err
-	}
-	d := newDice(src)
-	var draws [2]func() int
-	for i, m := range []*gem{likely, unlikely} {
-		coins, err := m.coins(d, in, rest)
-		if err != nil {
-			return nil, err
-		}
-		draws[i] = d.permuteAndFlipDraws(coins)
-	}
-	answer := d.proportionalDraws([]coin{func() bool { return true }, d.power(in.Epsilon, choice)})
-	return func() int { return draws[answer()]() }, nil
+	s.used += 8
+	return binary.LittleEndian.Uint64(s.buffer[s.used-8:])
 }

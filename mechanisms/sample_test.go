@@ -59,14 +59,11 @@ func TestSamplersFollowTheirPMF(t *testing.T) {
 		{Scores: ratsOf(t, "7", "1"), Sensitivities: ratsOf(t, "1"), Epsilon: decimalEps(t, "0")},
 	}
 	for _, name := range Names() {
-		m, ok := registry[name].(Sampler)
-		if !ok {
-			continue
-		}
+		m := registry[name]
 		for k, in := range instances {
 			p, err := m.Float(in)
 			require.NoError(t, err, name)
-			draw, err := m.Draws(in, rand.NewPCG(20, uint64(k)))
+			draw, err := Draws(m, in, rand.NewPCG(20, uint64(k)))
 			require.NoError(t, err, name)
 			counts := make([]int, len(p))
 			for range 2000 {
@@ -79,7 +76,7 @@ func TestSamplersFollowTheirPMF(t *testing.T) {
 				}
 			}
 		}
-		_, err := m.Draws(&Instance{Epsilon: ratio}, nil)
+		_, err := Draws(m, &Instance{Epsilon: ratio}, nil)
 		assert.ErrorIs(t, err, ErrInstance, name)
 	}
 }
@@ -87,7 +84,7 @@ func TestSamplersFollowTheirPMF(t *testing.T) {
 // The test must be able to fail: at another ε the same samples are rejected.
 func TestChiSquareTellsDistributionsApart(t *testing.T) {
 	in := &Instance{Scores: ratsOf(t, "0", "1", "0.4", "1"), Sensitivities: ratsOf(t, "1"), Epsilon: decimalEps(t, "1.3")}
-	draw, err := registry["pf"].(Sampler).Draws(in, rand.NewPCG(1, 2))
+	draw, err := Draws(registry["pf"], in, rand.NewPCG(1, 2))
 	require.NoError(t, err)
 	counts := make([]int, 4)
 	for range 6000 {
@@ -102,14 +99,6 @@ func TestChiSquareTellsDistributionsApart(t *testing.T) {
 	assert.Less(t, chiSquare(uniform, counts), 1e-5)
 }
 
-func TestEverythingThatCanBeSampledIs(t *testing.T) {
-	for _, name := range []string{"pf", "em", "rnm-laplace", "rnm-exponential", "rnm-gumbel", "krr", "uniform",
-		"rnmh", "rnmh-laplace", "gem", "mgem", "combined-gem", "rs", "rs-log", "rs-tnb"} {
-		_, ok := registry[name].(Sampler)
-		assert.True(t, ok, name)
-	}
-}
-
 // frequency asserts that trials heads of probability p are as frequent as they should be, to 5 standard deviations.
 func frequency(t *testing.T, p float64, heads, trials int, msg string) {
 	t.Helper()
@@ -117,68 +106,40 @@ func frequency(t *testing.T, p float64, heads, trials int, msg string) {
 	assert.InDelta(t, p*n, float64(heads), 5*math.Sqrt(n*p*(1-p))+1e-9, msg)
 }
 
-func TestCoins(t *testing.T) {
-	d := dice{rand.NewPCG(3, 3)}
-	const trials = 20000
-	for _, x := range []string{"0", "0.001", "0.5", "1", "1.25", "3", "7.5"} {
-		heads, lazily := 0, 0
-		r := ratOf(t, x)
-		f, _ := r.Float64()
-		for range trials {
-			if d.bernoulliExp(r) {
-				heads++
-			}
-			if d.bernoulliEnclosed(func(prec uint) number.Interval { return number.ExpRat(new(big.Rat).Neg(r), prec) }) {
-				lazily++
-			}
-		}
-		frequency(t, math.Exp(-f), heads, trials, x)
-		frequency(t, math.Exp(-f), lazily, trials, x)
+// A draw within 2^-100 of the border of two candidates is decided by further words, against enclosures as narrow.
+func TestDrawsRefine(t *testing.T) {
+	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 100))
+	for _, c := range []struct {
+		words []uint64
+		want  int
+	}{{[]uint64{1<<63 - 1}, 0}, {[]uint64{1 << 63, 0}, 0}, {[]uint64{1 << 63, 1<<28 - 1}, 0}, {[]uint64{1 << 63, 1 << 28}, 1}, {[]uint64{1<<63 + 1}, 1}} {
+		m := FromRational(Info{Name: "nearly even"}, func(*Instance) ([]*big.Rat, error) {
+			return []*big.Rat{new(big.Rat).Add(big.NewRat(1, 2), tiny), new(big.Rat).Sub(big.NewRat(1, 2), tiny)}, nil
+		})
+		source := &script{c.words}
+		draw, err := Draws(m, OnLattice([]int{0, 1}, decimalEps(t, "1")), source)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, draw(), "%v", c.words)
+		assert.Empty(t, source.words, "%v", c.words)
 	}
-	third := 0
-	for range trials {
-		if d.bernoulli(big.NewInt(1), big.NewInt(3)) {
-			third++
-		}
-	}
-	frequency(t, 1./3, third, trials, "1/3")
-	huge := new(big.Int).Lsh(big.NewInt(3), 200) // beyond a word
-	third = 0
-	for range trials {
-		if d.bernoulli(new(big.Int).Lsh(big.NewInt(1), 200), huge) {
-			third++
-		}
-	}
-	frequency(t, 1./3, third, trials, "1/3 of big integers")
-	ratio, err := number.ParseExp("3/2")
-	require.NoError(t, err)
-	flip, heads := d.power(ratio, big.NewRat(5, 2)), 0
-	for range trials {
-		if flip() {
-			heads++
-		}
-	}
-	frequency(t, math.Pow(2./3, 2.5), heads, trials, "(2/3)^2.5")
 }
 
-// A coin that is decided by the last bits only: the enclosures must be refined until it is.
-func TestLazyCoinsRefine(t *testing.T) {
-	words := &script{words: []uint64{1 << 63, 0, 1 << 63, 0, 5}}
-	half := new(big.Rat).Add(big.NewRat(1, 2), new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 100)))
-	deepest := uint(0)
-	d := dice{words}
-	assert.True(t, d.bernoulliEnclosed(func(prec uint) number.Interval {
-		deepest = max(deepest, prec)
-		return number.FromRat(half, prec)
-	}), "0.5 drawn to 128 bits is below 0.5 + 2^-100")
-	assert.GreaterOrEqual(t, deepest, uint(128))
-	u := uniform{dice: dice{&script{words: []uint64{1 << 63, 0, 1}}}}
-	lo, hi := u.bounds(100)
-	assert.Equal(t, "0.5", lo.String())
-	assert.Equal(t, -128, hi.Sub(hi, lo).MantExp(nil)-1)
-	v := uniform{dice: dice{&script{words: []uint64{1 << 63, 0, 2}}}}
-	assert.True(t, u.less(&v))
-	assert.False(t, v.less(&u))
+// Each border of two candidates is found by asking for the draws at 2^-60 on either side of it.
+func TestDrawsAtTheBorders(t *testing.T) {
+	in := &Instance{Scores: ratsOf(t, "0", "1", "0.4", "1", "-3"), Sensitivities: ratsOf(t, "1"), Epsilon: decimalEps(t, "1.3")}
+	for _, name := range Names() {
+		p, err := registry[name].Enclose(in, 128)
+		require.NoError(t, err, name)
+		border := number.FromInt(0, 128)
+		for r, x := range p[:len(p)-1] {
+			border = border.Add(x)
+			u, _ := new(big.Float).SetMantExp(border.Mid(), 64).Uint64()
+			draw, err := Draws(registry[name], in, &script{words: []uint64{u - 16, u + 16}})
+			require.NoError(t, err, name)
+			assert.Equal(t, r, draw(), name)
+			assert.Equal(t, r+1, draw(), name)
+		}
+	}
 }
 
 // script is a source of given words.
@@ -190,39 +151,6 @@ func (s *script) Uint64() uint64 {
 	return w
 }
 
-func TestExponentialNoise(t *testing.T) {
-	d := dice{rand.NewPCG(4, 4)}
-	const trials, cells = 10000, 12
-	counts, p := make([]int, cells), make([]float64, cells)
-	for i := range p {
-		p[i] = math.Exp(-float64(i)/3) - math.Exp(-float64(i+1)/3)
-	}
-	p[cells-1] = math.Exp(-float64(cells-1) / 3)
-	for range trials {
-		x := d.exponential()
-		lo, hi := x.enclose(64).Float64()
-		require.Less(t, hi-lo, 1e-14)
-		counts[min(cells-1, int(3*lo))]++
-	}
-	assert.Greater(t, chiSquare(p, counts), 1e-5)
-}
-
-func TestStoppingTimes(t *testing.T) {
-	d := dice{rand.NewPCG(5, 5)}
-	for _, c := range []struct{ gamma, eta string }{{"0.3", "1"}, {"0.3", "0"}, {"0.2", "0.5"}, {"0.25", "-0.5"}, {"0.4", "3"}, {"0.4", "2.5"}} {
-		gamma, eta := ratOf(t, c.gamma), ratOf(t, c.eta)
-		g, _ := gamma.Float64()
-		e, _ := eta.Float64()
-		p := stoppingWeights(g, e, 400)
-		counts := make([]int, len(p))
-		for range 4000 {
-			counts[d.stoppingTime(gamma, eta)]++
-		}
-		assert.Greater(t, chiSquare(p, counts), 1e-5, "%v", c)
-	}
-	assert.Equal(t, 1, d.stoppingTime(ratOne, ratOne))
-}
-
 func TestSecureSource(t *testing.T) {
 	s := newSecure()
 	seen := map[uint64]bool{}
@@ -230,7 +158,7 @@ func TestSecureSource(t *testing.T) {
 		seen[s.Uint64()] = true
 	}
 	assert.Len(t, seen, 1000)
-	draw, err := registry["pf"].(Sampler).Draws(OnLattice([]int{0, 1}, decimalEps(t, "1")), nil)
+	draw, err := Draws(registry["pf"], OnLattice([]int{0, 1}, decimalEps(t, "1")), nil)
 	require.NoError(t, err)
 	assert.Contains(t, []int{0, 1}, draw())
 }
@@ -241,8 +169,8 @@ func BenchmarkSamplers(b *testing.B) {
 	for range 1000 {
 		in.Scores = append(in.Scores, big.NewRat(rng.Int64N(20000), 1000))
 	}
-	for _, name := range []string{"pf", "em", "krr", "rnm-laplace", "rs"} {
-		draw, err := registry[name].(Sampler).Draws(in, rand.NewPCG(1, 1))
+	for _, name := range []string{"pf", "em", "krr", "geo"} {
+		draw, err := Draws(registry[name], in, rand.NewPCG(1, 1))
 		require.NoError(b, err)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -11,6 +11,7 @@ import (
 )
 
 var oddTrio = &trio{bodies{
+	most: 500, // the work grows with their cube
 	info: epsDP("pf-trio", "permute-and-flip on rounded scores, which of three candidates left prefers the odd one", "this project, research/docs/three.md, Theorem 3"),
 	rat:  trioBody(permuteAndFlip[*big.Rat]),
 	box:  trioBody(permuteAndFlipEnclosed),
@@ -154,20 +155,8 @@ func oddOnes[T any](f arith.Field[T], weights []T, counts []int) []T {
 	return out
 }
 
-const (
-	maxTrio  = 500 // candidates for which it is enclosed: the work grows with their cube
-	trioWork = 1e8 // bounds candidates times roundings in float64
-)
-
-func (t *trio) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	if len(in.Scores) > maxTrio {
-		return nil, fmt.Errorf("%w: %s with more than %d candidates", ErrNoEnclosure, t.info.Name, maxTrio)
-	}
-	return t.bodies.Enclose(in, prec)
-}
+// trioWork bounds candidates times roundings in float64.
+const trioWork = 1e8
 
 func (t *trio) Float(in *Instance) ([]float64, error) {
 	if err := in.Check(); err != nil {
@@ -182,48 +171,6 @@ func (t *trio) Float(in *Instance) ([]float64, error) {
 		steps, _ := x.Float64()
 		return math.Exp(-eps * steps), nil
 	}, in)
-}
-
-// Draws implements Sampler.
-func (t *trio) Draws(in *Instance, src Source) (func() int, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	d, n := newDice(src), len(in.Scores)
-	all := in.roundings()
-	coins := make([][]coin, len(all)) // of the roundings that occurred
-	odd := func() bool {
-		return d.bernoulliEnclosed(func(prec uint) number.Interval {
-			return trioOdds(arith.Field[number.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(ratOne, prec), n, in.Epsilon)
-		})
-	}
-	return func() int {
-		at, left := 0, ratOne
-		for ; at < len(all)-1; at++ {
-			chance := new(big.Rat).Quo(all[at].share, left)
-			if d.bernoulli(chance.Num(), chance.Denom()) {
-				break
-			}
-			left = new(big.Rat).Sub(left, all[at].share)
-		}
-		if coins[at] == nil {
-			coins[at] = d.depthCoins(atDepths(all[at].depths, in.Epsilon))
-		}
-		var kept []int
-		best := 0
-		for r, c := range coins[at] {
-			if c() {
-				kept = append(kept, r)
-				if all[at].depths[r].Sign() == 0 {
-					best++
-				}
-			}
-		}
-		if len(kept) == 3 && best < 3 && odd() {
-			return kept[slices.IndexFunc(kept, func(r int) bool { return (all[at].depths[r].Sign() == 0) == (best == 1) })]
-		}
-		return kept[d.below(uint64(len(kept)))]
-	}, nil
 }
 
 // relativeError is that of permute-and-flip, three terms for each of its one.

@@ -15,8 +15,6 @@ type weighted struct {
 	box    overWeights[number.Interval]
 	flt    overWeights[float64]
 	linear bool // whether the formula takes a few operations a candidate
-	// draws runs the mechanism on one coin per candidate, whose probabilities are the weights.
-	draws func(d dice, coins []coin) func() int
 }
 
 // overWeights returns the probability of one candidate of each of the distinct weights, best first, that counts candidates share.

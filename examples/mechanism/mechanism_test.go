@@ -125,17 +125,14 @@ func TestAudits(t *testing.T) {
 	if err != nil || r.Find(verify.DP).Verdict != verify.Violated || r.Witness == nil {
 		t.Errorf("not caught: %v %s", err, r)
 	}
-	// A rational pmf has a sampler, whose draws are audited as such.
-	sampler, ok := lookup(t, "response").(mechanisms.Sampler)
-	if !ok {
-		t.Fatal("no sampler")
-	}
+	// A rational pmf can be drawn from, and its draws are audited as such.
+	response := lookup(t, "response")
 	o := audit.Options{Epsilon: half(t), N: 2, K: 1, Budget: 20_000, Against: lookup(t, "krr")}
-	if r, err = audit.Draws(context.Background(), sampler, rand.NewPCG(1, 2), o); err != nil || r.Verdict() == verify.Violated {
+	if r, err = audit.Draws(context.Background(), response, rand.NewPCG(1, 2), o); err != nil || r.Verdict() == verify.Violated {
 		t.Errorf("%v %s", err, r)
 	}
 	o.Against = lookup(t, "uniform")
-	if r, err = audit.Draws(context.Background(), sampler, rand.NewPCG(1, 2), o); err != nil || r.Find(audit.Against).Verdict != verify.Violated {
+	if r, err = audit.Draws(context.Background(), response, rand.NewPCG(1, 2), o); err != nil || r.Find(audit.Against).Verdict != verify.Violated {
 		t.Errorf("draws of another law: %v %s", err, r)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"math/rand/v2"
 
 	"optratio/mechanisms"
 	"optratio/number"
@@ -98,8 +99,8 @@ func rounded(v *verify.Value) (*verify.Value, error) {
 	return nil, fmt.Errorf("%w: enclosures of 2048 bits are wider than the relative precision of %s", verify.ErrUndecided, number.Exact(ownPrecision))
 }
 
-// Draws audits the sampler of a mechanism of this process as Program.Samples does a program.
-func Draws(ctx context.Context, m mechanisms.Sampler, src mechanisms.Source, o Options) (*Report, error) {
+// Draws audits mechanisms.Draws of a mechanism of this process as Program.Samples does a program.
+func Draws(ctx context.Context, m mechanisms.Mechanism, src rand.Source, o Options) (*Report, error) {
 	if m == nil {
 		return nil, fmt.Errorf("%w: no mechanism", errOptions)
 	}
@@ -115,14 +116,14 @@ func Draws(ctx context.Context, m mechanisms.Sampler, src mechanisms.Source, o O
 
 // drawing draws from a mechanism of this process.
 type drawing struct {
-	mechanism mechanisms.Sampler
+	mechanism mechanisms.Mechanism
 	space     *verify.Space
-	src       mechanisms.Source
+	src       rand.Source
 }
 
 func (d *drawing) Sample(q verify.Vector, samples int64) (counts []int64, event string, err error) {
 	in := &mechanisms.Instance{Scores: d.space.Scores(q), Sensitivities: d.space.Sensitivities, Epsilon: d.space.Epsilon}
-	draw, err := d.mechanism.Draws(in, d.src)
+	draw, err := mechanisms.Draws(d.mechanism, in, d.src)
 	if err != nil {
 		return nil, "", err
 	}

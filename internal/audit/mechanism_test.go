@@ -74,7 +74,7 @@ func TestZeroOptions(t *testing.T) {
 	for _, o := range []Options{{}, {Epsilon: epsilon(t, "1"), N: -1}, {Epsilon: epsilon(t, "1"), Sensitivity: new(big.Rat)}} {
 		_, err := Mechanism(context.Background(), em, o)
 		assert.ErrorIs(t, err, errOptions)
-		_, err = Draws(context.Background(), em.(mechanisms.Sampler), nil, o)
+		_, err = Draws(context.Background(), em, nil, o)
 		assert.ErrorIs(t, err, errOptions)
 		_, err = pmfOf(context.Background(), "cat", o)
 		assert.ErrorIs(t, err, errOptions)
@@ -90,7 +90,7 @@ func TestZeroOptions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, verify.Proved, r.Verdict(), "%s", r)
 	assert.Len(t, r.Properties, len(verify.Defaults())+1)
-	r, err = Draws(context.Background(), em.(mechanisms.Sampler), rand.NewPCG(1, 1), Options{Epsilon: epsilon(t, "1"), Budget: 20_000})
+	r, err = Draws(context.Background(), em, rand.NewPCG(1, 1), Options{Epsilon: epsilon(t, "1"), Budget: 20_000})
 	require.NoError(t, err)
 	assert.True(t, r.LowerBound.IsValid() && r.Confidence.Cmp(big.NewRat(19, 20)) == 0)
 	require.NotEmpty(t, r.History)

@@ -118,7 +118,7 @@ func TestProgressHasATotal(t *testing.T) {
 		require.Greater(t, done, last[0])
 		last = [2]int64{done, total}
 	}
-	r, err := Draws(context.Background(), em.(mechanisms.Sampler), rand.NewPCG(1, 1), o)
+	r, err := Draws(context.Background(), em, rand.NewPCG(1, 1), o)
 	require.NoError(t, err)
 	require.InDelta(t, r.Samples, last[0], 2000)
 	require.Equal(t, o.Budget, last[1])

@@ -31,7 +31,6 @@ func Describe(m mechanisms.Mechanism) (Mechanism, error) {
 		Name: info.Name, Summary: info.Summary, Source: info.Source, Claim: info.Claim, Private: info.Private, Uniform: info.Uniform,
 		PMF: "estimate",
 	}
-	_, d.Sampler = m.(mechanisms.Sampler)
 	eps, err := number.FromExp(big.NewRat(2, 1))
 	if err != nil {
 		return d, err
@@ -41,6 +40,8 @@ func Describe(m mechanisms.Mechanism) (Mechanism, error) {
 		in.Scores = []*big.Rat{new(big.Rat), big.NewRat(-6, 1)}
 		in.Sensitivities = []*big.Rat{big.NewRat(1, 1), big.NewRat(3, 1)}
 	}
+	_, err = mechanisms.Draws(m, in, nil)
+	d.Sampler = err == nil
 	_, logarithmic := m.(interface {
 		LogExact(in *mechanisms.Instance) ([]arith.LogRat, error)
 	})

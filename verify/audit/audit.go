@@ -24,6 +24,7 @@ import (
 	"encoding/json"
 	"io"
 	"math/big"
+	"math/rand/v2"
 	"time"
 
 	engine "optratio/internal/audit"
@@ -156,7 +157,7 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 	return reported(engine.Mechanism(ctx, m, o.inside()))
 }
 
-// Draws audits the sampler of a mechanism of this process as Program.Samples does a program.
-func Draws(ctx context.Context, m mechanisms.Sampler, src mechanisms.Source, o Options) (*Report, error) {
+// Draws audits mechanisms.Draws of a mechanism of this process as Program.Samples does a program.
+func Draws(ctx context.Context, m mechanisms.Mechanism, src rand.Source, o Options) (*Report, error) {
 	return reported(engine.Draws(ctx, m, src, o.inside()))
 }

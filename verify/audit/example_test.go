@@ -36,9 +36,9 @@ func ExampleMechanism() {
 }
 
 // careless draws from the exponential mechanism without its factor 2.
-type careless struct{ mechanisms.Sampler }
+type careless struct{ mechanisms.Mechanism }
 
-func (careless) Draws(in *mechanisms.Instance, src mechanisms.Source) (func() int, error) {
+func (careless) Draws(in *mechanisms.Instance, src rand.Source) (func() int, error) {
 	var weights []float64
 	total := 0.0
 	for _, q := range in.Scores {
@@ -59,7 +59,7 @@ func (careless) Draws(in *mechanisms.Instance, src mechanisms.Source) (func() in
 // A sampler of this process is tested as a program is.
 func ExampleDraws() {
 	eps, _ := number.ParseEpsilon("1")
-	m := careless{mechanisms.Exponential().(mechanisms.Sampler)}
+	m := careless{mechanisms.Exponential()}
 	r, err := audit.Draws(context.Background(), m, rand.NewPCG(1, 2), audit.Options{N: 2, K: 1, Epsilon: eps, Budget: 100_000, UntilRefuted: true})
 	fmt.Println(r.Find(verify.DP).Verdict, r.LowerBound.Float64() > 1, err)
 	// Output:
