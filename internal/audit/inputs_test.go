@@ -186,11 +186,6 @@ func TestInputsOfPrograms(t *testing.T) {
 	for name, wrong := range map[string]func(*Options){
 		"candidates": func(o *Options) { o.Properties = []verify.Property{verify.Symmetry} },
 		"no pairs":   func(o *Options) { o.Inputs = &Inputs{Values: in.Values} },
-		"a pair of an input that is not there": func(o *Options) {
-			o.Inputs = &Inputs{Values: in.Values, Pairs: []InputPair{{From: 0, To: 3}}}
-		},
-		"no distance": func(o *Options) { o.Inputs = &Inputs{Values: in.Values, Pairs: []InputPair{{0, 1, new(big.Rat)}}} },
-		"no JSON":     func(o *Options) { o.Inputs = &Inputs{Values: []json.RawMessage{[]byte("{")}, Pairs: in.Pairs} },
 	} {
 		bad := o
 		wrong(&bad)

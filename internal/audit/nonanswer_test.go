@@ -179,3 +179,16 @@ func TestSamplersThatDoNotAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A program that says of every question that it failed is why nothing is decided, whatever is asked for.
+func TestOnlyFailures(t *testing.T) {
+	for _, p := range []verify.Property{verify.DP, verify.ZCDP, verify.RDP, verify.Symmetry} {
+		o := Options{Epsilon: epsilon(t, "1"), N: 2, K: 1, Properties: []verify.Property{p}}
+		r, err := pmfOf(context.Background(), `while read -r q; do echo '{"error":"no"}'; done`, o)
+		require.NoError(t, err)
+		found := r.Find(p)
+		require.Equal(t, verify.Undecided, found.Verdict)
+		require.Equal(t, "the program failed 10 times and never answered", found.Reason)
+		require.Equal(t, verify.Violated, r.Find(Answers).Verdict)
+	}
+}

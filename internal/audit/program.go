@@ -331,30 +331,26 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	}
 	a.space = space
 	defer a.child.stop()
-	var smaller *asker // asks about smaller cases, which are not part of the domain
-	var retry func(space *verify.Space) verify.Subject
-	if o.Inputs == nil { // of inputs there are none that are known to be smaller
-		retry = func(space *verify.Space) verify.Subject {
-			if smaller == nil {
-				smaller = a.on(space)
-				smaller.muted = true
-			}
-			smaller.space = space
-			return smaller
+	smaller, side := a.on(space), a.on(space)
+	smaller.muted = true // what it is asked about is not part of the domain
+	about := func(b *asker) func(*verify.Space) verify.Subject {
+		return func(space *verify.Space) verify.Subject {
+			b.space = space
+			return b
 		}
 	}
-	var side *asker
+	retry := about(smaller)
+	if o.Inputs != nil { // of which there are none that are known to be smaller
+		retry = nil
+	}
 	r, err := examine(a.ctx, name, &questioned{a, space, dom}, o, retry, func(r *Report) (*questioned, error) {
-		return o.aside(r, reach, func(space *verify.Space) verify.Subject {
-			side = a.on(space)
-			side.trouble = a.trouble
-			return side
-		}, retry)
+		side.trouble = a.trouble
+		return o.aside(r, reach, about(side), retry)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if side != nil {
+	if side.questions > 0 {
 		a.trouble = side.trouble
 		a.join(side)
 	}
@@ -367,6 +363,11 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 		r.nameOutcomes(a.labels.names)
 	}
 	r.nameInputs(o.Inputs)
+	for i := range r.Properties {
+		if p := &r.Properties[i]; p.Verdict == verify.Undecided && a.failures > 0 && !a.answered && a.ctx.Err() == nil {
+			p.Reason = fmt.Sprintf("the program failed %d times and never answered", a.failures)
+		}
+	}
 	r.account(a)
 	return r, nil
 }

@@ -59,31 +59,24 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	for i, f := range r.Findings {
 		findings[i] = finding{f.Event, f.Detail, verify.ScoresJSON(f.Scores), f.Input, f.Times}
 	}
-	optional := func(x number.Number) *number.Number {
-		if !x.IsValid() {
-			return nil
-		}
-		return &x
-	}
-	var confidence *float64
+	var confidence float64
 	if r.Confidence != nil {
-		c, _ := r.Confidence.Float64()
-		confidence = &c
+		confidence, _ = r.Confidence.Float64()
 	}
-	var precision *number.Number
+	var precision number.Number
 	if r.Precision != nil {
-		precision = optional(number.Exact(r.Precision))
+		precision = number.Exact(r.Precision)
 	}
 	return json.Marshal(struct {
 		Mechanism  string          `json:"mechanism"`
 		Domain     string          `json:"domain"`
 		Claimed    number.Number   `json:"claimed_eps"`
 		TightEps   number.Number   `json:"tight_eps"`
-		DomainEps  *number.Number  `json:"tight_eps_domain,omitempty"`
-		LowerBound *number.Number  `json:"eps_lower_bound,omitempty"`
-		DeltaBound *number.Number  `json:"delta_lower_bound,omitempty"`
-		Confidence *float64        `json:"confidence,omitempty"`
-		Precision  *number.Number  `json:"precision,omitempty"`
+		DomainEps  number.Number   `json:"tight_eps_domain,omitzero"`
+		LowerBound number.Number   `json:"eps_lower_bound,omitzero"`
+		DeltaBound number.Number   `json:"delta_lower_bound,omitzero"`
+		Confidence float64         `json:"confidence,omitempty"`
+		Precision  number.Number   `json:"precision,omitzero"`
 		Questions  int64           `json:"questions"`
 		Samples    int64           `json:"samples,omitempty"`
 		History    []Progress      `json:"history,omitempty"`
@@ -91,7 +84,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Findings   []finding       `json:"findings"`
 		Witness    *verify.Witness `json:"witness"`
 	}{
-		r.Mechanism, r.Domain, r.Claimed, r.TightEps, optional(r.DomainEps), optional(r.LowerBound), optional(r.DeltaBound), confidence, precision,
+		r.Mechanism, r.Domain, r.Claimed, r.TightEps, r.DomainEps, r.LowerBound, r.DeltaBound, confidence, precision,
 		r.Questions, r.Samples, r.History, r.Properties, findings, r.Witness,
 	})
 }

@@ -198,7 +198,7 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*questioned, error) {
 	if err != nil {
 		return nil, err
 	}
-	relate(dom, vectors, shifted, o.window(delta[0], shifted), func(a, b verify.Vector) bool { return o.near(a, b, delta[0], shifted) })
+	o.relate(dom, vectors, shifted, o.window(delta[0], shifted))
 	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(vectors), t.Name, o.Neighbors)
 	if len(o.Pairs) > 0 {
 		pairs := make([][2]verify.Vector, len(o.Pairs))
@@ -244,18 +244,21 @@ func (o *Options) tableOfInputs(t *Table, _ bool) (*questioned, error) {
 	return &questioned{verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return answers[q[0]], nil }), space, dom}, err
 }
 
-// near reports whether two vectors are neighbors in the model.
-func (o *Options) near(a, b verify.Vector, reach int64, shifted bool) bool {
-	low, high := spread(a, b)
-	switch {
-	case o.Neighbors == verify.Monotonic && shifted:
-		return high-low <= reach
-	case o.Neighbors == verify.Monotonic:
-		return low >= 0 && high <= reach || high <= 0 && -low <= reach
-	case shifted:
-		return high-low <= 2*reach
+// window returns the most by which the scores of neighbors differ, or of shifted ones the greatest and the least difference of their scores.
+func (o *Options) window(reach int64, shifted bool) int64 {
+	if shifted && o.Neighbors == verify.Linf {
+		return 2 * reach
 	}
-	return max(high, -low) <= reach
+	return reach
+}
+
+// near reports whether two vectors are neighbors in the model.
+func (o *Options) near(a, b verify.Vector, window int64, shifted bool) bool {
+	low, high := spread(a, b)
+	if shifted {
+		return high-low <= window
+	}
+	return max(high, -low) <= window && (o.Neighbors == verify.Linf || low >= 0 || high <= 0)
 }
 
 // spread returns the least and the greatest difference of scores.
@@ -267,16 +270,8 @@ func spread(a, b verify.Vector) (low, high int64) {
 	return low, high
 }
 
-// window returns the most by which the scores of neighbors differ, candidate by candidate; of shifted ones, of which the first score is 0.
-func (o *Options) window(reach int64, shifted bool) int64 {
-	if shifted && o.Neighbors == verify.Linf {
-		return 2 * reach
-	}
-	return reach
-}
-
 // relate replaces the pairs of dom by all those of the vectors that a property relates.
-func relate(dom *verify.Domain, vectors []verify.Vector, shifted bool, window int64, near func(a, b verify.Vector) bool) {
+func (o *Options) relate(dom *verify.Domain, vectors []verify.Vector, shifted bool, window int64) {
 	places := func(key func(q verify.Vector) verify.Vector) (groups map[string][]int, of []string) {
 		groups = map[string][]int{}
 		for i, q := range vectors {
@@ -320,7 +315,7 @@ func relate(dom *verify.Domain, vectors []verify.Vector, shifted bool, window in
 	around := newClose(placed)
 	dom.Pairs = 0 // they are counted
 	dom.Neighbors = related(false, func(i int) []int {
-		return slices.DeleteFunc(around.within(placed[i], window), func(j int) bool { return !near(vectors[j], vectors[i]) })
+		return slices.DeleteFunc(around.within(placed[i], window), func(j int) bool { return !o.near(vectors[j], vectors[i], window, shifted) })
 	})
 	// Vectors that only a shift takes into each other say nothing about order.
 	dom.Permuted = related(true, func(i int) []int {

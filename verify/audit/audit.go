@@ -21,7 +21,6 @@ package audit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"math/big"
 	"math/rand/v2"
@@ -45,9 +44,7 @@ type Options struct {
 	Domain      string // "lattice" (the default), "half-lattice" or "random"; ignored where Vectors are given
 	Vectors     [][]*big.Rat
 	Neighbors   verify.Neighborhood
-	Pairs       [][2][]*big.Rat   // neighbors, instead of those of the model
-	Inputs      []json.RawMessage // what is asked about instead of score vectors, a JSON value each
-	InputPairs  [][2]int          // which of them are neighbors, by their places
+	Pairs       [][2][]*big.Rat // neighbors, instead of those of the model
 	Epsilon     number.Epsilon
 	Sensitivity *big.Rat // 1
 	Seed        uint64
@@ -65,18 +62,11 @@ type Options struct {
 
 // inside returns the options as the engine takes them.
 func (o Options) inside() engine.Options {
-	out := engine.Options{
+	return engine.Options{
 		N: o.N, K: o.K, Domain: o.Domain, Vectors: o.Vectors, Neighbors: o.Neighbors, Pairs: o.Pairs, Epsilon: o.Epsilon, Sensitivity: o.Sensitivity,
 		Seed: o.Seed, Properties: o.Properties, Rho: o.Rho, Range: o.Range, Delta: o.Delta, Against: o.Against,
 		Precision: o.Precision, Budget: o.Budget, Confidence: o.Confidence, Outcomes: o.Outcomes, UntilRefuted: o.UntilRefuted,
 	}
-	if o.Inputs != nil {
-		out.Inputs = &engine.Inputs{Values: o.Inputs}
-		for _, p := range o.InputPairs {
-			out.Inputs.Pairs = append(out.Inputs.Pairs, engine.InputPair{From: p[0], To: p[1]})
-		}
-	}
-	return out
 }
 
 // Properties that only audits have.
@@ -138,9 +128,9 @@ func (p Program) Samples(ctx context.Context, o Options) (*Report, error) {
 }
 
 // Table audits a table of probabilities, one JSON object a line as programs answer them, with what they are about:
-// {"scores":[0,-1],"pmf":["2/3",0.333333333333]} or {"input":…,"pmf":…}. Blank lines are skipped. Its domain are the rows' vectors,
+// {"scores":[0,-1],"pmf":["2/3",0.333333333333]}. Blank lines are skipped. Its domain are the rows' vectors,
 // and every pair of rows that a property relates is compared: neighbors are the pairs of the options, or without any the pairs of rows whose
-// scores differ by at most the sensitivity each (Monotonic: all in one direction). Of a table about inputs, each input of the options has to have a row.
+// scores differ by at most the sensitivity each (Monotonic: all in one direction).
 func Table(ctx context.Context, name string, text io.Reader, o Options) (*Report, error) {
 	t, err := engine.ReadTable(text, name, o.Outcomes, cmp.Or(o.Precision, big.NewRat(1, 1e9)))
 	if err != nil {
