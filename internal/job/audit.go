@@ -50,217 +50,135 @@ func NewAudit() *Audit {
 
 func (*Audit) standard() (string, any) { return "audit", NewAudit() }
 
-func (q *Audit) read(ctx context.Context, h *Host) (o audit.Options, err error) {
-	if err = q.checkProgram(); err != nil {
-		return o, err
-	}
-	if o, err = q.Stated.options(number.Epsilon{}); err != nil {
-		return o, err
-	}
+func (q *Audit) read(in *reading) audit.Options {
+	q.checkProgram(in)
+	o := q.Stated.options(in, number.Epsilon{})
 	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.MaxQuestions = q.N, q.K, q.Domain, q.Seed, q.Outcomes, int64(q.MaxQuestions)
 	if q.MaxQuestions == 0 {
 		o.MaxQuestions = -1
 	}
-	into(&o.Epsilon, &err)(q.Epsilon.Parse())
-	into(&o.Sensitivity, &err)(ParsePositive("sensitivity", q.Sensitivity))
-	err = cmp.Or(err, q.checkOutcomes())
-	var properties []verify.Property
-	into(&properties, &err)(q.properties())
-	into(&properties, &err)(q.askable(properties))
-	var targets verify.Options
-	into(&targets, &err)(q.Target.options(properties))
-	if err != nil {
-		return o, err
-	}
+	o.Epsilon, o.Sensitivity = in.epsilon(q.Epsilon), in.positive("sensitivity", q.Sensitivity)
+	q.checkOutcomes(in)
+	targets := q.Target.options(in, q.askable(in, q.properties(in)))
 	o.Properties, o.Rho, o.Range, o.Delta, o.Slack = targets.Properties, targets.Rho, targets.Range, targets.Delta, targets.Slack
 	if q.Against != "" {
-		into(&o.Against, &err)(FindMechanism("against", q.Against))
+		o.Against = in.mechanism("against", q.Against)
 	}
-	if err := cmp.Or(err, q.sampling(&o)); err != nil {
-		return o, err
+	o.Confidence = in.within("confidence", q.Confidence, "a decimal between 0 and 1 such as 0.95", inside)
+	budget, err := Scaled(q.Budget)
+	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
+		in.refuse(true, "{budget} %s: give a number of samples such as 1000000, 3M or 1e6", escape.Quoted(q.Budget))
+		return o
 	}
+	o.Budget, o.UntilRefuted = budget.Num().Int64(), q.Until == "refuted"
+	in.refuse(!o.UntilRefuted && q.Until != "budget", "{until} %s: give refuted or budget", escape.Quoted(q.Until))
 	if q.Inputs != "" {
-		o.Inputs, err = q.readInputs(ctx, h)
-		return o, err
+		o.Inputs = q.readInputs(in)
+	} else {
+		q.questions(in, &o)
 	}
-	return o, q.questions(ctx, h, &o)
+	return o
 }
 
 // checkProgram refuses questions from which it is not clear what to run, and how often at once.
-func (q *Audit) checkProgram() error {
+func (q *Audit) checkProgram(in *reading) {
 	given := 0
 	for _, is := range []bool{q.Exec != "", q.SampleExec != "", q.File != "", q.Function != nil} {
 		if is {
 			given++
 		}
 	}
-	if given != 1 {
-		return refuse("give exactly one of {pmf-exec}, {sample-exec} and {pmf-file}")
-	}
-	if q.Children < 1 || q.Children > 1 && q.SampleExec == "" {
-		return refuse("{children} %d: give at least 1, and with more than 1 {sample-exec}", q.Children)
-	}
-	return nil
+	in.refuse(given != 1, "give exactly one of {pmf-exec}, {sample-exec} and {pmf-file}")
+	in.refuse(q.Children < 1 || q.Children > 1 && q.SampleExec == "", "{children} %d: give at least 1, and with more than 1 {sample-exec}", q.Children)
 }
 
 // checkOutcomes refuses what the kind of answers does not go with.
-func (q *Audit) checkOutcomes() error {
-	switch {
-	case q.Outcomes == audit.Index:
-	case q.Outcomes != audit.Labels && q.Outcomes != audit.Real && q.Outcomes != audit.Mixed:
-		return refuse("{outcomes} %s: give index, labels, real or mixed", escape.Quoted(q.Outcomes))
-	case q.SampleExec == "" && (q.Outcomes == audit.Real || q.Outcomes == audit.Mixed):
-		return refuse("{outcomes} %s: this needs {sample-exec}", q.Outcomes)
-	case q.Outcomes == audit.Mixed && q.Children > 1:
-		return refuse("{children} %d: with {outcomes} mixed one child draws", q.Children)
-	case q.Against != "":
-		return refuse("{outcomes} %s: they cannot be compared {against} a mechanism's candidates", q.Outcomes)
+func (q *Audit) checkOutcomes(in *reading) {
+	if q.Outcomes == audit.Index {
+		return
 	}
-	return nil
+	in.refuse(q.Outcomes != audit.Labels && q.Outcomes != audit.Real && q.Outcomes != audit.Mixed, "{outcomes} %s: give index, labels, real or mixed", escape.Quoted(q.Outcomes))
+	in.refuse(q.SampleExec == "" && q.Outcomes != audit.Labels, "{outcomes} %s: this needs {sample-exec}", q.Outcomes)
+	in.refuse(q.Outcomes == audit.Mixed && q.Children > 1, "{children} %d: with {outcomes} mixed one child draws", q.Children)
+	in.refuse(q.Against != "", "{outcomes} %s: they cannot be compared {against} a mechanism's candidates", q.Outcomes)
 }
 
 // askable returns the properties that are asked about, and refuses those that inputs, labels or samples have nothing to do with. Of samples these are,
 // where none are named, DP, or with a δ approximate DP; that is added to those that are named.
-func (q *Audit) askable(properties []verify.Property) ([]verify.Property, error) {
+func (q *Audit) askable(in *reading, properties []verify.Property) []verify.Property {
 	if q.Inputs != "" {
-		if err := q.aboutInputs(properties); err != nil {
-			return nil, err
-		}
+		in.refuse(q.Domain != "lattice", "{inputs} and {domain} exclude each other: the inputs are the domain")
+		in.refuse(q.Neighbors == "linf" || q.Neighbors == "monotonic", "{inputs}: give {neighbors} FILE, a line such as 0,3 for each pair of inputs that are neighbors")
+		in.refuse(q.Against != "", "{against}: a mechanism is about scores, leave it out with {inputs}")
+		in.refuse(q.Shifted, "{shifted}: it is about scores, leave it out with {inputs}")
+	}
+	for _, p := range properties {
+		other := !slices.Contains(audit.OfLabels, p)
+		in.refuse(other && q.Inputs != "", "{property} %s: %s is about candidates and scores, which inputs do not have", escape.Quoted(q.Property), p)
+		in.refuse(other && q.Outcomes == audit.Labels && q.SampleExec == "", "{property} %s: %s is about candidates, and {outcomes} are labels", escape.Quoted(q.Property), p)
 	}
 	if q.SampleExec == "" {
-		for _, p := range properties {
-			if (q.Outcomes == audit.Labels || q.Inputs != "") && !slices.Contains(audit.OfLabels, p) {
-				return nil, refuse("{property} %s: %s is about candidates, and {outcomes} are labels", escape.Quoted(q.Property), p)
-			}
-		}
-		return properties, nil
+		return properties
 	}
 	if q.Property == "" {
-		properties = []verify.Property{verify.DP}
-	}
-	switch {
-	case q.Delta == "" || slices.Contains(properties, verify.ApproximateDP):
-	case q.Property == "":
-		properties = []verify.Property{verify.ApproximateDP}
-	default:
+		properties = []verify.Property{Choose(q.Delta == "", verify.DP, verify.ApproximateDP)}
+	} else if q.Delta != "" && !slices.Contains(properties, verify.ApproximateDP) {
 		properties = append(properties, verify.ApproximateDP)
 	}
 	for _, p := range properties {
-		switch {
-		case !slices.Contains(audit.Testable, p):
-			return nil, refuse("{property} %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", escape.Quoted(q.Property), p)
-		case q.Outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p):
-			return nil, refuse("{property} %s: %s is about candidates, and {outcomes} are %s", escape.Quoted(q.Property), p, q.Outcomes)
-		}
+		in.refuse(!slices.Contains(audit.Testable, p), "{property} %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", escape.Quoted(q.Property), p)
+		in.refuse(q.Outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p), "{property} %s: %s is about candidates, and {outcomes} are %s", escape.Quoted(q.Property), p, q.Outcomes)
 	}
-	return properties, nil
-}
-
-// aboutInputs refuses what does not go with inputs.
-func (q *Audit) aboutInputs(properties []verify.Property) error {
-	switch {
-	case q.Domain != "lattice":
-		return refuse("{inputs} and {domain} exclude each other: the inputs are the domain")
-	case q.Neighbors == "linf" || q.Neighbors == "monotonic":
-		return refuse("{inputs}: give {neighbors} FILE, a line such as 0,3 for each pair of inputs that are neighbors")
-	case q.Against != "":
-		return refuse("{against}: a mechanism is about scores, leave it out with {inputs}")
-	case q.Shifted:
-		return refuse("{shifted}: it is about scores, leave it out with {inputs}")
-	}
-	for _, p := range properties {
-		if !slices.Contains(audit.OfLabels, p) {
-			return refuse("{property} %s: %s is about candidates and scores, which inputs do not have", escape.Quoted(q.Property), p)
-		}
-	}
-	return nil
-}
-
-// sampling sets how many samples are drawn, and what they are to show.
-func (q *Audit) sampling(o *audit.Options) (err error) {
-	if o.Confidence, err = within("confidence", q.Confidence, "a decimal between 0 and 1 such as 0.95", func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(big.NewRat(1, 1)) < 0 }); err != nil {
-		return err
-	}
-	budget, err := Scaled(q.Budget)
-	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
-		return refuse("{budget} %s: give a number of samples such as 1000000, 3M or 1e6", escape.Quoted(q.Budget))
-	}
-	o.Budget, o.UntilRefuted = budget.Num().Int64(), q.Until == "refuted"
-	if q.Until != "refuted" && q.Until != "budget" {
-		return refuse("{until} %s: give refuted or budget", escape.Quoted(q.Until))
-	}
-	return nil
+	return properties
 }
 
 // questions sets the score vectors that are asked about, and which of them are neighbors. A table has its own.
-func (q *Audit) questions(ctx context.Context, h *Host, o *audit.Options) (err error) {
-	if q.File == "" {
-		switch q.Domain {
-		case "lattice", "half-lattice", "random":
-			err = q.Size.check()
-		default:
-			o.Vectors, err = h.readVectors(ctx, q.Domain, "lattice, half-lattice, random")
-		}
-		if err != nil {
-			return err
-		}
+func (q *Audit) questions(in *reading, o *audit.Options) {
+	switch {
+	case q.File != "":
+	case slices.Contains([]string{"lattice", "half-lattice", "random"}, q.Domain):
+		q.Size.check(in)
+	default:
+		o.Vectors = in.vectors(q.Domain, "lattice, half-lattice, random")
 	}
+	var err error
 	if o.Neighbors, err = verify.ParseNeighborhood(q.Neighbors); err != nil {
-		o.Pairs, err = readAll(ctx, h, "neighbors", q.Neighbors, "linf, monotonic or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
+		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
 	}
-	return err
 }
 
 // readInputs reads inputs, and neighbors, which are about them.
-func (q *Audit) readInputs(ctx context.Context, h *Host) (*audit.Inputs, error) {
-	in := &audit.Inputs{Name: q.Inputs}
-	err := h.readLines(ctx, "inputs", q.Inputs, func(text string) error { return in.Add(json.RawMessage(text)) })
-	if err == nil && in.Values == nil {
-		err = refuse("{inputs} %s: no inputs, give a JSON value a line", escape.Quoted(q.Inputs))
-	}
-	if err != nil {
-		return nil, err
-	}
-	first := true
-	err = h.readLines(ctx, "neighbors", q.Neighbors, func(text string) error {
-		if oneway := text == `"oneway"`; oneway {
-			if !first {
-				return errors.New(`"oneway" is about the whole file, give it in the first line`)
-			}
-			in.OneWay, first = true, false
-			return nil
+func (q *Audit) readInputs(in *reading) *audit.Inputs {
+	inputs, first := &audit.Inputs{Name: q.Inputs}, true
+	in.each("inputs", q.Inputs, func(text string) error { return inputs.Add(json.RawMessage(text)) })
+	in.refuse(inputs.Values == nil, "{inputs} %s: no inputs, give a JSON value a line", escape.Quoted(q.Inputs))
+	in.each("neighbors", q.Neighbors, func(text string) error {
+		if text != `"oneway"` {
+			first = false
+			return inputs.AddPair(text)
 		}
-		first = false
-		return in.AddPair(text)
+		if !first {
+			return errors.New(`"oneway" is about the whole file, give it in the first line`)
+		}
+		inputs.OneWay, first = true, false
+		return nil
 	})
-	if err == nil && len(in.Pairs) == 0 {
-		err = refuse("{neighbors} %s: the file has no pairs, give one a line such as 0,3", escape.Quoted(q.Neighbors))
-	}
-	return in, err
+	in.refuse(len(inputs.Pairs) == 0, "{neighbors} %s: the file has no pairs, give one a line such as 0,3", escape.Quoted(q.Neighbors))
+	return inputs
 }
 
 // Answer answers it.
 func (q *Audit) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	o, err := q.read(ctx, h)
-	if err != nil {
-		return nil, err
-	}
+	in := &reading{Host: h, ctx: ctx}
+	o := q.read(in)
 	decided := verify.Options{Properties: o.Properties, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	decided.Complete()
-	if h.Certificate {
-		if q.SampleExec != "" {
-			return nil, refuse("{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
-		}
-		if err := certifiable("", decided.Properties); err != nil {
-			return nil, err
-		}
-	}
-	report, err := h.Begin("audit", o.Epsilon)
-	if err != nil {
-		return nil, err
-	}
-	o.Progress = q.progress(h, report)
-	r, err := Settle(ctx, func() (*audit.Report, error) { return q.examine(ctx, h, o) }, func(why string) *audit.Report {
+	in.refuse(h.Certificate && q.SampleExec != "", "{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
+	in.certifiable("", decided.Properties)
+	r, err := settled(in, "audit", o.Epsilon, func(report func(string, ...any)) (*audit.Report, error) {
+		o.Progress = q.progress(h, report)
+		return q.examine(in, o)
+	}, func(why string) *audit.Report {
 		return &audit.Report{Report: verify.Report{
 			Mechanism: q.Exec + q.SampleExec + q.File, Domain: cmp.Or(q.Inputs, q.Domain), Claimed: o.Epsilon.Number(), Properties: nothingDecided(decided, why),
 		}}
@@ -278,21 +196,18 @@ func (q *Audit) Answer(ctx context.Context, h *Host) (*Answer, error) {
 }
 
 // examine does the audit.
-func (q *Audit) examine(ctx context.Context, h *Host, o audit.Options) (*audit.Report, error) {
+func (q *Audit) examine(in *reading, o audit.Options) (*audit.Report, error) {
 	switch {
 	case q.Function != nil:
-		return audit.Mechanism(ctx, q.Function, o)
+		return audit.Mechanism(in.ctx, q.Function, o)
 	case q.File == "":
-		return q.examineProgram(ctx, o)
+		return q.examineProgram(in.ctx, o)
 	}
-	t, err := q.table(ctx, h, o.Outcomes, o.Precision)
-	if err != nil {
-		return nil, err
+	t := q.table(in, o.Outcomes, o.Precision)
+	if in.refuse(t != nil && t.Inputs != nil && q.Inputs == "", "{pmf-file} %s: its rows are about inputs, give them with {inputs} FILE and their pairs with {neighbors} FILE", escape.Quoted(q.File)); in.err != nil {
+		return nil, in.err
 	}
-	if t.Inputs != nil && q.Inputs == "" {
-		return nil, refuse("{pmf-file} %s: its rows are about inputs, give them with {inputs} FILE and their pairs with {neighbors} FILE", escape.Quoted(q.File))
-	}
-	return t.Audit(ctx, q.Shifted, o)
+	return t.Audit(in.ctx, q.Shifted, o)
 }
 
 // noted is how long an audit has to take for a note about it.

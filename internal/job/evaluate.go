@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/evaluate"
@@ -40,121 +41,95 @@ type evaluation struct {
 	doc     document.Evaluate // with what is the same for every ε
 }
 
-func (q *Evaluate) read(ctx context.Context, h *Host) (e evaluation, err error) {
-	if e.eps, err = q.Epsilon.List(); err != nil {
-		return e, err
-	}
+func (q *Evaluate) read(in *reading) (e evaluation) {
+	e.eps, in.err = q.Epsilon.List()
 	if q.Eps != "" && q.Exp != "" || q.Epsilon == (Epsilon{}) && q.Target == "" {
-		_, err := q.Epsilon.Parse()
-		return e, err
+		in.epsilon(q.Epsilon)
 	}
-	if e.list, err = FindMechanisms(q.Mechanism, mechanisms.Lookup); err != nil {
-		return e, err
-	}
-	sensitivity, err := ParsePositive("sensitivity", q.Sensitivity)
-	if err != nil {
-		return e, err
-	}
+	e.list = in.mechanisms(q.Mechanism, mechanisms.Lookup)
+	sensitivity := in.positive("sensitivity", q.Sensitivity)
 	if q.Target != "" {
-		if e.target, err = ParsePositive("target-error", q.Target); err != nil {
-			return e, err
-		}
+		e.target = in.positive("target-error", q.Target)
 	}
-	if err := monotonicToo(q.Monotonic, e.list, sensitivity); err != nil {
-		return e, err
-	}
+	in.oneWay(q.Monotonic, e.list, sensitivity)
 	e.doc = document.Evaluate{Task: q.Task, Sensitivity: q.Sensitivity, Monotonic: q.Monotonic, TargetError: Optional(q.Target)}
-	switch q.Task {
-	case "worst-case":
-		err = refuse("{task} worst-case moved to bin/research worst-case: make research")
-	case "scores":
-		err = q.ownScores(ctx, h, &e, sensitivity)
+	in.refuse(q.Task == "worst-case", "{task} worst-case moved to bin/research worst-case: make research")
+	switch {
+	case in.err != nil:
+	case q.Task == "scores":
+		q.ownScores(in, &e, sensitivity)
 	default:
-		err = q.histogram(ctx, h, &e, sensitivity)
+		q.histogram(in, &e, sensitivity)
 	}
-	return e, err
+	return e
 }
 
-func (q *Evaluate) ownScores(ctx context.Context, h *Host, e *evaluation, sensitivity *big.Rat) error {
-	if q.Scores == "" || q.Histogram != "" || q.Bins != 0 {
-		return refuse("{task} scores takes {scores}, a list or a file, and neither {histogram} nor {bins}")
+func (q *Evaluate) ownScores(in *reading, e *evaluation, sensitivity *big.Rat) {
+	in.refuse(q.Scores == "" || q.Histogram != "" || q.Bins != 0, "{task} scores takes {scores}, a list or a file, and neither {histogram} nor {bins}")
+	scores := in.numbers("scores", q.Scores)
+	if in.err != nil {
+		return
 	}
-	scores, err := h.numbers(ctx, "scores", q.Scores)
-	if err != nil {
-		return err
+	p, err := Await(in.ctx, Grace, func() (*evaluate.Problem, error) { return evaluate.NewRational(scores, sensitivity, q.Monotonic) })
+	if cause := context.Cause(in.ctx); cause != nil && p == nil {
+		in.keep(cause)
 	}
-	p, err := Await(ctx, Grace, func() (*evaluate.Problem, error) { return evaluate.NewRational(scores, sensitivity, q.Monotonic) })
-	if cause := context.Cause(ctx); cause != nil && p == nil {
-		return cause
+	if in.refuse(err != nil, "{scores} %s: %w", escape.Quoted(q.Scores), err); in.err == nil {
+		e.problem, e.doc.Bins, e.doc.Classes = p, len(scores), p.Classes()
 	}
-	if err != nil {
-		return refuse("{scores} %s: %w", escape.Quoted(q.Scores), err)
-	}
-	e.problem, e.doc.Bins, e.doc.Classes = p, len(scores), p.Classes()
-	return nil
 }
 
 // histogram reads a histogram and makes the scores of the task from it.
-func (q *Evaluate) histogram(ctx context.Context, h *Host, e *evaluation, sensitivity *big.Rat) error {
-	quantile, err := q.quantile()
-	switch {
-	case err != nil:
-		return err
-	case quantile != nil && q.Monotonic:
-		return refuse("{monotonic-scores}: one more item raises some scores of a quantile and lowers others; leave it out")
-	case q.Histogram == "":
-		return refuse("{task} %s: the histogram is missing: give {histogram} FILE", q.Task)
-	case q.Scores != "":
-		return refuse("{task} %s takes {histogram}, not {scores}: leave that out", q.Task)
-	}
-	scores, err := h.ReadHistogram(ctx, q.Histogram)
-	if err != nil {
-		return err
+func (q *Evaluate) histogram(in *reading, e *evaluation, sensitivity *big.Rat) {
+	quantile := q.quantile(in)
+	in.refuse(quantile != nil && q.Monotonic, "{monotonic-scores}: one more item raises some scores of a quantile and lowers others; leave it out")
+	in.refuse(q.Histogram == "", "{task} %s: the histogram is missing: give {histogram} FILE", q.Task)
+	in.refuse(q.Scores != "", "{task} %s takes {histogram}, not {scores}: leave that out", q.Task)
+	scores := in.histogram(q.Histogram)
+	if in.err != nil {
+		return
 	}
 	items, err := evaluate.Total(scores)
-	if err != nil {
-		return refuse("%s: %w", q.Histogram, err)
+	in.refuse(err != nil, "%s: %w", q.Histogram, err)
+	if q.Bins != 0 && in.err == nil {
+		scores, err = evaluate.Fold(scores, q.Bins)
+		in.refuse(err != nil, "{bins}: %w", err)
 	}
-	if q.Bins != 0 {
-		if scores, err = evaluate.Fold(scores, q.Bins); err != nil {
-			return refuse("{bins}: %w", err)
-		}
+	if quantile != nil && in.err == nil {
+		scores, err = evaluate.QuantileScores(scores, quantile)
+		in.refuse(err != nil, "{task} %s: %w", q.Task, err)
 	}
-	if quantile != nil {
-		if scores, err = evaluate.QuantileScores(scores, quantile); err != nil {
-			return refuse("{task} %s: %w", q.Task, err)
-		}
+	if in.err != nil {
+		return
 	}
 	p, err := evaluate.New(scores, sensitivity, q.Monotonic)
-	if err != nil {
-		return refuse("%s: %w", q.Histogram, err)
+	if in.refuse(err != nil, "%s: %w", q.Histogram, err); err == nil {
+		e.problem, e.doc.Bins, e.doc.Items, e.doc.Classes = p, len(scores), &items, p.Classes()
 	}
-	e.problem, e.doc.Bins, e.doc.Items, e.doc.Classes = p, len(scores), &items, p.Classes()
-	return nil
 }
 
 // quantile reads the task: the P of a quantile, nil for the mode.
-func (q *Evaluate) quantile() (*big.Rat, error) {
+func (q *Evaluate) quantile(in *reading) *big.Rat {
 	switch text, isQuantile := strings.CutPrefix(q.Task, "quantile:"); {
 	case q.Task == "mode":
-		return nil, nil
+		return nil
 	case q.Task == "median":
-		return big.NewRat(1, 2), nil
+		return big.NewRat(1, 2)
 	case isQuantile:
-		p, err := within("task", text, "", func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(big.NewRat(1, 1)) < 0 })
-		if err != nil {
-			err = refuse("{task} %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", escape.Quoted(q.Task))
-		}
-		return p, err
+		p, err := decimal.ParseNumber(text)
+		in.refuse(err != nil || !inside(p), "{task} %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", escape.Quoted(q.Task))
+		return p
 	}
-	return nil, refuse("{task} %s: give mode, median, quantile:P or scores%s", escape.Quoted(q.Task), DidYouMean(q.Task, Choices("task")))
+	in.refuse(true, "{task} %s: give mode, median, quantile:P or scores%s", escape.Quoted(q.Task), DidYouMean(q.Task, Choices("task")))
+	return nil
 }
 
 // Answer answers it.
 func (q *Evaluate) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	e, err := q.read(ctx, h)
-	if err != nil {
-		return nil, err
+	in := &reading{Host: h, ctx: ctx}
+	e := q.read(in)
+	if in.err != nil {
+		return nil, in.err
 	}
 	report, err := h.Begin(q.Task, number.Epsilon{})
 	if err != nil {

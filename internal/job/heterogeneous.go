@@ -79,60 +79,42 @@ func (q *Heterogeneous) gridText() string {
 	return Choose(strings.Contains(q.Grid, ":"), q.Grid, "0:"+q.Grid)
 }
 
-func (q *Heterogeneous) request(ctx context.Context, h *Host) (r heterogeneous.Request, err error) {
+func (q *Heterogeneous) request(in *reading) (r heterogeneous.Request) {
 	g := &r.Grid
-	if g.Sensitivities, err = h.numbers(ctx, "sensitivities", q.Sensitivities); err != nil {
-		return r, err
-	}
-	if g.Sensitivities == nil {
-		return r, refuse("sensitivities are missing: give {sensitivities} 1,2, one for each candidate")
-	}
+	g.Sensitivities = in.numbers("sensitivities", q.Sensitivities)
+	in.refuse(g.Sensitivities == nil, "sensitivities are missing: give {sensitivities} 1,2, one for each candidate")
 	grid := q.Grid
 	if q.Step != "" {
 		// The resolution of ratio: the grid's step as a part of twice the largest sensitivity.
-		l, err := ParseStep(q.Step, false)
-		if err != nil {
-			return r, err
+		l := in.step(q.Step, false)
+		grid = q.gridText()
+		if in.refuse(strings.Count(grid, ":") != 1, "{step} %s with {grid} %s: give the grid as from:to, or leave out {step}", escape.Quoted(q.Step), escape.Quoted(grid)); in.err == nil {
+			step := new(big.Rat).Mul(slices.MaxFunc(g.Sensitivities, (*big.Rat).Cmp), big.NewRat(2, int64(l)))
+			grid += ":" + step.RatString()
 		}
-		if grid = q.gridText(); strings.Count(grid, ":") != 1 {
-			return r, refuse("{step} %s with {grid} %s: give the grid as from:to, or leave out {step}", escape.Quoted(q.Step), escape.Quoted(grid))
-		}
-		step := new(big.Rat).Mul(slices.MaxFunc(g.Sensitivities, (*big.Rat).Cmp), big.NewRat(2, int64(l)))
-		grid += ":" + step.RatString()
 	}
-	if g.From, g.Step, g.Steps, err = parseGrid(grid); err != nil {
-		return r, err
+	var err error
+	g.From, g.Step, g.Steps, err = parseGrid(grid)
+	if in.keep(err); in.err == nil {
+		g.ShiftInvariant = q.ShiftInvariant
+		err := g.Check()
+		in.refuse(err != nil, "{sensitivities} %s with {grid} %s: %w", escape.Quoted(q.Sensitivities), escape.Quoted(q.gridText()), err)
 	}
-	g.ShiftInvariant = q.ShiftInvariant
-	if err := g.Check(); err != nil {
-		return r, refuse("{sensitivities} %s with {grid} %s: %w", escape.Quoted(q.Sensitivities), escape.Quoted(q.gridText()), err)
-	}
-	into(&r.Epsilon, &err)(q.Epsilon.Parse())
-	into(&r.Worst, &err)(second("objective", q.Objective, "mean", "worst"))
-	into(&r.Squared, &err)(second("loss", q.Loss, "error", "mse"))
-	into(&r.Mechanisms, &err)(q.mechanisms(len(g.Sensitivities)))
-	into(&r.Params, &err)(q.Params.Values())
-	into(&r.Solver, &err)(solverName(q.Solver))
-	into(&r.Gap, &err)(gap(q.Gap, false))
-	return r, err
-}
-
-// mechanisms are those that are rated, for n candidates.
-func (q *Heterogeneous) mechanisms(n int) ([]mechanisms.Mechanism, error) {
+	r.Epsilon = in.epsilon(q.Epsilon)
+	r.Worst, r.Squared = in.oneOf("objective", q.Objective, "mean", "worst"), in.oneOf("loss", q.Loss, "error", "mse")
 	list := q.Mechanism
 	if list == "" {
 		list = RatedByDefault
-		for m := 1; m < n; m++ {
+		for m := 1; m < len(g.Sensitivities); m++ {
 			list += fmt.Sprintf(",geo-pair:%d", m)
 		}
 	}
-	found, err := FindMechanisms(list, mechanisms.LookupFewer)
-	for _, m := range found {
-		if m.Info().Name == "lp-optimal" {
-			return nil, refuse("{mechanism} lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
-		}
+	r.Mechanisms = in.mechanisms(list, mechanisms.LookupFewer)
+	for _, m := range r.Mechanisms {
+		in.refuse(m.Info().Name == "lp-optimal", "{mechanism} lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
 	}
-	return found, err
+	r.Params, r.Solver, r.Gap = q.Params.read(in), in.solverName(q.Solver), in.gap(q.Gap, false)
+	return r
 }
 
 // exactNumbers returns rationals as numbers.
@@ -146,16 +128,10 @@ func exactNumbers(xs []*big.Rat) []number.Number {
 
 // Answer answers it.
 func (q *Heterogeneous) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	r, err := q.request(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	report, err := h.Begin("sensitivities "+q.Sensitivities, r.Epsilon)
-	if err != nil {
-		return nil, err
-	}
-	r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
-	a, err := Settle(ctx, func() (*heterogeneous.Result, error) {
+	in := &reading{Host: h, ctx: ctx}
+	r := q.request(in)
+	a, err := settled(in, "sensitivities "+q.Sensitivities, r.Epsilon, func(report func(string, ...any)) (*heterogeneous.Result, error) {
+		r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
 		a, err := heterogeneous.Solve(ctx, r)
 		switch {
 		case errors.Is(err, mechanisms.ErrInstance):
@@ -188,14 +164,4 @@ func (q *Heterogeneous) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	found := answered(doc, a.Undecided)
 	found.certified(a.WriteCertificate)
 	return found, nil
-}
-
-// second reads one of two names, and reports whether it is the second.
-func second(field, text, a, b string) (bool, error) {
-	return Parsed(field, text, func(text string) (bool, error) {
-		if text != a && text != b {
-			return false, fmt.Errorf("%s %q is neither %s nor %s", field, text, a, b)
-		}
-		return text == b, nil
-	})
 }

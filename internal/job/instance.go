@@ -1,15 +1,12 @@
 package job
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/big"
 	"slices"
 	"strings"
-	"syscall"
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
@@ -26,36 +23,42 @@ type Params struct {
 	Constraints string `json:"constraints" help:"lp-optimal: paper, dp, monotone or full (default paper)"`
 }
 
-// Values reads them.
-func (p Params) Values() (out mechanisms.Params, err error) {
+// read reads them.
+func (p Params) read(in *reading) (out mechanisms.Params) {
 	for _, q := range []struct {
 		field, text string
 		to          **big.Rat
 	}{{"gamma", p.Gamma, &out.Gamma}, {"beta", p.Beta, &out.Beta}, {"eta", p.Eta, &out.Eta}, {"eps-choice", p.EpsChoice, &out.EpsChoice}} {
 		if q.text != "" {
-			if *q.to, err = decimal.ParseNumber(q.text); err != nil {
-				return out, refuse("{"+q.field+"}: %w; give a decimal", err)
-			}
+			x, err := decimal.ParseNumber(q.text)
+			in.refuse(err != nil, "{"+q.field+"}: %w; give a decimal", err)
+			*q.to = x
 		}
 	}
-	return out, nil
+	return out
 }
 
-// OnLattice returns the mechanism with the constraints and, unless it is 0, the depth k of the lattice.
-func (p Params) OnLattice(m mechanisms.Mechanism, k int) (mechanisms.Mechanism, error) {
+// Values reads them.
+func (p Params) Values() (mechanisms.Params, error) {
+	in := new(reading)
+	values := p.read(in)
+	return values, in.err
+}
+
+// onLattice returns the mechanism with the constraints and, unless it is 0, the depth k of the lattice.
+func (p Params) onLattice(in *reading, m mechanisms.Mechanism, k int) mechanisms.Mechanism {
 	level := lp.Paper
 	if p.Constraints != "" {
-		var err error
-		if level, err = Parsed("constraints", p.Constraints, lp.ParseLevel); err != nil {
-			return nil, err
-		}
+		level = parsed(in, "constraints", p.Constraints, lp.ParseLevel)
 	}
-	return lp.OnLattice(m, k, level), nil
+	return lp.OnLattice(m, k, level)
 }
 
-// FindMechanism reads one name, of the given field.
-func FindMechanism(field, name string) (mechanisms.Mechanism, error) {
-	return find(field, name, mechanisms.Lookup)
+// mechanism reads the name of one, in the given field.
+func (in *reading) mechanism(field, name string) mechanisms.Mechanism {
+	m, err := find(field, name, mechanisms.Lookup)
+	in.keep(err)
+	return m
 }
 
 func find(field, name string, lookup func(string) (mechanisms.Mechanism, error)) (mechanisms.Mechanism, error) {
@@ -94,6 +97,12 @@ func FindMechanisms(list string, lookup func(string) (mechanisms.Mechanism, erro
 	return found, nil
 }
 
+func (in *reading) mechanisms(list string, lookup func(string) (mechanisms.Mechanism, error)) []mechanisms.Mechanism {
+	found, err := FindMechanisms(list, lookup)
+	in.keep(err)
+	return found
+}
+
 // splitNumbers reads decimals and fractions separated by commas.
 func splitNumbers(list string) ([]*big.Rat, error) {
 	var out []*big.Rat
@@ -105,22 +114,6 @@ func splitNumbers(list string) ([]*big.Rat, error) {
 		out = append(out, r)
 	}
 	return out, nil
-}
-
-// numbers reads numbers that are separated by commas, or else the file of this name, which has one a line; nil for none.
-func (h *Host) numbers(ctx context.Context, field, text string) ([]*big.Rat, error) {
-	if text == "" {
-		return nil, nil
-	}
-	out, wrong := splitNumbers(text)
-	if wrong == nil {
-		return out, nil
-	}
-	out, err := h.readColumn(ctx, field, text, "")
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.ENOTDIR) {
-		err = refuse("{"+field+"}: %w; give decimals separated by commas, or a file with one a line", wrong)
-	}
-	return out, err
 }
 
 // splitScores reads a score vector: numbers separated by commas, or a JSON array of numbers and of strings "p/q".
@@ -173,11 +166,11 @@ func splitPair(text string) (pair [2][]*big.Rat, err error) {
 	return pair, nil
 }
 
-// readVectors reads the file of score vectors that a domain names, one a line, comma-separated or as a JSON array, all of one length. What else the field
+// vectors reads the file of score vectors that a domain names, one a line, comma-separated or as a JSON array, all of one length. What else the field
 // takes is in others.
-func (h *Host) readVectors(ctx context.Context, path, others string) ([][]*big.Rat, error) {
+func (in *reading) vectors(path, others string) [][]*big.Rat {
 	length := 0
-	return readAll(ctx, h, "domain", path, others+" or a file of score vectors", "no score vectors, give one a line such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
+	return lines(in, "domain", path, others+" or a file of score vectors", "no score vectors, give one a line such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
 		v, err := splitScores(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; give scores separated by commas, or a JSON array of them", err)

@@ -116,6 +116,18 @@ func given(q, standard any) (differing []Field) {
 	return differing
 }
 
+// settled begins the work on a question that was read, and returns what compute finds or what is trivial; see Settle.
+func settled[T any](in *reading, what string, at number.Epsilon, compute func(report func(string, ...any)) (T, error), trivial func(why string) T) (none T, err error) {
+	if in.err != nil {
+		return none, in.err
+	}
+	report, err := in.Begin(what, at)
+	if err != nil {
+		return none, err
+	}
+	return Settle(in.ctx, func() (T, error) { return compute(report) }, trivial)
+}
+
 // certified adds a certificate to an answer.
 func (a *Answer) certified(write func(io.Writer) error) {
 	a.Certificates = append(a.Certificates, write)

@@ -1,8 +1,6 @@
 package job
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -11,7 +9,6 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
-	"optratio/internal/linear"
 	"optratio/lp"
 )
 
@@ -21,14 +18,9 @@ type Size struct {
 	K int `json:"k" help:"greatest depth in steps of 2Δ, at least 1"`
 }
 
-func (s Size) check() error {
-	if s.N < 1 {
-		return refuse("{n} is missing or 0: give the number of candidates, at least 1")
-	}
-	if s.K < 1 {
-		return refuse("{k} is missing or 0: give the greatest depth, at least 1")
-	}
-	return nil
+func (s Size) check(in *reading) {
+	in.refuse(s.N < 1, "{n} is missing or 0: give the number of candidates, at least 1")
+	in.refuse(s.K < 1, "{k} is missing or 0: give the greatest depth, at least 1")
 }
 
 // OneWay says whether scores are monotonic.
@@ -87,67 +79,51 @@ func (q *Lattice) level() string { return Choose(q.Delta == "", q.Constraints, l
 // mostParts bounds L.
 const mostParts = 1 << 16
 
-// ParseStep reads a step as the L of 2Δ/L, or of Δ/L where scores are monotonic.
-func ParseStep(step string, monotonic bool) (int, error) {
+// step reads a step as the L of 2Δ/L, or of Δ/L where scores are monotonic.
+func (in *reading) step(step string, monotonic bool) int {
 	text := strings.NewReplacer("Δ", "delta", " ", "").Replace(strings.ToLower(step))
 	if monotonic && text != "2delta" {
 		text = "2" + text
 	}
 	switch rest, fine := strings.CutPrefix(text, "2delta/"); {
 	case text == "2delta":
-		return 1, nil
+		return 1
 	case text == "delta":
-		return 2, nil
+		return 2
 	case fine:
 		if l, err := strconv.Atoi(rest); err == nil && l >= 1 && l <= mostParts {
-			return l, nil
+			return l
 		}
 	}
-	if monotonic {
-		return 0, refuse("{step} %s: with {monotonic-scores} give delta, or delta/L with a whole number L such as delta/2", escape.Quoted(step))
-	}
-	return 0, refuse("{step} %s: give 2delta, delta, or 2delta/L with a whole number L such as 2delta/3", escape.Quoted(step))
+	in.refuse(monotonic, "{step} %s: with {monotonic-scores} give delta, or delta/L with a whole number L such as delta/2", escape.Quoted(step))
+	in.refuse(true, "{step} %s: give 2delta, delta, or 2delta/L with a whole number L such as 2delta/3", escape.Quoted(step))
+	return 0
 }
 
 // request reads the question, where scores of files have the sensitivity delta.
-func (q *Lattice) request(ctx context.Context, h *Host, size Size, delta *big.Rat) (r lp.Request, err error) {
-	if err := size.check(); err != nil {
-		return r, err
-	}
-	r = lp.Request{N: size.N, K: size.K, Worst: q.Objective == "minimax", MaxMemory: h.MaxMemory, Solver: q.Solver}
+func (q *Lattice) request(in *reading, size Size, delta *big.Rat) lp.Request {
+	size.check(in)
+	r := lp.Request{N: size.N, K: size.K, Worst: q.Objective == "minimax", MaxMemory: in.MaxMemory, Solver: q.Solver}
 	if !r.Worst {
-		if r.Prior, err = Parsed("objective", q.Objective, parseObjective); err != nil {
-			return r, err
-		}
+		r.Prior = parsed(in, "objective", q.Objective, parseObjective)
 	}
-	into(&r.Level, &err)(Parsed("constraints", q.Constraints, lp.ParseLevel))
-	into(new(linear.Solver), &err)(findSolver(q.Solver))
-	into(&r.Gap, &err)(gap(q.Gap, true))
-	into(&r.Step, &err)(ParseStep(q.Step, q.Monotonic))
-	if q.Prior != "" && q.Objective != "paper" {
-		err = cmp.Or(err, refuse("{objective} %s and {prior} exclude each other: give one of them", q.Objective))
-	}
-	if err != nil {
-		return r, err
-	}
-	if r.Loss, err = q.loss(ctx, h); err != nil {
-		return r, err
-	}
+	r.Level = parsed(in, "constraints", q.Constraints, lp.ParseLevel)
+	in.solver(q.Solver)
+	r.Gap = in.gap(q.Gap, true)
+	r.Step = in.step(q.Step, q.Monotonic)
+	in.refuse(q.Prior != "" && q.Objective != "paper", "{objective} %s and {prior} exclude each other: give one of them", q.Objective)
+	r.Loss = q.loss(in)
 	if q.Delta != "" {
-		if r.Delta, err = parseDelta(q.Delta); err != nil {
-			return r, err
-		}
-		if r.Level >= lp.Monotone {
-			return r, refuse("{delta}: (ε,δ)-DP towards all neighbors is all that it asks; leave out {constraints} %s", r.Level)
-		}
+		r.Delta = in.delta(q.Delta)
+		in.refuse(r.Level >= lp.Monotone, "{delta}: (ε,δ)-DP towards all neighbors is all that it asks; leave out {constraints} %s", r.Level)
 	}
-	if q.Prior != "" {
+	if q.Prior != "" && in.err == nil {
 		if q.Monotonic { // neighbors are those of scores that move by Δ/2 either way, up to a shift
 			delta = new(big.Rat).Quo(delta, big.NewRat(2, 1))
 		}
-		r.Prior, err = q.prior(ctx, h, &r, delta)
+		r.Prior = q.prior(in, &r, delta)
 	}
-	return r, err
+	return r
 }
 
 // parseObjective reads the two objectives that are means.
@@ -161,64 +137,42 @@ func parseObjective(text string) (prior lp.Prior, err error) {
 	return prior, fmt.Errorf("objective %q is neither paper nor box", text)
 }
 
-func (q *Lattice) loss(ctx context.Context, h *Host) (lp.Loss, error) {
+func (q *Lattice) loss(in *reading) lp.Loss {
 	name, _, _ := strings.Cut(q.Loss, ":")
 	if slices.Contains(Choices("loss"), name) {
 		loss, err := lp.ParseLoss(q.Loss)
-		if err != nil {
-			err = refuse("{loss}: %w", err)
-		}
-		return loss, err
+		in.refuse(err != nil, "{loss}: %w", err)
+		return loss
 	}
-	values, err := h.readColumn(ctx, "loss", q.Loss, "mean, square, top1, tail:T or a file with the loss of each depth"+DidYouMean(name, Choices("loss")))
-	if err != nil {
-		return lp.Loss{}, err
-	}
-	loss, err := lp.Losses(values)
-	if err != nil {
-		err = refuse("{loss} %s: %w", q.Loss, err)
-	}
-	return loss, err
+	loss, err := lp.Losses(in.column("loss", q.Loss, "mean, square, top1, tail:T or a file with the loss of each depth"+DidYouMean(name, Choices("loss"))))
+	in.refuse(err != nil, "{loss} %s: %w", q.Loss, err)
+	return loss
 }
 
-func (q *Lattice) prior(ctx context.Context, h *Host, r *lp.Request, delta *big.Rat) (prior lp.Prior, err error) {
+func (q *Lattice) prior(in *reading, r *lp.Request, delta *big.Rat) (prior lp.Prior) {
 	kind, path, _ := strings.Cut(q.Prior, ":")
+	var err error
 	switch kind {
 	case "product":
-		factors, err := h.readColumn(ctx, "prior", path, "")
-		if err != nil {
-			return prior, err
-		}
-		prior, err = lp.Product(factors)
-		return prior, q.refusePrior(err)
+		prior, err = lp.Product(in.column("prior", path, ""))
 	case "scores", "histogram":
-		depths, weights, err := readWeightedVectors(ctx, h, path, kind == "histogram", r, delta)
-		if err != nil {
-			return prior, err
+		prior, err = lp.Weighted(readWeighted(in, path, kind == "histogram", r, delta))
+	default:
+		prior, err = lp.ParsePrior(q.Prior)
+		if near := DidYouMean(kind, Choices("prior")); err != nil && near != "" && !slices.Contains(Choices("prior"), kind) {
+			err = fmt.Errorf("%w%s", err, near)
 		}
-		prior, err = lp.Weighted(depths, weights)
-		return prior, q.refusePrior(err)
 	}
-	prior, err = lp.ParsePrior(q.Prior)
-	if near := DidYouMean(kind, Choices("prior")); err != nil && near != "" && !slices.Contains(Choices("prior"), kind) {
-		err = fmt.Errorf("%w%s", err, near)
-	}
-	return prior, q.refusePrior(err)
+	in.refuse(err != nil, "{prior} %s: %w", escape.Quoted(q.Prior), err)
+	return prior
 }
 
-func (q *Lattice) refusePrior(err error) error {
-	if err == nil {
-		return nil
-	}
-	return refuse("{prior} %s: %w", escape.Quoted(q.Prior), err)
-}
-
-// readWeightedVectors reads score vectors, one a line, as numbers of depths on the request's lattice; with weighted each is followed
+// readWeighted reads score vectors, one a line, as numbers of depths on the request's lattice; with weighted each is followed
 // by a semicolon and its weight.
-func readWeightedVectors(ctx context.Context, h *Host, path string, weighted bool, r *lp.Request, delta *big.Rat) (depths [][]int, weights []*big.Rat, err error) {
+func readWeighted(in *reading, path string, weighted bool, r *lp.Request, delta *big.Rat) (depths [][]int, weights []*big.Rat) {
 	step := new(big.Rat).Mul(delta, big.NewRat(2, int64(r.Step)))
-	err = h.readLines(ctx, "prior", path, func(text string) (err error) {
-		weight := big.NewRat(1, 1)
+	in.each("prior", path, func(text string) (err error) {
+		weight := one
 		if weighted {
 			left, right, ok := strings.Cut(text, ";")
 			if !ok {
@@ -237,7 +191,10 @@ func readWeightedVectors(ctx context.Context, h *Host, path string, weighted boo
 		depths, weights = append(depths, at), append(weights, weight)
 		return err
 	})
-	return depths, weights, err
+	if in.err != nil {
+		return nil, nil
+	}
+	return depths, weights
 }
 
 // latticeDepths returns how many steps each score lies below the best one.

@@ -45,137 +45,107 @@ func NewOptimum() *Optimum {
 func (*Optimum) standard() (string, any) { return "optimum", NewOptimum() }
 
 // Problem reads the problem that the file, the preset and the fields say.
-func (q *Optimum) Problem(ctx context.Context, h *Host) (p *optimum.Problem, err error) {
+func (q *Optimum) Problem(ctx context.Context, h *Host) (*optimum.Problem, error) {
+	in := &reading{Host: h, ctx: ctx}
+	q.readProblem(in)
+	return q.problem, in.err
+}
+
+func (q *Optimum) readProblem(in *reading) {
+	if q.problem != nil {
+		return
+	}
+	in.refuse(q.File != "" && q.Preset != "", "{preset} %s: it takes the place of %s, give one of them", escape.Quoted(q.Preset), escape.Quoted(q.File))
+	p, isNew := &optimum.Problem{}, false
 	switch {
-	case q.problem != nil:
-		return q.problem, nil
-	case q.File != "" && q.Preset != "":
-		return nil, refuse("{preset} %s: it takes the place of %s, give one of them", escape.Quoted(q.Preset), escape.Quoted(q.File))
 	case q.File != "":
-		p, err = read(ctx, h, "", q.File, optimum.ReadJSON)
+		p = file(in, "", q.File, optimum.ReadJSON)
 	case q.Preset != "":
-		if p, err = optimum.Preset(q.Preset); err != nil {
-			err = refuse("{preset} %s: %w", escape.Quoted(q.Preset), err)
-		}
-	case q.Pairs == "" || q.Loss == "":
-		err = refuse("the problem is missing: give FILE, {preset} such as count:4, or {pairs} and {loss}")
+		var err error
+		p, err = optimum.Preset(q.Preset)
+		in.refuse(err != nil, "{preset} %s: %w", escape.Quoted(q.Preset), err)
 	default:
-		p = &optimum.Problem{}
+		isNew = true
+		in.refuse(q.Pairs == "" || q.Loss == "", "the problem is missing: give FILE, {preset} such as count:4, or {pairs} and {loss}")
 	}
-	if err != nil {
-		return nil, err
+	if in.err == nil {
+		q.change(in, p, isNew)
 	}
-	if err := q.change(ctx, h, p, q.File == "" && q.Preset == ""); err != nil {
-		return nil, err
+	if in.err == nil {
+		in.keep(q.about(p.Check()))
 	}
-	if err := p.Check(); err != nil {
-		return nil, q.about(err)
+	if in.err == nil {
+		q.problem = p
 	}
-	q.problem = p
-	return p, nil
 }
 
 // about says which problem an error is about.
-func (q *Optimum) about(err error) error { return refuse("%s: %w", cmp.Or(q.File, "the problem"), err) }
+func (q *Optimum) about(err error) error {
+	if err == nil {
+		return nil
+	}
+	return refuse("%s: %w", cmp.Or(q.File, "the problem"), err)
+}
 
 // change puts what the fields say in the place of what a problem has. A new one takes its inputs and outputs from the files.
-func (q *Optimum) change(ctx context.Context, h *Host, p *optimum.Problem, isNew bool) (err error) {
+func (q *Optimum) change(in *reading, p *optimum.Problem, isNew bool) {
 	if q.Pairs != "" {
-		_, err = read(ctx, h, "pairs", q.Pairs, func(name string, text io.Reader) (x any, err error) {
-			return nil, p.ReadPairs(name, text, isNew)
-		})
+		file(in, "pairs", q.Pairs, func(name string, text io.Reader) (_ any, err error) { return nil, p.ReadPairs(name, text, isNew) })
 		p.OneWay = q.Directed
 	}
 	switch {
-	case err != nil || q.Loss == "":
+	case in.err != nil || q.Loss == "":
 	case slices.Contains(optimum.Losses(), q.Loss):
 		if p.Outputs == nil {
 			p.Outputs = p.Inputs
 		}
-		if p.Loss, err = optimum.NamedLoss(q.Loss, p.Inputs, p.Outputs); err != nil {
-			err = refuse("{loss} %s: %w", escape.Quoted(q.Loss), err)
-		}
+		var err error
+		p.Loss, err = optimum.NamedLoss(q.Loss, p.Inputs, p.Outputs)
+		in.refuse(err != nil, "{loss} %s: %w", escape.Quoted(q.Loss), err)
 	default:
-		_, err = read(ctx, h, "loss", q.Loss, func(name string, text io.Reader) (x any, err error) {
-			return nil, p.ReadLoss(name, text, isNew)
-		})
+		file(in, "loss", q.Loss, func(name string, text io.Reader) (_ any, err error) { return nil, p.ReadLoss(name, text, isNew) })
 	}
+	in.refuse(q.Worst && q.Prior != "" && q.Prior != "worst", "{worst} and {prior} %s exclude each other: give one of them", escape.Quoted(q.Prior))
 	switch {
-	case err != nil:
-	case q.Worst && q.Prior != "" && q.Prior != "worst":
-		err = refuse("{worst} and {prior} %s exclude each other: give one of them", escape.Quoted(q.Prior))
+	case in.err != nil:
 	case q.Worst || q.Prior == "worst":
 		p.Prior = nil
 	case q.Prior == "uniform":
 		p.Prior = p.Uniform()
 	case q.Prior != "":
-		p.Prior, err = q.prior(ctx, h, "prior", q.Prior, p)
+		p.Prior = file(in, "prior", q.Prior, p.ReadPrior)
 	}
-	return err
 }
 
-// prior reads the file of a prior.
-func (q *Optimum) prior(ctx context.Context, h *Host, field, path string, p *optimum.Problem) ([]*big.Rat, error) {
-	return read(ctx, h, field, path, p.ReadPrior)
-}
-
-func (q *Optimum) request(ctx context.Context, h *Host) (r optimum.Request, err error) {
-	p, err := q.Problem(ctx, h)
-	if err != nil {
-		return r, err
-	}
+func (q *Optimum) request(in *reading) (r optimum.Request) {
+	q.readProblem(in)
+	p := q.problem
 	r.Problem = p
-	into(&r.Delta, &err)(parseDelta(q.Delta))
-	into(&r.Solver, &err)(solverName(q.Solver))
-	into(&r.Gap, &err)(gap(q.Gap, false))
-	into(&r.Epsilon, &err)(q.Epsilon.Parse())
-	if err != nil {
-		return r, err
+	r.Delta, r.Solver, r.Gap, r.Epsilon = in.delta(q.Delta), in.solverName(q.Solver), in.gap(q.Gap, false), in.epsilon(q.Epsilon)
+	if in.err != nil {
+		return r
 	}
 	if q.Rate != "" {
-		if r.Rate, err = read(ctx, h, "rate", q.Rate, p.ReadTable); err != nil {
-			return r, err
-		}
+		r.Rate = file(in, "rate", q.Rate, p.ReadTable)
 	}
-	if q.given() {
-		if q.Rate != "" {
-			return r, refuse("{rate} and {pmf-exec} or {pmf-file} exclude each other: give one of them")
-		}
-		if r.Rate, err = q.Stated.about(ctx, h, p, r.Epsilon); err != nil {
-			return r, err
-		}
+	if in.refuse(q.given() && q.Rate != "", "{rate} and {pmf-exec} or {pmf-file} exclude each other: give one of them"); q.given() {
+		r.Rate = q.Stated.about(in, p, r.Epsilon)
 	}
 	for _, name := range q.Draw {
-		if !slices.Contains(p.Inputs, name) {
-			return r, refuse("{draw} %s: the problem has no such input", escape.Quoted(name))
-		}
+		in.refuse(!slices.Contains(p.Inputs, name), "{draw} %s: the problem has no such input", escape.Quoted(name))
 	}
-	files, err := SplitNames("users", q.Users)
-	if err != nil {
-		return r, err
+	for _, name := range in.names("users", q.Users) {
+		r.Users = append(r.Users, file(in, "users", name, p.ReadPrior))
 	}
-	for _, file := range files {
-		prior, err := q.prior(ctx, h, "users", file, p)
-		if err != nil {
-			return r, err
-		}
-		r.Users = append(r.Users, prior)
-	}
-	return r, nil
+	return r
 }
 
 // Answer answers it.
 func (q *Optimum) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	r, err := q.request(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	report, err := h.Begin("optimum", r.Epsilon)
-	if err != nil {
-		return nil, err
-	}
-	r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
-	a, err := Settle(ctx, func() (*optimum.Result, error) {
+	in := &reading{Host: h, ctx: ctx}
+	r := q.request(in)
+	a, err := settled(in, "optimum", r.Epsilon, func(report func(string, ...any)) (*optimum.Result, error) {
+		r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
 		a, err := optimum.Solve(ctx, r)
 		if errors.Is(err, optimum.ErrProblem) {
 			err = q.about(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"optratio/internal/document"
 	"optratio/internal/recommend"
@@ -27,48 +28,30 @@ type Instance struct {
 	Vector []*big.Rat `json:"-"` // the scores, once they are read
 }
 
-func (q *Instance) read(ctx context.Context, h *Host, at Epsilon) (*mechanisms.Instance, error) {
-	in := &mechanisms.Instance{}
-	var err error
-	into(&in.Epsilon, &err)(at.Parse())
-	into(&in.Params, &err)(q.Params.Values())
-	if err != nil {
-		return nil, err
+func (q *Instance) read(in *reading, at Epsilon) *mechanisms.Instance {
+	x := &mechanisms.Instance{Epsilon: in.epsilon(at), Params: q.Params.read(in)}
+	x.Scores = q.numbers(in, "scores", q.Scores, q.ScoresFile)
+	in.refuse(x.Scores == nil, "scores are missing: give {scores} 0,-1,-3 or {scores-file} FILE")
+	x.Sensitivities = q.numbers(in, "sensitivities", q.Sensitivities, q.SensitivitiesFile)
+	if x.Sensitivities == nil {
+		x.Sensitivities = []*big.Rat{in.positive("sensitivity", q.Sensitivity)}
 	}
-	if in.Scores, err = q.numbers(ctx, h, "scores", q.Scores, q.ScoresFile); err != nil {
-		return nil, err
+	d, n := len(x.Sensitivities), len(x.Scores)
+	if in.refuse(d != 1 && d != n, "{sensitivities}: %d for %d scores, give one for each", d, n); in.err == nil {
+		err := x.Check()
+		in.refuse(err != nil, "{sensitivities}: %w", err)
 	}
-	if in.Scores == nil {
-		return nil, refuse("scores are missing: give {scores} 0,-1,-3 or {scores-file} FILE")
-	}
-	if in.Sensitivities, err = q.numbers(ctx, h, "sensitivities", q.Sensitivities, q.SensitivitiesFile); err != nil {
-		return nil, err
-	}
-	if in.Sensitivities == nil {
-		one, err := ParsePositive("sensitivity", q.Sensitivity)
-		if err != nil {
-			return nil, err
-		}
-		in.Sensitivities = []*big.Rat{one}
-	} else if d, n := len(in.Sensitivities), len(in.Scores); d != 1 && d != n {
-		return nil, refuse("{sensitivities}: %d for %d scores, give one for each", d, n)
-	}
-	if err := in.Check(); err != nil {
-		return nil, refuse("{sensitivities}: %w", err)
-	}
-	q.Vector = in.Scores
-	return in, nil
+	q.Vector = x.Scores
+	return x
 }
 
 // numbers reads the numbers of a list or of a file; nil where neither is given.
-func (q *Instance) numbers(ctx context.Context, h *Host, field, list, file string) ([]*big.Rat, error) {
-	switch {
-	case list != "" && file != "":
-		return nil, refuse("{" + field + "} and {" + field + "-file} exclude each other: give one of them")
-	case file != "":
-		return h.readColumn(ctx, field+"-file", file, "")
+func (q *Instance) numbers(in *reading, field, list, file string) []*big.Rat {
+	in.refuse(list != "" && file != "", "{"+field+"} and {"+field+"-file} exclude each other: give one of them")
+	if file != "" {
+		return in.column(field+"-file", file, "")
 	}
-	return h.numbers(ctx, field, list)
+	return in.numbers(field, list)
 }
 
 // PMF asks for mechanisms' output probabilities on given scores. Several mechanisms have a list of answers.
@@ -85,20 +68,21 @@ func (*PMF) standard() (string, any) { return "pmf", NewPMF() }
 
 // Answer answers it.
 func (q *PMF) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in, err := q.Instance.read(ctx, h, q.Epsilon)
-	if err != nil {
-		return nil, err
+	in := &reading{Host: h, ctx: ctx}
+	x := q.Instance.read(in, q.Epsilon)
+	list := in.mechanisms(q.Mechanism, mechanisms.LookupFewer)
+	for i := range list {
+		list[i] = q.Params.onLattice(in, list[i], q.K)
 	}
-	list, err := FindMechanisms(q.Mechanism, mechanisms.LookupFewer)
-	if err != nil {
-		return nil, err
+	if in.err != nil {
+		return nil, in.err
 	}
-	if _, err := h.Begin("pmf", in.Epsilon); err != nil {
+	if _, err := h.Begin("pmf", x.Epsilon); err != nil {
 		return nil, err
 	}
 	all := &Answer{List: len(list) > 1}
 	for _, m := range list {
-		doc, err := q.of(ctx, m, in)
+		doc, err := q.of(ctx, m, x)
 		if err != nil {
 			return nil, err
 		}
@@ -112,11 +96,8 @@ func (q *PMF) Answer(ctx context.Context, h *Host) (*Answer, error) {
 
 // of asks one mechanism.
 func (q *PMF) of(ctx context.Context, m mechanisms.Mechanism, in *mechanisms.Instance) (*document.PMF, error) {
-	m, err := q.Params.OnLattice(m, q.K)
-	if err != nil {
-		return nil, err
-	}
 	at := *in
+	var err error
 	if q.Monotonic {
 		if at.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities); err != nil {
 			return nil, refuse("{monotonic-scores}: %w", err)
@@ -177,50 +158,35 @@ func NewRecommend() *Recommend {
 func (*Recommend) standard() (string, any) { return "recommend", NewRecommend() }
 
 // candidates are the mechanisms that are rated.
-func (q *Recommend) candidates() ([]mechanisms.Mechanism, error) {
+func (q *Recommend) candidates(in *reading) (out []mechanisms.Mechanism) {
 	if q.Mechanism != "all" {
-		return FindMechanisms(q.Mechanism, mechanisms.LookupFewer)
+		return in.mechanisms(q.Mechanism, mechanisms.LookupFewer)
 	}
-	parts, err := ParseStep(q.Step, false)
-	if err != nil {
-		return nil, err
-	}
-	var out []mechanisms.Mechanism
-	for _, name := range mechanisms.Names() {
-		if name == "lp-optimal" || name == "lp-extended" && q.K == 0 {
+	parts := in.step(q.Step, false)
+	for _, m := range in.mechanisms(strings.Join(mechanisms.Names(), ","), mechanisms.Lookup) {
+		switch name := m.Info().Name; {
+		case name == "lp-optimal", name == "lp-extended" && q.K == 0:
 			continue
-		}
-		m, err := mechanisms.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
-		if name == "lp-extended" {
+		case name == "lp-extended":
 			m = lp.Extended(q.K, parts)
-		} else {
+		default:
 			m, _ = mechanisms.ForLattice(m, q.K)
 		}
 		out = append(out, m)
 	}
-	return out, nil
+	return out
 }
 
 // Answer answers it.
 func (q *Recommend) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in, err := q.Instance.read(ctx, h, q.Epsilon)
-	if err != nil {
-		return nil, err
-	}
-	list, err := q.candidates()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := h.Begin("recommend", in.Epsilon); err != nil {
-		return nil, err
-	}
-	r, err := Settle(ctx, func() (*recommend.Recommendation, error) { return recommend.For(ctx, in, list, q.Monotonic) },
-		func(why string) *recommend.Recommendation {
-			return &recommend.Recommendation{Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
-		})
+	in := &reading{Host: h, ctx: ctx}
+	x := q.Instance.read(in, q.Epsilon)
+	list := q.candidates(in)
+	r, err := settled(in, "recommend", x.Epsilon, func(func(string, ...any)) (*recommend.Recommendation, error) {
+		return recommend.For(ctx, x, list, q.Monotonic)
+	}, func(why string) *recommend.Recommendation {
+		return &recommend.Recommendation{Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -36,40 +36,37 @@ func NewRatio() *Ratio {
 func (*Ratio) standard() (string, any) { return "ratio", NewRatio() }
 
 // Request turns the question into a request.
-func (q *Ratio) Request(ctx context.Context, h *Host) (r lp.Request, err error) {
-	delta, err := ParsePositive("sensitivity", q.Sensitivity)
-	if err != nil {
-		return r, err
-	}
-	if r, err = q.Lattice.request(ctx, h, q.Size, delta); err != nil {
-		return r, err
-	}
-	r.Exact, r.Certified = q.Exact, h.Certificate
+func (q *Ratio) Request(ctx context.Context, h *Host) (lp.Request, error) {
+	in := &reading{Host: h, ctx: ctx}
+	r := q.request(in)
+	return r, in.err
+}
+
+func (q *Ratio) request(in *reading) lp.Request {
+	delta := in.positive("sensitivity", q.Sensitivity)
+	r := q.Lattice.request(in, q.Size, delta)
+	r.Exact, r.Certified = q.Exact, in.Certificate
 	if q.Rho == "" {
-		into(&r.Epsilon, &err)(q.Epsilon.Parse())
+		r.Epsilon = in.epsilon(q.Epsilon)
 	}
-	if q.Exact && q.Exp == "" {
-		err = cmp.Or(err, refuse("{exact}: exact results need a rational e^ε, give {exp-eps} instead of {eps}"))
-	}
-	into(&r.Mechanisms, &err)(FindMechanisms(q.Mechanism, mechanisms.Lookup))
-	into(&r.Method, &err)(Parsed("method", q.Method, lp.ParseMethod))
-	if err != nil {
-		return r, err
-	}
+	in.refuse(q.Exact && q.Exp == "", "{exact}: exact results need a rational e^ε, give {exp-eps} instead of {eps}")
+	r.Mechanisms = in.mechanisms(q.Mechanism, mechanisms.Lookup)
+	r.Method = parsed(in, "method", q.Method, lp.ParseMethod)
 	if q.Solver != "auto" && r.Method == lp.Auto {
 		r.Method = lp.Enumerated
 	}
-	return r, monotonicToo(q.Monotonic, r.Mechanisms, delta)
+	in.oneWay(q.Monotonic, r.Mechanisms, delta)
+	return r
 }
 
-// monotonicToo refuses mechanisms that are not known to be private for monotonic scores in a way of their own.
-func monotonicToo(monotonic bool, list []mechanisms.Mechanism, delta *big.Rat) error {
+// oneWay refuses mechanisms that are not known to be private for monotonic scores in a way of their own.
+func (in *reading) oneWay(monotonic bool, list []mechanisms.Mechanism, delta *big.Rat) {
 	for _, m := range list {
-		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{delta}); err != nil && monotonic {
-			return refuse("{monotonic-scores}: %w", err)
+		if monotonic && in.err == nil {
+			_, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{delta})
+			in.refuse(err != nil, "{monotonic-scores}: %w", err)
 		}
 	}
-	return nil
 }
 
 // Answer answers it.
@@ -121,15 +118,16 @@ func eachAnswer(ctx context.Context, list []Epsilon, at func(Epsilon) (*Answer, 
 // at answers it at one ε.
 func (q Ratio) at(ctx context.Context, h *Host, eps Epsilon) (*Answer, error) {
 	q.Epsilon = eps
-	r, err := q.Request(ctx, h)
-	if err != nil {
-		return nil, err
+	in := &reading{Host: h, ctx: ctx}
+	r := q.request(in)
+	if in.err != nil {
+		return nil, in.err
 	}
 	report, err := h.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), r.Epsilon)
 	if err != nil {
 		return nil, err
 	}
-	subject, err := q.addSubject(ctx, h, &r, report)
+	subject, err := q.addSubject(in, &r, report)
 	if err != nil {
 		return nil, err
 	}

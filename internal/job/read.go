@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"optratio/internal/clp"
 	"optratio/internal/decimal"
@@ -84,6 +85,34 @@ func Choose[T any](b bool, yes, no T) T {
 	return no
 }
 
+// reading reads the fields of a question, one after the other. It keeps the first error, and then reads nothing more: what it returns is nil or 0.
+type reading struct {
+	*Host
+	ctx context.Context
+	err error
+}
+
+// keep keeps an error, nil for none.
+func (in *reading) keep(err error) {
+	if in.err == nil {
+		in.err = err
+	}
+}
+
+// refuse refuses the question where something is wrong with it.
+func (in *reading) refuse(wrong bool, format string, args ...any) {
+	if wrong {
+		in.keep(refuse(format, args...))
+	}
+}
+
+// epsilon reads ε.
+func (in *reading) epsilon(e Epsilon) number.Epsilon {
+	x, err := e.Parse()
+	in.keep(err)
+	return x
+}
+
 // SplitNames reads a comma-separated list; nil for none.
 func SplitNames(field, list string) (names []string, err error) {
 	if list == "" {
@@ -98,6 +127,12 @@ func SplitNames(field, list string) (names []string, err error) {
 	return names, nil
 }
 
+func (in *reading) names(field, list string) []string {
+	names, err := SplitNames(field, list)
+	in.keep(err)
+	return names
+}
+
 // Parsed reads a field; an error names it, and what may have been meant.
 func Parsed[T any](field, text string, parse func(string) (T, error)) (T, error) {
 	x, err := parse(text)
@@ -106,6 +141,22 @@ func Parsed[T any](field, text string, parse func(string) (T, error)) (T, error)
 		err = refuse("{"+field+"}: %w%s", err, DidYouMean(unknown(text, names), names))
 	}
 	return x, err
+}
+
+func parsed[T any](in *reading, field, text string, parse func(string) (T, error)) T {
+	x, err := Parsed(field, text, parse)
+	in.keep(err)
+	return x
+}
+
+// oneOf reads one of two words, and reports whether it is the second.
+func (in *reading) oneOf(field, text, first, second string) bool {
+	return parsed(in, field, text, func(text string) (bool, error) {
+		if text != first && text != second {
+			return false, fmt.Errorf("%s %q is neither %s nor %s", field, text, first, second)
+		}
+		return text == second, nil
+	})
 }
 
 // ParsePositive reads a decimal > 0.
@@ -120,32 +171,30 @@ func ParsePositive(field, text string) (*big.Rat, error) {
 	return r, nil
 }
 
-// into returns what keeps a value that was read, and the first error of all.
-func into[T any](to *T, first *error) func(T, error) {
-	return func(x T, err error) {
-		*to = x
-		if *first == nil {
-			*first = err
-		}
-	}
+func (in *reading) positive(field, text string) *big.Rat {
+	r, err := ParsePositive(field, text)
+	in.keep(err)
+	return r
 }
 
 // within reads a decimal or a fraction that ok accepts; want says which do.
-func within(field, text, want string, ok func(*big.Rat) bool) (*big.Rat, error) {
+func (in *reading) within(field, text, want string, ok func(*big.Rat) bool) *big.Rat {
 	x, err := decimal.ParseNumber(text)
-	if err != nil || !ok(x) {
-		return nil, refuse("{"+field+"} %s: give "+want, escape.Quoted(text))
-	}
-	return x, nil
+	in.refuse(err != nil || !ok(x), "{"+field+"} %s: give "+want, escape.Quoted(text))
+	return x
 }
+
+var one = big.NewRat(1, 1)
 
 func notNegative(x *big.Rat) bool { return x.Sign() >= 0 }
 
-func probability(x *big.Rat) bool { return x.Sign() >= 0 && x.Cmp(big.NewRat(1, 1)) <= 0 }
+func probability(x *big.Rat) bool { return x.Sign() >= 0 && x.Cmp(one) <= 0 }
 
-// parseDelta reads a δ.
-func parseDelta(text string) (*big.Rat, error) {
-	return within("delta", text, "a decimal or a fraction from 0 to 1 such as 1e-6", probability)
+func inside(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(one) < 0 }
+
+// delta reads a δ.
+func (in *reading) delta(text string) *big.Rat {
+	return in.within("delta", text, "a decimal or a fraction from 0 to 1 such as 1e-6", probability)
 }
 
 // Probability reads a decimal from 0 to 1.
@@ -175,12 +224,10 @@ func Scaled(text string) (*big.Rat, error) {
 }
 
 // gap reads the relative width of an answer wanted, > 0, or where nothing need be left open also 0.
-func gap(text string, none bool) (*big.Rat, error) {
+func (in *reading) gap(text string, none bool) *big.Rat {
 	x, err := decimal.Parse(text)
-	if err != nil || x.Sign() < 0 || x.Sign() == 0 && !none {
-		return nil, refuse("{gap} %s: give a decimal "+Choose(none, ">=", ">")+" 0 such as 1e-9", escape.Quoted(text))
-	}
-	return x, nil
+	in.refuse(err != nil || x.Sign() < 0 || x.Sign() == 0 && !none, "{gap} %s: give a decimal "+Choose(none, ">=", ">")+" 0 such as 1e-9", escape.Quoted(text))
+	return x
 }
 
 // FloatGap reads the relative width of an answer wanted, from 0 to 1.
@@ -192,25 +239,23 @@ func FloatGap(text string) (float64, error) {
 	return gap, nil
 }
 
-// findSolver reads a solver's name.
-func findSolver(name string) (linear.Solver, error) {
-	if !slices.Contains(Choices("solver"), name) {
-		return nil, refuse("{solver} %s: give auto, clp or embedded%s", escape.Quoted(name), DidYouMean(name, Choices("solver")))
+// solver reads a solver's name.
+func (in *reading) solver(name string) linear.Solver {
+	in.refuse(!slices.Contains(Choices("solver"), name), "{solver} %s: give auto, clp or embedded%s", escape.Quoted(name), DidYouMean(name, Choices("solver")))
+	if in.err != nil {
+		return nil
 	}
 	s, err := clp.Find(name)
-	if err != nil {
-		err = refuse("{solver} %s: %w", name, err)
-	}
-	return s, err
+	in.refuse(err != nil, "{solver} %s: %w", name, err)
+	return s
 }
 
-// solverName is findSolver for those who want the solver's own name.
-func solverName(name string) (string, error) {
-	s, err := findSolver(name)
-	if err != nil {
-		return "", err
+// solverName is solver for those who want the solver's own name.
+func (in *reading) solverName(name string) string {
+	if s := in.solver(name); in.err == nil {
+		return s.Name()
 	}
-	return s.Name(), nil
+	return ""
 }
 
 // MostInput bounds what is read of a file of numbers, in bytes.
@@ -228,44 +273,53 @@ func (h *Host) open(ctx context.Context, field, path string) (io.ReadCloser, err
 	return file, nil
 }
 
-// readLines calls each for the lines of a file that are neither empty nor comments, which begin with #. Errors of each come
-// back with file and line.
-func (h *Host) readLines(ctx context.Context, field, path string, each func(text string) error) error {
-	file, err := h.open(ctx, field, path)
-	if err != nil {
-		return err
+// file reads the file that a field names, "" for the argument, whole.
+func file[T any](in *reading, field, path string, parse func(name string, text io.Reader) (T, error)) (out T) {
+	if in.err != nil {
+		return out
+	}
+	file, err := in.open(in.ctx, field, path)
+	if in.keep(err); err != nil {
+		return out
 	}
 	defer file.Close()
 	rest := &io.LimitedReader{R: file, N: MostInput}
-	lines := bufio.NewScanner(rest)
-	lines.Buffer(nil, longestInput)
-	at := 1
-	for ; lines.Scan() && ctx.Err() == nil; at++ { // the last line before the end of the context may be cut
-		text := strings.TrimSpace(lines.Text())
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
-		}
-		if err := each(text); err != nil && ctx.Err() == nil {
-			return refuse("%s:%d: %w", path, at, err)
-		}
+	out, err = parse(path, rest)
+	in.refuse(in.ctx.Err() != nil && err != nil, Choose(field == "", "", "{"+field+"} ")+"%s: cannot be read: %w", escape.Quoted(path), context.Cause(in.ctx))
+	in.refuse(rest.N == 0, "%s: longer than %d MiB, give a smaller file", path, MostInput>>20)
+	if in.refuse(err != nil, "%w", err); in.err != nil {
+		var none T
+		return none
 	}
-	if err := context.Cause(ctx); err != nil {
-		return fmt.Errorf("%s:%d: cannot be read: %w", path, at, err)
-	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return refuse("%s:%d: a line of more than %d bytes, is it a text file?", path, at, longestInput)
-	} else if err != nil {
-		return refuse("%s:%d: cannot be read: %w", path, at, WithoutPath(err))
-	}
-	return short(path, rest)
+	return out
 }
 
-// short refuses a file that was not read to its end.
-func short(path string, rest *io.LimitedReader) error {
-	if rest.N == 0 {
-		return refuse("%s: longer than %d MiB, give a smaller file", path, MostInput>>20)
-	}
-	return nil
+// each calls visit for the lines of a file that are neither empty nor comments, which begin with #. Errors of visit come
+// back with file and line.
+func (in *reading) each(field, path string, visit func(text string) error) {
+	file(in, field, path, func(_ string, text io.Reader) (_ any, err error) {
+		lines := bufio.NewScanner(text)
+		lines.Buffer(nil, longestInput)
+		at := 1
+		for ; lines.Scan() && in.ctx.Err() == nil; at++ { // the last line before the end of the context may be cut
+			text := strings.TrimSpace(lines.Text())
+			if text == "" || strings.HasPrefix(text, "#") {
+				continue
+			}
+			if err := visit(text); err != nil && in.ctx.Err() == nil {
+				return nil, refuse("%s:%d: %w", path, at, err)
+			}
+		}
+		if err := context.Cause(in.ctx); err != nil {
+			in.keep(fmt.Errorf("%s:%d: cannot be read: %w", path, at, err))
+		}
+		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+			return nil, refuse("%s:%d: a line of more than %d bytes, is it a text file?", path, at, longestInput)
+		} else if err != nil {
+			return nil, refuse("%s:%d: cannot be read: %w", path, at, WithoutPath(err))
+		}
+		return nil, nil
+	})
 }
 
 // WithoutPath takes the name out of an error about a file, where the message names it already.
@@ -277,28 +331,27 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// readAll reads a file of values, one a line. Where there is no such file, choices say what to give, if it need not be one; none is what is wrong
+// lines reads a file of values, one a line. Where there is no such file, choices say what to give, if it need not be one; none is what is wrong
 // with a file without values.
-func readAll[T any](ctx context.Context, h *Host, field, path, choices, none string, parse func(text string) (T, error)) (out []T, err error) {
-	err = h.readLines(ctx, field, path, func(text string) error {
+func lines[T any](in *reading, field, path, choices, none string, parse func(text string) (T, error)) (out []T) {
+	before := in.err
+	in.each(field, path, func(text string) error {
 		x, err := parse(text)
 		out = append(out, x)
 		return err
 	})
-	switch {
-	case choices != "" && errors.Is(err, fs.ErrNotExist):
-		return nil, refuse("%w; give %s", err, choices)
-	case err != nil:
-		return nil, err
-	case out == nil:
-		return nil, refuse("{"+field+"} %s: %s", escape.Quoted(path), none)
+	if before == nil && choices != "" && errors.Is(in.err, fs.ErrNotExist) {
+		in.err = refuse("%w; give %s", in.err, choices)
 	}
-	return out, nil
+	if in.refuse(out == nil, "{"+field+"} %s: %s", escape.Quoted(path), none); in.err != nil {
+		return nil
+	}
+	return out
 }
 
-// readColumn reads a file of numbers, one a line.
-func (h *Host) readColumn(ctx context.Context, field, path, choices string) ([]*big.Rat, error) {
-	return readAll(ctx, h, field, path, choices, "has no numbers, give one a line", func(text string) (*big.Rat, error) {
+// column reads a file of numbers, one a line.
+func (in *reading) column(field, path, choices string) []*big.Rat {
+	return lines(in, field, path, choices, "has no numbers, give one a line", func(text string) (*big.Rat, error) {
 		x, err := decimal.ParseNumber(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; give one decimal or fraction a line", err)
@@ -307,30 +360,26 @@ func (h *Host) readColumn(ctx context.Context, field, path, choices string) ([]*
 	})
 }
 
-// read reads the file that a field names, "" for the argument, whole.
-func read[T any](ctx context.Context, h *Host, field, path string, parse func(name string, text io.Reader) (T, error)) (out T, err error) {
-	file, err := h.open(ctx, field, path)
-	if err != nil {
-		return out, err
+// numbers reads numbers that are separated by commas, or else the file of this name, which has one a line; nil for none.
+func (in *reading) numbers(field, text string) []*big.Rat {
+	if text == "" || in.err != nil {
+		return nil
 	}
-	defer file.Close()
-	rest := &io.LimitedReader{R: file, N: MostInput}
-	out, err = parse(path, rest)
-	switch late := short(path, rest); {
-	case ctx.Err() != nil && err != nil:
-		return out, refuse(Choose(field == "", "", "{"+field+"} ")+"%s: cannot be read: %w", escape.Quoted(path), context.Cause(ctx))
-	case late != nil:
-		return out, late
-	case err != nil:
-		return out, refuse("%w", err)
+	out, wrong := splitNumbers(text)
+	if wrong == nil {
+		return out
 	}
-	return out, nil
+	out = in.column(field, text, "")
+	if errors.Is(in.err, fs.ErrNotExist) || errors.Is(in.err, syscall.ENAMETOOLONG) || errors.Is(in.err, syscall.ENOTDIR) {
+		in.err = refuse("{"+field+"}: %w; give decimals separated by commas, or a file with one a line", wrong)
+	}
+	return out
 }
 
-// ReadHistogram reads counts: a .npy file, or a text file as evaluate.Counts reads it.
-func (h *Host) ReadHistogram(ctx context.Context, path string) (counts []int64, err error) {
+// histogram reads counts.
+func (in *reading) histogram(path string) []int64 {
 	if strings.EqualFold(filepath.Ext(path), ".npy") {
-		return read(ctx, h, "histogram", path, func(name string, text io.Reader) ([]int64, error) {
+		return file(in, "histogram", path, func(name string, text io.Reader) ([]int64, error) {
 			data, err := io.ReadAll(text)
 			if err != nil {
 				return nil, refuse("{histogram} %s: cannot be read: %w", escape.Quoted(path), WithoutPath(err))
@@ -343,8 +392,14 @@ func (h *Host) ReadHistogram(ctx context.Context, path string) (counts []int64, 
 		})
 	}
 	var table evaluate.Counts
-	if err = h.readLines(ctx, "histogram", path, table.Line); err == nil && table.Values == nil {
-		err = refuse("{histogram} %s: has no counts, give one a line", escape.Quoted(path))
-	}
-	return table.Values, err
+	in.each("histogram", path, table.Line)
+	in.refuse(table.Values == nil, "{histogram} %s: has no counts, give one a line", escape.Quoted(path))
+	return table.Values
+}
+
+// ReadHistogram reads counts: a .npy file, or a text file as evaluate.Counts reads it.
+func (h *Host) ReadHistogram(ctx context.Context, path string) ([]int64, error) {
+	in := &reading{Host: h, ctx: ctx}
+	counts := in.histogram(path)
+	return counts, in.err
 }

@@ -23,9 +23,8 @@ var withRho = strings.Fields("rho n k mechanism objective domain gap monotonic-s
 
 // atRho compares mechanisms at equal ρ.
 func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
-	if q.Eps != "" || q.Exp != "" {
-		return nil, refuse("{rho} and {eps} exclude each other: with {rho} each mechanism has its own ε; give one of them")
-	}
+	begin, in := time.Now(), &reading{Host: h, ctx: ctx}
+	in.refuse(q.Eps != "" || q.Exp != "", "{rho} and {eps} exclude each other: with {rho} each mechanism has its own ε; give one of them")
 	var others []string
 	for _, f := range given(q, NewRatio()) {
 		if !slices.Contains(withRho, f.Name) {
@@ -36,31 +35,20 @@ func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
 		others = append(others, "cert")
 	}
 	if len(others) > 0 {
-		return nil, refuse("{" + slices.Min(others) + "}: makes no sense with {rho}, which compares mechanisms with each other on the lattice of step 2Δ; leave it out")
+		in.refuse(true, "{"+slices.Min(others)+"}: makes no sense with {rho}, which compares mechanisms with each other on the lattice of step 2Δ; leave it out")
 	}
-	if q.Domain != "lattice" && q.Domain != "real" {
-		return nil, refuse("{domain} %s: give lattice or real", escape.Quoted(q.Domain))
-	}
-	rho, err := ParsePositive("rho", q.Rho)
-	if err != nil {
-		return nil, err
-	}
-	begin := time.Now()
-	r, err := q.Request(ctx, h)
-	switch {
-	case err != nil:
-		return nil, err
-	case r.Worst:
-		return nil, refuse("{objective} minimax: makes no sense with {rho}, which compares mean errors; give paper or box")
-	case q.N < 2:
-		return nil, refuse("{n} %d: with {rho} give at least 2 candidates; one makes no error at any ρ", q.N)
-	}
+	in.refuse(q.Domain != "lattice" && q.Domain != "real", "{domain} %s: give lattice or real", escape.Quoted(q.Domain))
+	rho := in.positive("rho", q.Rho)
+	r := q.request(in)
+	in.refuse(r.Worst, "{objective} minimax: makes no sense with {rho}, which compares mean errors; give paper or box")
+	in.refuse(q.N < 2, "{n} %d: with {rho} give at least 2 candidates; one makes no error at any ρ", q.N)
 	if q.Domain == "real" {
 		for _, m := range r.Mechanisms {
-			if err := checkConcentration(m); err != nil {
-				return nil, err
-			}
+			in.concentrated(m)
 		}
+	}
+	if in.err != nil {
+		return nil, in.err
 	}
 	report, err := h.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), number.Epsilon{})
 	if err != nil {
@@ -131,14 +119,10 @@ func quotient(a, b number.Number) number.Number {
 	return number.Enclosed(enclosed(a).Quo(enclosed(b)).Max(number.FromInt(0, 96)))
 }
 
-// checkConcentration refuses mechanisms of which no theorem gives ρ for all real scores.
-func checkConcentration(m mechanisms.Mechanism) error {
+// concentrated refuses mechanisms of which no theorem gives ρ for all real scores.
+func (in *reading) concentrated(m mechanisms.Mechanism) {
 	zero, err := number.FromEpsilon(new(big.Rat))
-	if err != nil {
-		return err
-	}
-	if _, ok := mechanisms.Concentration(m, zero, 64); !ok {
-		return refuse("{domain} real: ρ for all real scores is known for pf, em and geo only, not for %s; give {domain} lattice", m.Info().Name)
-	}
-	return nil
+	in.keep(err)
+	_, ok := mechanisms.Concentration(m, zero, 64)
+	in.refuse(!ok, "{domain} real: ρ for all real scores is known for pf, em and geo only, not for %s; give {domain} lattice", m.Info().Name)
 }

@@ -60,6 +60,23 @@ func TestRefusals(t *testing.T) {
 	assert.ErrorIs(t, refuse("{loss}: %w", context.Canceled), context.Canceled)
 }
 
+// The first error stays, and nothing is read after it.
+func TestReading(t *testing.T) {
+	in := &reading{ctx: t.Context(), Host: &Host{Open: func(context.Context, string) (io.ReadCloser, error) { panic("a file is opened") }}}
+	assert.Equal(t, "1/2", in.delta("0.5").RatString())
+	in.refuse(false, "nothing")
+	require.NoError(t, in.err)
+	assert.Nil(t, in.positive("sensitivity", "x"))
+	want := in.err.Error()
+	assert.Contains(t, want, "give a decimal > 0")
+	in.gap("-1", true)
+	in.refuse(true, "{n} 0: too late")
+	assert.Nil(t, in.column("loss", "file", ""))
+	assert.Nil(t, in.numbers("scores", "1,2"))
+	assert.Nil(t, in.solver("auto"))
+	assert.Equal(t, want, in.err.Error())
+}
+
 // A question's command line has what differs from the default.
 func TestCommandLine(t *testing.T) {
 	q := NewRatio()
@@ -117,7 +134,8 @@ func TestScoresAsJSON(t *testing.T) {
 
 	path := filepath.Join(t.TempDir(), "scores")
 	require.NoError(t, os.WriteFile(path, []byte("[0,-1]\n0,-2\n"), 0o644))
-	vectors, err := (&Host{Open: func(_ context.Context, path string) (io.ReadCloser, error) { return os.Open(path) }}).readVectors(t.Context(), path, "lattice")
-	require.NoError(t, err)
+	in := &reading{ctx: t.Context(), Host: &Host{Open: func(_ context.Context, path string) (io.ReadCloser, error) { return os.Open(path) }}}
+	vectors := in.vectors(path, "lattice")
+	require.NoError(t, in.err)
 	assert.Len(t, vectors, 2)
 }

@@ -59,61 +59,48 @@ type playing struct {
 	solution *stopping.Solution
 }
 
-func (q *Stopping) read(ctx context.Context, h *Host) (in *playing, err error) {
-	in = &playing{Stopping: q, ctx: ctx}
-	switch {
-	case q.N < 1:
-		return nil, refuse("{n} is missing or 0: give the number of candidates, 1 to %d", secretary.MaxCandidates)
-	case q.N > secretary.MaxCandidates:
-		return nil, refuse("{n} %d: give the number of candidates, 1 to %d", q.N, secretary.MaxCandidates)
-	case secretary.CheckDistance(q.N, q.L) != nil:
-		return nil, refuse("{l} %d: give a distance from 1 to n-1 = %d", q.L, max(q.N-1, 1))
-	case q.Win < 1 || q.Win > q.N:
-		return nil, refuse("{win} %d: give a number from 1 to n = %d", q.Win, q.N)
-	}
-	into(&in.p, &err)(Probability("p", q.P))
-	into(&in.delta, &err)(Probability("delta", q.Delta))
+func (q *Stopping) read(in *reading) *playing {
+	in.refuse(q.N < 1, "{n} is missing or 0: give the number of candidates, 1 to %d", secretary.MaxCandidates)
+	in.refuse(q.N > secretary.MaxCandidates, "{n} %d: give the number of candidates, 1 to %d", q.N, secretary.MaxCandidates)
+	in.refuse(in.err == nil && secretary.CheckDistance(q.N, q.L) != nil, "{l} %d: give a distance from 1 to n-1 = %d", q.L, max(q.N-1, 1))
+	in.refuse(q.Win < 1 || q.Win > q.N, "{win} %d: give a number from 1 to n = %d", q.Win, q.N)
+	p := &playing{Stopping: q, ctx: in.ctx}
+	var err error
+	p.p, err = Probability("p", q.P)
+	in.keep(err)
+	p.delta, err = Probability("delta", q.Delta)
+	in.keep(err)
 	if q.Epsilon != (Epsilon{}) {
-		in.eps = new(number.Epsilon)
-		into(in.eps, &err)(q.Epsilon.Parse())
+		p.eps = new(in.epsilon(q.Epsilon))
 	}
-	switch {
-	case err != nil:
-		return nil, err
-	case q.LP && in.eps == nil:
-		return nil, refuse("{lp}: epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
-	case q.LP && q.N > stopping.MaxCandidates:
-		return nil, refuse("{n} %d: {lp} takes at most %d candidates", q.N, stopping.MaxCandidates)
-	case h.Certificate && !q.LP:
-		return nil, refuse("{cert}: needs {lp}; there is nothing to certify without it")
-	case q.Rule && !q.LP:
-		return nil, refuse("{rule}: needs {lp}; without it the rule is the p-mix of passing threshold-1 candidates")
+	in.refuse(q.LP && p.eps == nil, "{lp}: epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
+	in.refuse(q.LP && q.N > stopping.MaxCandidates, "{n} %d: {lp} takes at most %d candidates", q.N, stopping.MaxCandidates)
+	in.refuse(in.Certificate && !q.LP, "{cert}: needs {lp}; there is nothing to certify without it")
+	in.refuse(q.Rule && !q.LP, "{rule}: needs {lp}; without it the rule is the p-mix of passing threshold-1 candidates")
+	p.gap, err = FloatGap(q.Gap)
+	in.keep(err)
+	p.solver = in.solver(q.Solver)
+	if in.err != nil {
+		return p
 	}
-	into(&in.gap, &err)(FloatGap(q.Gap))
-	into(&in.payoff, &err)(stopping.TopK(q.N, q.Win)) // which are right by now
-	into(&in.solver, &err)(findSolver(q.Solver))
-	if err != nil {
-		return nil, err
-	}
+	p.payoff, err = stopping.TopK(q.N, q.Win) // which are right by now
+	in.keep(err)
 	if q.Solver == "auto" {
 		if second, err := clp.New(); err == nil {
-			in.second = second
+			p.second = second
 		}
 	}
-	if q.Play == "" {
-		return in, nil
+	if q.Play != "" {
+		in.refuse(q.N > stopping.MaxCandidates, "{n} %d: {play} takes at most %d candidates", q.N, stopping.MaxCandidates)
+		p.arrivals = in.arrivals(q.Play, q.N)
 	}
-	if q.N > stopping.MaxCandidates {
-		return nil, refuse("{n} %d: {play} takes at most %d candidates", q.N, stopping.MaxCandidates)
-	}
-	in.arrivals, err = h.readArrivals(ctx, q.Play, q.N)
-	return in, err
+	return p
 }
 
-// readArrivals reads one rank a line: a permutation of 1 to n.
-func (h *Host) readArrivals(ctx context.Context, path string, n int) ([]int, error) {
+// arrivals reads one rank a line: a permutation of 1 to n.
+func (in *reading) arrivals(path string, n int) []int {
 	seen := map[int]bool{}
-	arrivals, err := readAll(ctx, h, "play", path, "", fmt.Sprintf("0 ranks: give all n = %d, one a line", n), func(text string) (int, error) {
+	arrivals := lines(in, "play", path, "", fmt.Sprintf("0 ranks: give all n = %d, one a line", n), func(text string) (int, error) {
 		rank, err := strconv.Atoi(text)
 		switch {
 		case err != nil || rank < 1 || rank > n:
@@ -124,10 +111,8 @@ func (h *Host) readArrivals(ctx context.Context, path string, n int) ([]int, err
 		seen[rank] = true
 		return rank, nil
 	})
-	if err == nil && len(arrivals) != n {
-		err = refuse("{play} %s: %d ranks: give all n = %d, one a line", escape.Quoted(path), len(arrivals), n)
-	}
-	return arrivals, err
+	in.refuse(len(arrivals) != n, "{play} %s: %d ranks: give all n = %d, one a line", escape.Quoted(path), len(arrivals), n)
+	return arrivals
 }
 
 // Answer answers it.
@@ -135,9 +120,10 @@ func (q *Stopping) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	if q.Distance != "" || q.DistanceTo != "" {
 		return q.distance(ctx, h)
 	}
-	in, err := q.read(ctx, h)
-	if err != nil {
-		return nil, err
+	fields := &reading{Host: h, ctx: ctx}
+	in := q.read(fields)
+	if fields.err != nil {
+		return nil, fields.err
 	}
 	at := number.Epsilon{}
 	if in.eps != nil {
@@ -262,18 +248,17 @@ func (in *playing) best(report func(string, ...any)) error {
 
 // distance tells how far two orders are apart.
 func (q *Stopping) distance(ctx context.Context, h *Host) (*Answer, error) {
-	from, err := parseOrder("distance", q.Distance)
-	if err != nil {
-		return nil, err
-	}
+	in := &reading{Host: h, ctx: ctx}
+	from := in.order("distance", q.Distance)
 	to := make([]int, len(from))
 	for i := range to {
 		to[i] = i + 1
 	}
 	if q.DistanceTo != "" {
-		if to, err = parseOrder("distance-to", q.DistanceTo); err != nil {
-			return nil, err
-		}
+		to = in.order("distance-to", q.DistanceTo)
+	}
+	if in.err != nil {
+		return nil, in.err
 	}
 	if _, err := h.Begin("distance", number.Epsilon{}); err != nil {
 		return nil, err
@@ -291,17 +276,13 @@ func (q *Stopping) distance(ctx context.Context, h *Host) (*Answer, error) {
 	return answered(doc, ""), nil
 }
 
-// parseOrder reads an order: whole numbers separated by commas, which SwapDistance checks.
-func parseOrder(field, text string) (out []int, err error) {
-	if text == "" {
-		return nil, refuse("{" + field + "}: is missing; give an order such as 3,1,2")
-	}
+// order reads an order: whole numbers separated by commas, which SwapDistance checks.
+func (in *reading) order(field, text string) (out []int) {
+	in.refuse(text == "", "{"+field+"}: is missing; give an order such as 3,1,2")
 	for item := range strings.SplitSeq(text, ",") {
 		v, err := strconv.Atoi(strings.TrimSpace(item))
-		if err != nil {
-			return nil, refuse("{"+field+"} %s: %s is no whole number; give an order such as 3,1,2", escape.Quoted(text), escape.Quoted(item))
-		}
+		in.refuse(err != nil, "{"+field+"} %s: %s is no whole number; give an order such as 3,1,2", escape.Quoted(text), escape.Quoted(item))
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }

@@ -32,65 +32,53 @@ func standardStated() Stated { return Stated{Precision: "1e-9", Timeout: 10 * ti
 func (s *Stated) given() bool { return s.Exec != "" || s.File != "" }
 
 // options are those of an audit of the mechanism.
-func (s *Stated) options(eps number.Epsilon) (o audit.Options, err error) {
-	if s.Timeout <= 0 {
-		return o, refuse("{timeout} %s: give a positive duration such as 10s", s.Timeout)
-	}
-	precision, err := within("pmf-precision", s.Precision, "a decimal >= 0 and below 1 such as 1e-9", func(x *big.Rat) bool { return notNegative(x) && x.Cmp(big.NewRat(1, 1)) < 0 })
-	return audit.Options{Epsilon: eps, Precision: precision}, err
+func (s *Stated) options(in *reading, eps number.Epsilon) audit.Options {
+	in.refuse(s.Timeout <= 0, "{timeout} %s: give a positive duration such as 10s", s.Timeout)
+	return audit.Options{Epsilon: eps, Precision: in.within("pmf-precision", s.Precision, "a decimal >= 0 and below 1 such as 1e-9", func(x *big.Rat) bool { return notNegative(x) && x.Cmp(one) < 0 })}
 }
 
 // alone refuses a program beside a table.
-func (s *Stated) alone() error {
-	if s.Exec != "" && s.File != "" {
-		return refuse("{pmf-exec} and {pmf-file} exclude each other: give one of them")
-	}
-	return nil
+func (s *Stated) alone(in *reading) {
+	in.refuse(s.Exec != "" && s.File != "", "{pmf-exec} and {pmf-file} exclude each other: give one of them")
 }
 
 // table reads the table.
-func (s *Stated) table(ctx context.Context, h *Host, outcomes string, precision *big.Rat) (*audit.Table, error) {
-	return read(ctx, h, "pmf-file", s.File, func(name string, text io.Reader) (*audit.Table, error) {
+func (s *Stated) table(in *reading, outcomes string, precision *big.Rat) *audit.Table {
+	return file(in, "pmf-file", s.File, func(name string, text io.Reader) (*audit.Table, error) {
 		return audit.ReadTable(text, name, outcomes, precision)
 	})
 }
 
 // addSubject adds the user's own mechanism to a request, and returns it; nil where there is none.
-func (q *Ratio) addSubject(ctx context.Context, h *Host, r *lp.Request, report func(string, ...any)) (rival *audit.Subject, err error) {
-	switch {
-	case !q.given() && q.AssumeSymmetric:
-		return nil, refuse("{assume-symmetric}: this is about {pmf-exec} or {pmf-file}, give one of them")
-	case !q.given():
-		return nil, nil
-	case r.Worst && !q.AssumeSymmetric:
-		return nil, refuse("{objective} minimax: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give {assume-symmetric} if the subject is")
+func (q *Ratio) addSubject(in *reading, r *lp.Request, report func(string, ...any)) (rival *audit.Subject, err error) {
+	in.refuse(!q.given() && q.AssumeSymmetric, "{assume-symmetric}: this is about {pmf-exec} or {pmf-file}, give one of them")
+	if !q.given() {
+		return nil, in.err
 	}
-	if err := q.alone(); err != nil {
-		return nil, err
-	}
-	o, err := q.Stated.options(r.Epsilon)
-	if err != nil {
-		return nil, err
-	}
+	in.refuse(r.Worst && !q.AssumeSymmetric, "{objective} minimax: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give {assume-symmetric} if the subject is")
+	q.alone(in)
+	o := q.Stated.options(in, r.Epsilon)
 	o.Progress = func(done, _ int64) { report("the subject was asked about %d score vectors", done) }
-	if o.Sensitivity, err = ParsePositive("sensitivity", q.Sensitivity); err != nil {
-		return nil, err
-	}
+	o.Sensitivity = in.positive("sensitivity", q.Sensitivity)
 	if o.Neighbors = verify.Linf; q.Monotonic {
 		o.Neighbors = verify.Monotonic
 	}
-	if q.Exec != "" {
+	var t *audit.Table
+	if q.File != "" {
+		t = q.table(in, audit.Index, o.Precision)
+	}
+	switch {
+	case in.err != nil:
+		return nil, in.err
+	case t != nil:
+		rival, err = t.Subject(q.AssumeSymmetric, o)
+	default:
 		rival, err = q.Stated.rival(q.AssumeSymmetric, o)
-	} else {
-		var t *audit.Table
-		if t, err = q.table(ctx, h, audit.Index, o.Precision); err == nil {
-			rival, err = t.Subject(q.AssumeSymmetric, o)
-		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Settle(ctx, func() (any, error) { return nil, rival.Try(ctx, r.N, r.K, max(1, r.Step)) }, func(string) any { return nil }); err != nil {
+	if _, err := Settle(in.ctx, func() (any, error) { return nil, rival.Try(in.ctx, r.N, r.K, max(1, r.Step)) }, func(string) any { return nil }); err != nil {
 		rival.Close()
 		return nil, err
 	}
@@ -130,32 +118,29 @@ func (q *Ratio) subjectDocument(s *audit.Subject, r *lp.Request) *document.Subje
 }
 
 // about returns the mechanism on the inputs of a problem.
-func (s *Stated) about(ctx context.Context, h *Host, p *optimum.Problem, eps number.Epsilon) (*optimum.Table, error) {
-	if err := s.alone(); err != nil {
-		return nil, err
-	}
-	o, err := s.options(eps)
-	if err != nil {
-		return nil, err
-	}
+func (s *Stated) about(in *reading, p *optimum.Problem, eps number.Epsilon) *optimum.Table {
+	s.alone(in)
+	o := s.options(in, eps)
+	var stated *audit.Table
 	if s.Exec == "" {
-		rows, err := s.table(ctx, h, audit.Labels, o.Precision)
-		if err != nil {
-			return nil, err
-		}
-		t, err := p.TableOf(rows.Name, rows.Labels, rows.Inputs, rows.PMF)
-		if err != nil {
-			err = refuse("{pmf-file} %w", err)
-		}
-		return t, err
+		stated = s.table(in, audit.Labels, o.Precision)
 	}
-	rows, err := s.rows(ctx, p.Asked(), o)
+	if in.err != nil {
+		return nil
+	}
+	var err error
+	if s.Exec != "" {
+		stated, err = s.rows(in.ctx, p.Asked(), o)
+	}
 	var t *optimum.Table
 	if err == nil {
-		t, err = p.TableOf(rows.Name, rows.Labels, rows.Inputs, rows.PMF)
+		t, err = p.TableOf(stated.Name, stated.Labels, stated.Inputs, stated.PMF)
 	}
-	if errors.Is(err, mechanisms.ErrAnswer) || errors.Is(err, optimum.ErrProblem) {
-		return &optimum.Table{Finding: fmt.Sprint(err)}, nil
+	if s.Exec == "" {
+		in.refuse(err != nil, "{pmf-file} %w", err)
+	} else if errors.Is(err, mechanisms.ErrAnswer) || errors.Is(err, optimum.ErrProblem) {
+		return &optimum.Table{Finding: fmt.Sprint(err)}
 	}
-	return t, err
+	in.keep(err)
+	return t
 }

@@ -24,40 +24,28 @@ func NewThreshold() *Threshold { return &Threshold{Lattice: standardLattice("1e-
 
 func (*Threshold) standard() (string, any) { return "threshold", NewThreshold() }
 
-func (q *Threshold) request(ctx context.Context, h *Host) (r lp.Request, err error) {
-	if _, err := Parsed("objective", q.Objective, parseObjective); err != nil {
-		return r, err
-	}
-	r, err = q.Lattice.request(ctx, h, q.Size, big.NewRat(1, 1))
-	switch {
-	case err != nil:
-	case r.Gap.Sign() == 0:
-		err = refuse("{gap} 0: thresholds are irrational, give a gap > 0")
-	case q.Method == "lp":
+func (q *Threshold) request(in *reading) lp.Request {
+	parsed(in, "objective", q.Objective, parseObjective)
+	r := q.Lattice.request(in, q.Size, one)
+	in.refuse(in.err == nil && r.Gap.Sign() == 0, "{gap} 0: thresholds are irrational, give a gap > 0")
+	if q.Method == "lp" {
 		r.Method = lp.Enumerated
-	case q.Method != "auto" && q.Method != "closed-form":
-		err = refuse("{method} %s: give auto or lp", escape.Quoted(q.Method))
-	case h.Certificate:
-		err = refuse("{cert}: certificates come with {method} lp")
+		return r
 	}
-	return r, err
+	in.refuse(q.Method != "auto" && q.Method != "closed-form", "{method} %s: give auto or lp", escape.Quoted(q.Method))
+	in.refuse(in.Certificate, "{cert}: certificates come with {method} lp")
+	return r
 }
 
 // Answer answers it.
 func (q *Threshold) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	r, err := q.request(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	report, err := h.Begin(fmt.Sprintf("threshold of n = %d, k = %d", q.N, q.K), number.Epsilon{})
-	if err != nil {
-		return nil, err
-	}
-	decided := func(exp *big.Rat, optimal bool) {
-		report("permute-and-flip is %s at e^ε = %s", Choose(optimal, "optimal", "not optimal"), exp.RatString())
-	}
-	a, err := Settle(ctx, func() (*lp.ThresholdAnswer, error) { return lp.Threshold(ctx, r, decided) },
-		func(why string) *lp.ThresholdAnswer { return &lp.ThresholdAnswer{Proof: "none", Undecided: why} })
+	in := &reading{Host: h, ctx: ctx}
+	r := q.request(in)
+	a, err := settled(in, fmt.Sprintf("threshold of n = %d, k = %d", q.N, q.K), number.Epsilon{}, func(report func(string, ...any)) (*lp.ThresholdAnswer, error) {
+		return lp.Threshold(ctx, r, func(exp *big.Rat, optimal bool) {
+			report("permute-and-flip is %s at e^ε = %s", Choose(optimal, "optimal", "not optimal"), exp.RatString())
+		})
+	}, func(why string) *lp.ThresholdAnswer { return &lp.ThresholdAnswer{Proof: "none", Undecided: why} })
 	if err != nil {
 		return nil, err
 	}

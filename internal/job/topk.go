@@ -26,38 +26,23 @@ func NewTopK() *TopK { return &TopK{Top: 2, Mechanism: topk.Standard, Effort: st
 
 func (*TopK) standard() (string, any) { return "topk", NewTopK() }
 
-func (q *TopK) request() (r topk.Request, err error) {
-	if err := q.Size.check(); err != nil {
-		return r, err
+func (q *TopK) request(in *reading) topk.Request {
+	q.Size.check(in)
+	in.refuse(q.Top < 1 || q.Top > q.N, "{top} %d: give how many of the %d candidates are chosen, from 1 to %d", q.Top, q.N, q.N)
+	r := topk.Request{N: q.N, K: q.K, Top: q.Top, Epsilon: in.epsilon(q.Epsilon)}
+	for _, name := range in.names("mechanism", q.Mechanism) {
+		r.Mechanisms = append(r.Mechanisms, parsed(in, "mechanism", name, topk.ParseMechanism))
 	}
-	if q.Top < 1 || q.Top > q.N {
-		return r, refuse("{top} %d: give how many of the %d candidates are chosen, from 1 to %d", q.Top, q.N, q.N)
-	}
-	r = topk.Request{N: q.N, K: q.K, Top: q.Top}
-	var names []string
-	into(&r.Epsilon, &err)(q.Epsilon.Parse())
-	into(&names, &err)(SplitNames("mechanism", q.Mechanism))
-	r.Mechanisms = make([]*topk.Mechanism, len(names))
-	for i, name := range names {
-		into(&r.Mechanisms[i], &err)(Parsed("mechanism", name, topk.ParseMechanism))
-	}
-	into(&r.Solver, &err)(findSolver(q.Solver))
-	into(&r.Gap, &err)(gap(q.Gap, false))
-	return r, err
+	r.Solver, r.Gap = in.solver(q.Solver), in.gap(q.Gap, false)
+	return r
 }
 
 // Answer answers it.
 func (q *TopK) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	r, err := q.request()
-	if err != nil {
-		return nil, err
-	}
-	report, err := h.Begin(fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon)
-	if err != nil {
-		return nil, err
-	}
-	r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := Settle(ctx, func() (*topk.Answer, error) {
+	in := &reading{Host: h, ctx: ctx}
+	r := q.request(in)
+	a, err := settled(in, fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon, func(report func(string, ...any)) (*topk.Answer, error) {
+		r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 		a, err := topk.Solve(ctx, r)
 		if errors.Is(err, topk.ErrProbability) {
 			err = refuse("{mechanism}: %w", err)

@@ -25,16 +25,13 @@ type Target struct {
 }
 
 // properties reads Property.
-func (t *Target) properties() ([]verify.Property, error) {
-	names, err := SplitNames("property", t.Property)
-	if err != nil {
-		return nil, err
-	}
-	return Parsed("property", t.Property, func(string) ([]verify.Property, error) { return verify.ParseProperties(names) })
+func (t *Target) properties(in *reading) []verify.Property {
+	names := in.names("property", t.Property)
+	return parsed(in, "property", t.Property, func(string) ([]verify.Property, error) { return verify.ParseProperties(names) })
 }
 
 // options adds the targets to properties, of which those that the targets are about are added where some are named.
-func (t *Target) options(properties []verify.Property) (o verify.Options, err error) {
+func (t *Target) options(in *reading, properties []verify.Property) (o verify.Options) {
 	o.Properties = properties
 	for _, target := range []struct {
 		field, text, example string
@@ -44,33 +41,30 @@ func (t *Target) options(properties []verify.Property) (o verify.Options, err er
 		if target.text == "" {
 			continue
 		}
-		if *target.to, err = within(target.field, target.text, "a decimal >= 0 such as "+target.example, notNegative); err != nil {
-			return o, err
-		}
+		*target.to = in.within(target.field, target.text, "a decimal >= 0 such as "+target.example, notNegative)
 		if target.property != "" && len(properties) > 0 && !slices.Contains(o.Properties, target.property) {
 			o.Properties = append(o.Properties, target.property)
 		}
 	}
-	// A δ of 0, which is ε-DP, is never meant by leaving it out.
-	switch {
-	case t.Delta != "":
-		o.Delta, err = parseDelta(t.Delta)
-	case slices.Contains(properties, verify.ApproximateDP):
-		err = refuse("{property} %s: it is about a δ; give {delta} too, such as {delta} 1e-6", verify.ApproximateDP)
+	if t.Delta != "" {
+		o.Delta = in.delta(t.Delta)
+		return o
 	}
-	return o, err
+	// A δ of 0, which is ε-DP, is never meant by leaving it out.
+	in.refuse(slices.Contains(properties, verify.ApproximateDP), "{property} %s: it is about a δ; give {delta} too, such as {delta} 1e-6", verify.ApproximateDP)
+	return o
 }
 
-// certifiable refuses a certificate where no violation that may be found has one: of one of these properties, by a mechanism of this name, or by stated numbers
+// certifiable refuses a certificate, if one is wanted, where no violation that may be found has one: of one of these properties, by a mechanism of this name, or by stated numbers
 // where name is "".
-func certifiable(name string, asked []verify.Property) error {
-	switch known := certificate.Mechanisms(); {
-	case name != "" && !slices.Contains(known, name):
-		return refuse("{cert}: the checker knows the probabilities of %s, and not those of %s; leave it out", strings.Join(known, ", "), name)
-	case !slices.ContainsFunc(asked, func(p verify.Property) bool { return slices.Contains(witnessable(name == ""), p) }):
-		return refuse("{cert}: certificates are about violations of dp and approximate-dp, and by named mechanisms of dominates-em; add one to {property}, or leave {cert} out")
+func (in *reading) certifiable(name string, asked []verify.Property) {
+	if !in.Certificate {
+		return
 	}
-	return nil
+	known := certificate.Mechanisms()
+	in.refuse(name != "" && !slices.Contains(known, name), "{cert}: the checker knows the probabilities of %s, and not those of %s; leave it out", strings.Join(known, ", "), name)
+	in.refuse(!slices.ContainsFunc(asked, func(p verify.Property) bool { return slices.Contains(witnessable(name == ""), p) }),
+		"{cert}: certificates are about violations of dp and approximate-dp, and by named mechanisms of dominates-em; add one to {property}, or leave {cert} out")
 }
 
 // verdict sums up the verdicts of a report for an answer.
@@ -121,29 +115,24 @@ type Domain struct {
 }
 
 // claim returns the mechanism with its parameters and one sensitivity for all candidates.
-func (d *Domain) claim() (c verify.Claim, err error) {
-	if c.Mechanism, err = FindMechanism("mechanism", d.Mechanism); err != nil {
-		return c, err
+func (d *Domain) claim(in *reading) verify.Claim {
+	c := verify.Claim{Mechanism: in.mechanism("mechanism", d.Mechanism), Monotonic: d.Monotonic}
+	if in.err == nil {
+		c.Mechanism = d.Params.onLattice(in, c.Mechanism, 0)
 	}
-	c.Sensitivities, c.Monotonic = make([]*big.Rat, 1), d.Monotonic
-	into(&c.Mechanism, &err)(d.Params.OnLattice(c.Mechanism, 0))
-	into(&c.Params, &err)(d.Params.Values())
-	into(&c.Sensitivities[0], &err)(ParsePositive("sensitivity", d.Sensitivity))
-	return c, err
+	c.Params = d.Params.read(in)
+	c.Sensitivities = []*big.Rat{in.positive("sensitivity", d.Sensitivity)}
+	return c
 }
 
 // vectors reads the file of a domain and what goes with it.
-func (d *Domain) vectors(ctx context.Context, h *Host, c *verify.Claim) (vectors [][]*big.Rat, model verify.Neighborhood, err error) {
-	if vectors, err = h.readVectors(ctx, d.Domain, "lattice"); err != nil {
-		return nil, model, err
+func (d *Domain) vectors(in *reading, c *verify.Claim) (vectors [][]*big.Rat, model verify.Neighborhood) {
+	vectors = in.vectors(d.Domain, "lattice")
+	model, err := verify.ParseNeighborhood(d.Neighbors)
+	if in.refuse(err != nil, "{neighbors}: %w", err); d.Sensitivities != "" {
+		c.Sensitivities = in.numbers("sensitivities", d.Sensitivities)
 	}
-	if model, err = verify.ParseNeighborhood(d.Neighbors); err != nil {
-		return nil, model, refuse("{neighbors}: %w", err)
-	}
-	if d.Sensitivities != "" {
-		c.Sensitivities, err = h.numbers(ctx, "sensitivities", d.Sensitivities)
-	}
-	return vectors, model, err
+	return vectors, model
 }
 
 // Verify asks which properties a mechanism has.
@@ -170,64 +159,41 @@ type checking struct {
 	model   verify.Neighborhood
 }
 
-func (q *Verify) read(ctx context.Context, h *Host) (j checking, err error) {
-	var properties []verify.Property
-	into(&j.Claim, &err)(q.claim())
-	into(&j.Claim.Epsilon, &err)(q.Epsilon.Parse())
-	into(&properties, &err)(q.properties())
-	into(&j.options, &err)(q.Target.options(properties))
-	if err != nil {
-		return j, err
-	}
-	if j.options.Orders, err = h.numbers(ctx, "orders", q.Orders); err != nil {
-		return j, err
-	}
+func (q *Verify) read(in *reading) (j checking) {
+	j.Claim = q.claim(in)
+	j.Claim.Epsilon = in.epsilon(q.Epsilon)
+	j.options = q.Target.options(in, q.properties(in))
+	j.options.Orders = in.numbers("orders", q.Orders)
 	for _, a := range j.options.Orders {
-		if a.Cmp(big.NewRat(1, 1)) < 0 {
-			return j, refuse("{orders}: %s is below 1, give orders of at least 1", a.RatString())
-		}
+		in.refuse(a.Cmp(one) < 0, "{orders}: %s is below 1, give orders of at least 1", a.RatString())
 	}
 	j.options.Complete()
 	if q.Domain.Domain != "lattice" {
-		if q.Step != "2delta" {
-			return j, refuse("{step}: is for {domain} lattice; the vectors of %s are as far apart as they are", escape.Quoted(q.Domain.Domain))
-		}
-		j.vectors, j.model, err = q.vectors(ctx, h, &j.Claim)
-		return j, err
+		in.refuse(q.Step != "2delta", "{step}: is for {domain} lattice; the vectors of %s are as far apart as they are", escape.Quoted(q.Domain.Domain))
+		j.vectors, j.model = q.vectors(in, &j.Claim)
+		return j
 	}
-	if j.options.Worst = q.Neighbors == "worst"; !j.options.Worst && q.Neighbors != "linf" {
-		return j, refuse("{neighbors} %s: on the lattice, give linf or worst", escape.Quoted(q.Neighbors))
-	}
-	if j.options.Step, err = ParseStep(q.Step, q.Monotonic); err != nil {
-		return j, err
-	}
-	if j.options.Worst && j.options.Step > 1 {
-		return j, refuse("{neighbors} worst: the worst neighbors do not suffice with {step} %s; leave it out", q.Step)
-	}
-	return j, q.Size.check()
+	j.options.Worst = q.Neighbors == "worst"
+	in.refuse(!j.options.Worst && q.Neighbors != "linf", "{neighbors} %s: on the lattice, give linf or worst", escape.Quoted(q.Neighbors))
+	j.options.Step = in.step(q.Step, q.Monotonic)
+	in.refuse(j.options.Worst && j.options.Step > 1, "{neighbors} worst: the worst neighbors do not suffice with {step} %s; leave it out", q.Step)
+	q.Size.check(in)
+	return j
 }
 
 // Answer answers it.
 func (q *Verify) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	j, err := q.read(ctx, h)
-	if err != nil {
-		return nil, err
+	in := &reading{Host: h, ctx: ctx}
+	j := q.read(in)
+	if in.err != nil {
+		return nil, in.err
 	}
 	name := j.Mechanism.Info().Name
-	if d := j.Claim.Sensitivities; h.Certificate && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }) {
-		return nil, refuse("{cert}: a witness's certificate has one sensitivity for all candidates; leave it out")
-	}
-	if h.Certificate {
-		if err := certifiable(name, slices.Concat(j.options.Properties, j.options.Facts)); err != nil {
-			return nil, err
-		}
-	}
-	report, err := h.Begin(name, j.Claim.Epsilon)
-	if err != nil {
-		return nil, err
-	}
-	j.options.Progress = func(property verify.Property, n, total int64) { report("%s, %s", property, comparisons(n, total)) }
-	r, err := Settle(ctx, func() (*verify.Report, error) {
+	d := j.Claim.Sensitivities
+	in.refuse(h.Certificate && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }), "{cert}: a witness's certificate has one sensitivity for all candidates; leave it out")
+	in.certifiable(name, slices.Concat(j.options.Properties, j.options.Facts))
+	r, err := settled(in, name, j.Claim.Epsilon, func(report func(string, ...any)) (*verify.Report, error) {
+		j.options.Progress = func(property verify.Property, n, total int64) { report("%s, %s", property, comparisons(n, total)) }
 		if j.vectors != nil {
 			return verify.Scores(ctx, j.Claim, j.vectors, j.model, j.options)
 		}
@@ -277,62 +243,43 @@ func NewCalibrate() *Calibrate {
 
 func (*Calibrate) standard() (string, any) { return "calibrate", NewCalibrate() }
 
-func (q *Calibrate) read(ctx context.Context, h *Host) (c verify.Calibrator, err error) {
-	if q.Mechanism == "" {
-		return c, refuse("{mechanism} is missing: give one that optratio mechanisms lists")
+func (q *Calibrate) read(in *reading) (c verify.Calibrator) {
+	in.refuse(q.Mechanism == "", "{mechanism} is missing: give one that optratio mechanisms lists")
+	c.Claim = q.claim(in)
+	in.refuse(q.Rho != "" && (q.Eps != "" || q.Exp != ""), "{rho} and {eps} exclude each other: give one of them")
+	if q.Rho != "" {
+		c.Target.Rho = in.positive("rho", q.Rho)
+	} else {
+		c.Target.Epsilon = in.epsilon(q.Epsilon)
 	}
-	if c.Claim, err = q.claim(); err != nil {
-		return c, err
-	}
-	switch {
-	case q.Rho != "" && (q.Eps != "" || q.Exp != ""):
-		return c, refuse("{rho} and {eps} exclude each other: give one of them")
-	case q.Rho != "":
-		c.Target.Rho, err = ParsePositive("rho", q.Rho)
-	default:
-		c.Target.Epsilon, err = q.Epsilon.Parse()
-	}
-	if err == nil && q.Gap != "" {
-		c.Gap, err = gap(q.Gap, false)
-	}
-	if err != nil {
-		return c, err
+	if q.Gap != "" {
+		c.Gap = in.gap(q.Gap, false)
 	}
 	switch q.Domain.Domain {
 	case "lattice":
 		c.N, c.K = q.N, q.K
-		return c, q.Size.check()
+		q.Size.check(in)
 	case "real":
 		c.AllScores = true
-		return c, q.checkReal(c.Claim)
+		in.refuse(q.Rho == "", "{domain} real: is for {rho}; with {eps} leave it out, the lattice says where a theorem answers")
+		in.refuse(q.N != 0 || q.K != 0 || q.Sensitivities != "", "{domain} real: is about all scores of any number of candidates; leave out {n}, {k} and {sensitivities}")
+		if in.err == nil {
+			in.concentrated(c.Claim.Mechanism)
+		}
+	default:
+		c.Vectors, c.Neighbors = q.vectors(in, &c.Claim)
 	}
-	c.Vectors, c.Neighbors, err = q.vectors(ctx, h, &c.Claim)
-	return c, err
-}
-
-// checkReal refuses all real scores where no theorem answers.
-func (q *Calibrate) checkReal(c verify.Claim) error {
-	switch {
-	case q.Rho == "":
-		return refuse("{domain} real: is for {rho}; with {eps} leave it out, the lattice says where a theorem answers")
-	case q.N != 0 || q.K != 0 || q.Sensitivities != "":
-		return refuse("{domain} real: is about all scores of any number of candidates; leave out {n}, {k} and {sensitivities}")
-	}
-	return checkConcentration(c.Mechanism)
+	return c
 }
 
 // Answer answers it.
 func (q *Calibrate) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	c, err := q.read(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	report, err := h.Begin("calibrate", number.Epsilon{})
-	if err != nil {
-		return nil, err
-	}
-	c.Progress = func(tried int, low, _ *big.Rat) { report("%d parameters, at least %s", tried, low.FloatString(9)) }
-	r, err := Settle(ctx, func() (*verify.Calibration, error) { return c.Calibrate(ctx) }, func(why string) *verify.Calibration {
+	in := &reading{Host: h, ctx: ctx}
+	c := q.read(in)
+	r, err := settled(in, "calibrate", number.Epsilon{}, func(report func(string, ...any)) (*verify.Calibration, error) {
+		c.Progress = func(tried int, low, _ *big.Rat) { report("%d parameters, at least %s", tried, low.FloatString(9)) }
+		return c.Calibrate(ctx)
+	}, func(why string) *verify.Calibration {
 		return &verify.Calibration{Mechanism: q.Mechanism, Domain: q.Domain.Domain, Monotonic: q.Monotonic, Proof: verify.ByDomain, Undecided: why}
 	})
 	if err != nil {
