@@ -9,8 +9,8 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/document"
+	"optratio/internal/inquiry"
 	"optratio/internal/job"
-	"optratio/verify"
 )
 
 func newPMF(s command.Streams) *cobra.Command {
@@ -49,7 +49,7 @@ func printPMF(w io.Writer, scores []*big.Rat, found *job.Answer) {
 		rows, all = max(rows, min(job.MostRows, len(d.PMF))), all && len(d.PMF) <= job.MostRows
 	}
 	for i := range rows {
-		row(fmt.Sprintf("%d\t%s", i, verify.ScoreText(scores[i])), func(d *document.PMF) string {
+		row(fmt.Sprintf("%d\t%s", i, inquiry.ScoreText(scores[i])), func(d *document.PMF) string {
 			if i >= len(d.PMF) {
 				return "-" // nothing is known of so many
 			}

@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/command"
+	"optratio/internal/inquiry"
 	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/verify"
 )
 
 // The test binary is a program that states probabilities where this variable is set: "exact" geometric noisy max's at e^ε = 3/2 as
@@ -156,7 +156,7 @@ func TestRatioOfATable(t *testing.T) {
 	eps, err := number.ParseExp("3/2")
 	require.NoError(t, err)
 	var rows []string
-	for q := range verify.Grid(3, 1, 1) {
+	for q := range inquiry.Grid(3, 1, 1) {
 		depths := []int{int(-q[0]), int(-q[1]), int(-q[2])}
 		p, err := mechanisms.PermuteAndFlip().Exact(mechanisms.OnLattice(depths, eps))
 		require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/escape"
+	"optratio/internal/inquiry"
 	"optratio/internal/job"
 	"optratio/number"
 	"optratio/verify"
@@ -84,7 +85,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 			continue
 		}
 		for _, o := range r.Orders {
-			fmt.Fprintf(w, "order %s: ε(α) = %s\n", verify.ScoreText(o.Alpha), o.Eps)
+			fmt.Fprintf(w, "order %s: ε(α) = %s\n", inquiry.ScoreText(o.Alpha), o.Eps)
 		}
 	}
 	if shown {

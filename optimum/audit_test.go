@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/audit"
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
 
 // tableOf is TableOf for a table as audits read it.
 func tableOf(p *Problem, t *audit.Table) (*Table, error) {
-	return p.TableOf(t.Name, t.Labels, t.Inputs, t.PMF)
+	return p.TableOf(t.Name, t.Labels, t.Inputs, inquiry.Numbers(t.PMF))
 }
 
 // asked are the pairs of a problem as audits have them.
@@ -78,7 +79,7 @@ func TestRatesReadings(t *testing.T) {
 		require.NoError(t, err)
 		r := Request{Problem: p, Epsilon: eps}
 		if i%2 == 0 {
-			r.Rate = &Table{Outputs: p.Outputs, P: values(solve(t, r).Table())}
+			r.Rate = &Table{Outputs: p.Outputs, p: values(solve(t, r).Table())}
 		} else {
 			r.Rate = &Table{Outputs: p.Outputs}
 			for range p.Inputs {
@@ -90,17 +91,17 @@ func TestRatesReadings(t *testing.T) {
 				for o := range row {
 					row[o].Quo(row[o], sum)
 				}
-				r.Rate.P = append(r.Rate.P, values([][]*big.Rat{row})...)
+				r.Rate.p = append(r.Rate.p, values([][]*big.Rat{row})...)
 			}
 		}
 		want := solve(t, r).Rated
 
 		precision := big.NewRat(1, []int64{1e3, 1e9}[rng.IntN(2)])
 		var text strings.Builder
-		for x, row := range r.Rate.P {
+		for x, row := range r.Rate.p {
 			pmf := map[string]float64{}
 			for o, q := range row {
-				pmf[p.Outputs[o]], _ = q.Rat().Float64()
+				pmf[p.Outputs[o]], _ = ratOf(q).Float64()
 			}
 			line, _ := json.Marshal(map[string]any{"input": p.Inputs[x], "pmf": pmf})
 			text.WriteString(string(line) + "\n")
@@ -180,7 +181,7 @@ func TestSample(t *testing.T) {
 	require.NoError(t, m.WriteCSV(&text))
 	back, err := (&Problem{Inputs: m.inputs, Outputs: m.outputs}).ReadTable("t.csv", &text)
 	require.NoError(t, err)
-	assert.Equal(t, m.Table()[0][1].RatString(), back.P[0][1].Rat().RatString())
+	assert.Equal(t, m.Table()[0][1].RatString(), ratOf(back.p[0][1]).RatString())
 }
 
 // TestReadersAreInverse: what WriteJSON writes is what ReadJSON reads.
@@ -213,4 +214,9 @@ func FuzzReadJSON(f *testing.F) {
 		}
 		require.NoError(t, p.Check())
 	})
+}
+
+func ratOf(x number.Number) *big.Rat {
+	r, _ := x.Rat()
+	return r
 }

@@ -14,7 +14,8 @@ import (
 	"unicode/utf8"
 
 	"optratio/internal/decimal"
-	"optratio/verify"
+	"optratio/internal/inquiry"
+	"optratio/number"
 )
 
 // record is a line of a CSV file.
@@ -217,7 +218,7 @@ func (p *Problem) ReadTable(name string, text io.Reader) (*Table, error) {
 	}
 	t := &Table{Outputs: outputs.list}
 	for x, input := range p.Inputs {
-		row, sum := make([]*verify.Value, len(t.Outputs)), new(big.Rat)
+		row, sum := make([]number.Number, len(t.Outputs)), new(big.Rat)
 		for o := range row {
 			sum.Add(sum, cmp.Or(values[[2]int{x, o}], new(big.Rat)))
 		}
@@ -226,9 +227,9 @@ func (p *Problem) ReadTable(name string, text io.Reader) (*Table, error) {
 		}
 		t.Scaled = t.Scaled || sum.Cmp(one) != 0
 		for o := range row {
-			row[o] = verify.Rational(new(big.Rat).Quo(cmp.Or(values[[2]int{x, o}], new(big.Rat)), sum))
+			row[o] = number.Exact(new(big.Rat).Quo(cmp.Or(values[[2]int{x, o}], new(big.Rat)), sum))
 		}
-		t.P = append(t.P, row)
+		t.p = append(t.p, row)
 	}
 	if err := t.check(p); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -246,8 +247,8 @@ func (p *Problem) Asked() (out []json.RawMessage) {
 
 // TableOf returns the mechanism whose probabilities of outputs a program stated, or a file of rows {"input":…,"pmf":{…}}, one for each input of the problem, which
 // are JSON strings. A row's last probabilities, where they are missing, are 0. Numbers that are not exact stand for what is within their precision.
-func (p *Problem) TableOf(name string, outputs []string, inputs []json.RawMessage, pmf [][]*verify.Value) (*Table, error) {
-	t := &Table{Outputs: outputs, P: make([][]*verify.Value, len(p.Inputs))}
+func (p *Problem) TableOf(name string, outputs []string, inputs []json.RawMessage, pmf [][]number.Number) (*Table, error) {
+	t := &Table{Outputs: outputs, p: make([][]number.Number, len(p.Inputs))}
 	at := places(p.Inputs)
 	for i, row := range pmf {
 		if inputs == nil {
@@ -261,18 +262,18 @@ func (p *Problem) TableOf(name string, outputs []string, inputs []json.RawMessag
 		x, known := at[input]
 		switch {
 		case !ok:
-			return nil, faultf("%s: row %d: the input %s is no name; give a string", name, i+1, verify.InputText(inputs[i]))
+			return nil, faultf("%s: row %d: the input %s is no name; give a string", name, i+1, inquiry.InputText(inputs[i]))
 		case !known:
 			return nil, faultf("%s: row %d: no input is called %q", name, i+1, input)
-		case t.P[x] != nil:
+		case t.p[x] != nil:
 			return nil, faultf("%s: row %d: the input %q is there twice", name, i+1, input)
 		}
-		t.P[x] = slices.Clone(row)
-		for len(t.P[x]) < len(outputs) { // which later rows named
-			t.P[x] = append(t.P[x], verify.Rational(new(big.Rat)))
+		t.p[x] = slices.Clone(row)
+		for len(t.p[x]) < len(outputs) { // which later rows named
+			t.p[x] = append(t.p[x], number.Int(0))
 		}
 	}
-	if x := slices.IndexFunc(t.P, func(row []*verify.Value) bool { return row == nil }); x >= 0 {
+	if x := slices.IndexFunc(t.p, func(row []number.Number) bool { return row == nil }); x >= 0 {
 		return nil, faultf("%s: no row for the input %q", name, p.Inputs[x])
 	}
 	if err := t.check(p); err != nil {

@@ -112,11 +112,11 @@ func response(k int, e, delta *big.Rat) [][]*big.Rat {
 
 // rated compares a table with the optimum.
 // values returns rationals as a Table has them.
-func values(table [][]*big.Rat) (out [][]*verify.Value) {
+func values(table [][]*big.Rat) (out [][]number.Number) {
 	for _, row := range table {
-		var own []*verify.Value
+		var own []number.Number
 		for _, x := range row {
-			own = append(own, verify.Rational(x))
+			own = append(own, number.Exact(x))
 		}
 		out = append(out, own)
 	}
@@ -124,7 +124,7 @@ func values(table [][]*big.Rat) (out [][]*verify.Value) {
 }
 
 func rated(t testing.TB, r Request, table [][]*big.Rat) *Rating {
-	r.Rate = &Table{Outputs: r.Problem.Outputs, P: values(table)}
+	r.Rate = &Table{Outputs: r.Problem.Outputs, p: values(table)}
 	a, err := Solve(context.Background(), r)
 	require.NoError(t, err)
 	return a.Rated

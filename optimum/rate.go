@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -13,7 +14,7 @@ import (
 // it has a loss after a remap alone.
 type Table struct {
 	Outputs []string
-	P       [][]*verify.Value
+	p       [][]number.Number
 	// Scaled says that rows summed to 1 only nearly, as decimals do, and were divided by their sums.
 	Scaled bool
 	// Finding says what a program did in place of stating its probabilities. Then there are none.
@@ -28,18 +29,18 @@ func (t *Table) check(p *Problem) error {
 	if t.Finding != "" {
 		return nil
 	}
-	if len(t.P) != len(p.Inputs) {
-		return faultf("table: %d rows for %d inputs", len(t.P), len(p.Inputs))
+	if len(t.p) != len(p.Inputs) {
+		return faultf("table: %d rows for %d inputs", len(t.p), len(p.Inputs))
 	}
-	t.low, t.high, t.exact = make([][]*big.Rat, len(t.P)), make([][]*big.Rat, len(t.P)), true
+	t.low, t.high, t.exact = make([][]*big.Rat, len(t.p)), make([][]*big.Rat, len(t.p)), true
 	at := places(p.Outputs)
-	for x, row := range t.P {
+	for x, row := range t.p {
 		if len(row) != len(t.Outputs) {
 			return faultf("table: %d probabilities of %d outputs at %q", len(row), len(t.Outputs), p.Inputs[x])
 		}
 		sum, most := new(big.Rat), new(big.Rat)
 		for o, q := range row {
-			low, high := q.Readings()
+			low, high := q.Ends()
 			if low.Sign() < 0 {
 				return faultf("table: the probability of %q at %q is negative", t.Outputs[o], p.Inputs[x])
 			}
@@ -113,7 +114,7 @@ func (r *Request) rate(ctx context.Context, optimum number.Number) (*Rating, err
 		return nil, err
 	}
 	out.OutputNames = t.Outputs
-	for x := range t.P {
+	for x := range t.p {
 		out.Table = append(out.Table, bounds(t.low[x], t.high[x]))
 	}
 	ratio := func(value number.Number) number.Number {
@@ -336,21 +337,28 @@ func tightEps(all []*tightness, distances []*big.Rat) (eps number.Number, exp *b
 
 // verdict decides whether the table is (dε,δ)-DP on the pairs at a distance d.
 func (r *Request) verdict(ctx context.Context, arcs []arc, distance int, d *big.Rat) (verify.Verdict, error) {
-	options := verify.Options{Properties: []verify.Property{verify.DP}, Readings: !r.Rate.exact, NoRange: true}
+	options := verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}
 	if r.Delta.Sign() > 0 {
 		options.Properties, options.Delta = []verify.Property{verify.ApproximateDP}, r.Delta
 	}
-	table := verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return &verify.Answer{P: r.Rate.P[q[0]]}, nil })
-	report, err := verify.Check(ctx, table, table, verify.ExpTimes(r.Epsilon, d), &verify.Domain{
-		Space: &verify.Space{Unit: one}, Directed: true,
-		Neighbors: func(yield func(a, b verify.Vector) bool) {
+	table := inquiry.Remember(inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
+		a := &inquiry.Answer{}
+		for _, x := range r.Rate.p[q[0]] {
+			a.P = append(a.P, inquiry.Of(x))
+		}
+		return a, nil
+	}))
+	dom := &inquiry.Domain{
+		Space: &inquiry.Space{Unit: one}, Directed: true,
+		Neighbors: func(yield func(a, b inquiry.Vector) bool) {
 			for _, a := range arcs {
-				if a.distance == distance && !yield(verify.Vector{int64(a.below)}, verify.Vector{int64(a.above)}) {
+				if a.distance == distance && !yield(inquiry.Vector{int64(a.below)}, inquiry.Vector{int64(a.above)}) {
 					return
 				}
 			}
 		},
-	}, options)
+	}
+	report, err := verify.Check(ctx, &inquiry.Question{Subject: table, Exp: inquiry.ExpTimes(r.Epsilon, d), Domain: dom, Readings: !r.Rate.exact}, options)
 	if err != nil {
 		return verify.Undecided, err
 	}

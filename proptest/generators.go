@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand"
+	"optratio/internal/inquiry"
 	"slices"
 
 	"github.com/leanovate/gopter"
-
-	"optratio/verify"
 )
 
 // Case is one question to a mechanism. Its numbers are multiples of 1/16384 in all cases that are generated, so
@@ -103,7 +102,7 @@ func shrinkCase(c Case) gopter.Shrink {
 		}
 		out = append(out, unit)
 	}
-	for _, simple := range verify.Simpler(c.exact()) {
+	for _, simple := range inquiry.Simpler(c.exact()) {
 		next, exact := c, true
 		next.Scores = make([]float64, len(simple.Scores))
 		for r, q := range simple.Scores {
@@ -126,10 +125,10 @@ func shrinkCase(c Case) gopter.Shrink {
 }
 
 // exact returns the case's numbers as rationals.
-func (c Case) exact() verify.Case {
+func (c Case) exact() inquiry.Case {
 	scores := make([]*big.Rat, len(c.Scores))
 	for r, q := range c.Scores {
 		scores[r] = new(big.Rat).SetFloat64(q)
 	}
-	return verify.Case{Scores: scores, Sensitivities: []*big.Rat{new(big.Rat).SetFloat64(c.Sensitivity)}}
+	return inquiry.Case{Scores: scores, Sensitivities: []*big.Rat{new(big.Rat).SetFloat64(c.Sensitivity)}}
 }

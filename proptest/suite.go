@@ -14,6 +14,7 @@ import (
 	"github.com/leanovate/gopter"
 	"github.com/leanovate/gopter/prop"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -290,8 +291,8 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	space := &verify.Space{
-		Unit:          verify.Unit([][]*big.Rat{exact.Scores, exact.Sensitivities}),
+	space := &inquiry.Space{
+		Unit:          inquiry.Unit([][]*big.Rat{exact.Scores, exact.Sensitivities}),
 		Sensitivities: exact.Sensitivities, Epsilon: eps,
 	}
 	q, err := space.Vector(exact.Scores)
@@ -302,18 +303,16 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	dom := verify.Around{
-		Space: space, Vectors: slices.Values([]verify.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
-		Neighbors: s.o.Neighbors, Seed: uint64(s.o.Seed), Far: delta[0] << 17,
+	dom := inquiry.Around{
+		Space: space, Vectors: slices.Values([]inquiry.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
+		Monotonic: s.o.Neighbors == verify.Monotonic, Seed: uint64(s.o.Seed), Far: delta[0] << 17,
 	}.Domain()
-	subject := verify.Remember(s.subject(c, space))
-	answerable(dom, func(q verify.Vector) bool {
+	subject := inquiry.Remember(s.subject(c, space))
+	answerable(dom, func(q inquiry.Vector) bool {
 		_, err := subject.Answer(q)
-		return !errors.Is(err, verify.ErrUndecided)
+		return !errors.Is(err, inquiry.ErrUndecided)
 	})
-	report, err := verify.Check(context.Background(), subject,
-		verify.Remember(verify.ForMechanism(mechanisms.Exponential(), space)), verify.ExpEpsilon(eps), dom,
-		verify.Options{Properties: []verify.Property{p}, Readings: true})
+	report, err := verify.Check(context.Background(), inquiry.Stated(subject, dom, true), verify.Options{Properties: []verify.Property{p}})
 	if err != nil {
 		return nil, err
 	}
@@ -324,9 +323,9 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 }
 
 // answerable leaves in the domain what lies within the vectors that there are answers for.
-func answerable(dom *verify.Domain, has func(verify.Vector) bool) {
-	pairs := func(all iter.Seq2[verify.Vector, verify.Vector]) iter.Seq2[verify.Vector, verify.Vector] {
-		return func(yield func(verify.Vector, verify.Vector) bool) {
+func answerable(dom *inquiry.Domain, has func(inquiry.Vector) bool) {
+	pairs := func(all iter.Seq2[inquiry.Vector, inquiry.Vector]) iter.Seq2[inquiry.Vector, inquiry.Vector] {
+		return func(yield func(inquiry.Vector, inquiry.Vector) bool) {
 			for a, b := range all {
 				if has(a) && has(b) && !yield(a, b) {
 					return
@@ -378,9 +377,9 @@ func (s *suite) call(c Case) (p []float64, event, overwritten string) {
 }
 
 // subject answers package verify's questions.
-func (s *suite) subject(c Case, space *verify.Space) verify.Subject {
+func (s *suite) subject(c Case, space *inquiry.Space) inquiry.Subject {
 	slack := new(big.Rat).SetFloat64(s.o.Precision)
-	return verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) {
+	return inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
 		at := c
 		at.Scores = make([]float64, len(q))
 		for r, x := range space.Scores(q) {
@@ -391,11 +390,11 @@ func (s *suite) subject(c Case, space *verify.Space) verify.Subject {
 		}
 		p, event := s.ask(at)
 		if event == nowhere {
-			return nil, verify.ErrUndecided
+			return nil, inquiry.ErrUndecided
 		}
-		answer := &verify.Answer{Event: event}
+		answer := &inquiry.Answer{Event: event}
 		for _, x := range p {
-			answer.P = append(answer.P, verify.Nearly(new(big.Rat).SetFloat64(x), slack))
+			answer.P = append(answer.P, inquiry.Nearly(new(big.Rat).SetFloat64(x), slack))
 		}
 		return answer, nil
 	})

@@ -3,53 +3,34 @@ package verify
 import (
 	"math/big"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
-
-// positivePart returns max(0, v), where the sign of v is not known.
-func (v *Value) positivePart() *Value {
-	return &Value{fixed: v.fixed, box: func(prec uint) number.Interval {
-		return v.Enclose(prec).Max(number.FromInt(0, prec))
-	}}
-}
-
-// greater returns the greater one of two numbers, and whether it is known to be w and no other.
-func (v *Value) greater(w *Value, limit uint) (most *Value, isW bool) {
-	switch s, ok := v.compare(w, limit); {
-	case ok && s < 0:
-		return w, true
-	case ok:
-		return v, false
-	}
-	return &Value{fixed: v.fixed && w.fixed, box: func(prec uint) number.Interval {
-		return v.Enclose(prec).Max(w.Enclose(prec))
-	}}, false
-}
 
 // event is a set of candidates and two vectors' probabilities of it.
 type event struct {
 	candidates []int
-	p, o       *Value
-	excess     *Value // p - e^ε o, to which candidates of unknown sign add what they may
-	inexact    bool   // some of the probabilities are
+	p, o       *inquiry.Value
+	excess     *inquiry.Value // p - e^ε o, to which candidates of unknown sign add what they may
+	inexact    bool           // some of the probabilities are
 }
 
 // excess returns Σ_r max(0, p_r - e^ε o_r), with the set where it is attained: what (ε,δ)-DP bounds by δ, as no set of candidates has a larger
 // Pr[S] - e^ε Pr'[S].
-func (c *run) excess(p, o []*Value, precision uint) event {
-	zero := Rational(new(big.Rat))
-	e := event{p: zero, o: zero, excess: zero, inexact: inexact(p...) || inexact(o...)}
+func (c *run) excess(p, o []*inquiry.Value, precision uint) event {
+	zero := inquiry.Rational(new(big.Rat))
+	e := event{p: zero, o: zero, excess: zero, inexact: inquiry.Inexact(p...) || inquiry.Inexact(o...)}
 	for r := range p {
-		s, ok := p[r].exceeds(c.claim, o[r], precision)
+		s, ok := p[r].Exceeds(c.claim, o[r], precision)
 		if ok && s <= 0 {
 			continue
 		}
-		over := p[r].sub(c.claim.mul(o[r]))
+		over := p[r].Sub(c.claim.Mul(o[r]))
 		if !ok {
-			e.excess = e.excess.add(over.positivePart())
+			e.excess = e.excess.Add(over.PositivePart())
 			continue
 		}
-		e.candidates, e.p, e.o, e.excess = append(e.candidates, r), e.p.add(p[r]), e.o.add(o[r]), e.excess.add(over)
+		e.candidates, e.p, e.o, e.excess = append(e.candidates, r), e.p.Add(p[r]), e.o.Add(o[r]), e.excess.Add(over)
 	}
 	return e
 }
@@ -58,8 +39,8 @@ func (c *run) excess(p, o []*Value, precision uint) event {
 type deltas struct {
 	*run
 	t              *tracker
-	bound, bounded *Value // the δ that is claimed, and what it may be of numbers that are not exact
-	least          *Value // over what was looked at
+	bound, bounded *inquiry.Value // the δ that is claimed, and what it may be of numbers that are not exact
+	least          *inquiry.Value // over what was looked at
 	attained       func() *Witness
 }
 
@@ -73,9 +54,9 @@ func (c *run) approximate() (*Result, error) {
 	res.Target = number.Exact(delta)
 	d := &deltas{
 		run: c, t: &tracker{run: c, res: res},
-		bound: Rational(delta), bounded: Rational(plus(delta, deltaSlack)), least: Rational(new(big.Rat)),
+		bound: inquiry.Rational(delta), bounded: inquiry.Rational(plus(delta, deltaSlack)), least: inquiry.Rational(new(big.Rat)),
 	}
-	begin := func(Vector) error {
+	begin := func(inquiry.Vector) error {
 		d.t.pair(2)
 		return nil
 	}
@@ -115,23 +96,23 @@ func (d *deltas) compare(w direction) {
 			return at
 		})
 	case w.a.Event != "", d.dom.Directed && w.b.Event != "":
-		d.show(event{excess: Rational(big.NewRat(1, 1))}, w, func() *Witness { return d.onlyOne(w) })
+		d.show(event{excess: inquiry.Rational(big.NewRat(1, 1))}, w, func() *Witness { return d.onlyOne(w) })
 	}
 }
 
 // show takes the δ of a pair in one direction into account.
 func (d *deltas) show(e event, at direction, witness func() *Witness) {
 	bound := d.bound
-	if d.opts.Readings && e.inexact {
+	if d.opts.readings && e.inexact {
 		bound = d.bounded
 	}
-	switch s, ok := e.excess.compare(bound, d.t.precision()); {
+	switch s, ok := e.excess.Compare(bound, d.t.precision()); {
 	case !ok:
 		d.t.unclear()
 	case s > 0:
 		d.t.fail(size(len(e.candidates), at.q, at.to), witness)
 	}
-	most, is := d.least.greater(e.excess, d.t.precision())
+	most, is := d.least.Greater(e.excess, d.t.precision())
 	if d.least = most; is {
 		d.attained = witness
 	}

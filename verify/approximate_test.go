@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/decimal"
+	"optratio/internal/inquiry"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -103,13 +104,13 @@ func TestTightDeltaByHand(t *testing.T) {
 func TestTightDeltaEnclosed(t *testing.T) {
 	one, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
-	space := &Space{Unit: big.NewRat(1, 1), Gap: 2, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: one}
+	space := &inquiry.Space{Unit: big.NewRat(1, 1), Gap: 2, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: one}
 	q, err := lattice.New(2, 1)
 	require.NoError(t, err)
-	em := ForMechanism(mechanisms.Exponential(), space)
+	em := inquiry.ForMechanism(mechanisms.Exponential(), space)
 	for d, want := range map[string]Verdict{"0.20277": Violated, "0.20278": Proved} {
 		bound, _ := new(big.Rat).SetString(d)
-		report, err := Check(context.Background(), em, em, ExpEpsilon(parse(t, "0.1")), latticeDomain(q, space, 1), Options{Properties: []Property{ApproximateDP}, Delta: bound})
+		report, err := ask(context.Background(), em, em, inquiry.ExpEpsilon(parse(t, "0.1")), inquiry.LatticeDomain(q, space, 1), Options{Properties: []Property{ApproximateDP}, Delta: bound})
 		require.NoError(t, err)
 		r := report.Properties[0]
 		assert.Equal(t, want, r.Verdict)
@@ -198,17 +199,17 @@ func TestTightDeltaInPart(t *testing.T) {
 	high, _ := r.TightDelta.Upper()
 	assert.Equal(t, "1", high.RatString())
 
-	space := &Space{Unit: big.NewRat(1, 1), Gap: 2, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: parse(t, "3/2")}
+	space := &inquiry.Space{Unit: big.NewRat(1, 1), Gap: 2, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: parse(t, "3/2")}
 	q, err := lattice.New(2, 1)
 	require.NoError(t, err)
 	half := ratio64(1, 2)
-	crash := SubjectFunc(func(v Vector) (*Answer, error) {
+	crash := inquiry.SubjectFunc(func(v inquiry.Vector) (*inquiry.Answer, error) {
 		if v[0] != v[1] {
-			return &Answer{Event: "error"}, nil
+			return &inquiry.Answer{Event: "error"}, nil
 		}
-		return &Answer{P: []*Value{half, half}}, nil
+		return &inquiry.Answer{P: []*inquiry.Value{half, half}}, nil
 	})
-	report, err = Check(context.Background(), crash, ForMechanism(mechanisms.Exponential(), space), ExpEpsilon(space.Epsilon), latticeDomain(q, space, 1),
+	report, err = ask(context.Background(), crash, inquiry.ForMechanism(mechanisms.Exponential(), space), inquiry.ExpEpsilon(space.Epsilon), inquiry.LatticeDomain(q, space, 1),
 		Options{Properties: []Property{ApproximateDP}, Delta: big.NewRat(99, 100)})
 	require.NoError(t, err)
 	r = report.Properties[0]
@@ -220,23 +221,23 @@ func TestTightDeltaInPart(t *testing.T) {
 // Where the sign of p - e^ε q is not known, what it may add counts: between tied candidates and scores one step apart with p in [66/100, 8/10] for the better one and
 // [33/100, 34/100] for the other, at e^ε = 3/2, the sums lie in [0, 1/20] and [0, 1/200].
 func TestTightDeltaOfUnknownSigns(t *testing.T) {
-	space := &Space{Unit: big.NewRat(1, 1), Gap: 2, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: parse(t, "3/2")}
+	space := &inquiry.Space{Unit: big.NewRat(1, 1), Gap: 2, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: parse(t, "3/2")}
 	q, err := lattice.New(2, 1)
 	require.NoError(t, err)
 	half := ratio64(1, 2)
-	subject := SubjectFunc(func(v Vector) (*Answer, error) {
-		p := []*Value{half, half}
+	subject := inquiry.SubjectFunc(func(v inquiry.Vector) (*inquiry.Answer, error) {
+		p := []*inquiry.Value{half, half}
 		if v[0] != v[1] {
-			p = []*Value{box(0.66, 0.8), box(0.33, 0.34)}
+			p = []*inquiry.Value{box(0.66, 0.8), box(0.33, 0.34)}
 			if v[0] < v[1] {
 				slices.Reverse(p)
 			}
 		}
-		return &Answer{P: p}, nil
+		return &inquiry.Answer{P: p}, nil
 	})
 	for text, want := range map[string]Verdict{"1/100": Undecided, "51/1000": Proved, "0": Undecided} {
 		d, _ := new(big.Rat).SetString(text)
-		report, err := Check(context.Background(), subject, ForMechanism(mechanisms.Exponential(), space), ExpEpsilon(space.Epsilon), latticeDomain(q, space, 1),
+		report, err := ask(context.Background(), subject, inquiry.ForMechanism(mechanisms.Exponential(), space), inquiry.ExpEpsilon(space.Epsilon), inquiry.LatticeDomain(q, space, 1),
 			Options{Properties: []Property{ApproximateDP}, Delta: d})
 		require.NoError(t, err)
 		r := report.Properties[0]

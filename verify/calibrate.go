@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -67,11 +68,11 @@ const mostTried = 400
 func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 	if c.Target.Rho == nil {
 		if err := c.Target.Epsilon.Check(); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrClaim, err)
+			return nil, fmt.Errorf("%w: %w", inquiry.ErrClaim, err)
 		}
 	}
 	if c.Claim.Mechanism == nil {
-		return nil, fmt.Errorf("%w: no mechanism", ErrClaim)
+		return nil, fmt.Errorf("%w: no mechanism", inquiry.ErrClaim)
 	}
 	if c.Gap == nil {
 		c.Gap = big.NewRat(1, 1e9)
@@ -124,7 +125,7 @@ func (c *Calibrator) search(ctx context.Context, out *Calibration, e *ends, prop
 			next = new(big.Rat).Mul(e.low, big.NewRat(2, 1)) // met there already
 		}
 		if next.Cmp(big.NewRat(limit, 1)) > 0 || out.Tried == mostTried {
-			out.Undecided = fmt.Sprintf("no parameter was found that misses the target, of %d up to %s", out.Tried, ScoreText(e.low))
+			out.Undecided = fmt.Sprintf("no parameter was found that misses the target, of %d up to %s", out.Tried, inquiry.ScoreText(e.low))
 			break
 		}
 		eps, err := number.FromEpsilon(next)
@@ -142,7 +143,7 @@ func (c *Calibrator) search(ctx context.Context, out *Calibration, e *ends, prop
 			e.high, out.Violated = next, at.attained
 		default:
 			e.open(next)
-			out.Undecided = fmt.Sprintf("at the parameter %s: %s", ScoreText(next), at.reason)
+			out.Undecided = fmt.Sprintf("at the parameter %s: %s", inquiry.ScoreText(next), at.reason)
 		}
 		if ctx.Err() != nil {
 			break
@@ -267,7 +268,7 @@ func (c *Calibrator) examine(ctx context.Context, out *Calibration, eps number.E
 	claim.Epsilon = eps
 	var report *Report
 	var err error
-	if err = claim.complete(&options); err != nil {
+	if err = claim.complete(); err != nil {
 		return nil, err
 	}
 	// Unlike Scores and Lattice, these look for no smaller witness.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -134,14 +135,14 @@ func (c *Calibrator) proposals(ctx context.Context, out *Calibration) ([]*big.Ra
 func (c *Calibrator) byTheorem(ctx context.Context, out *Calibration) error {
 	out.Proof, out.Domain = ByTheorem, AllScores
 	if c.Target.Rho == nil {
-		return fmt.Errorf("%w: all real scores at once are for a target ρ", ErrClaim)
+		return fmt.Errorf("%w: all real scores at once are for a target ρ", inquiry.ErrClaim)
 	}
 	if !c.sameSensitivities() || c.Neighbors != Linf && !c.Claim.Monotonic {
-		return fmt.Errorf("%w: all real scores at once are for candidates of one sensitivity that move either way, or run for monotonic scores", ErrClaim)
+		return fmt.Errorf("%w: all real scores at once are for candidates of one sensitivity that move either way, or run for monotonic scores", inquiry.ErrClaim)
 	}
 	zero, _ := number.FromEpsilon(new(big.Rat))
 	if _, ok := mechanisms.Concentration(c.Claim.Mechanism, zero, 64); !ok {
-		return fmt.Errorf("%w: no theorem gives the ρ of %s for all real scores; the lattice can be searched", ErrClaim, c.Claim.Mechanism.Info().Name)
+		return fmt.Errorf("%w: no theorem gives the ρ of %s for all real scores; the lattice can be searched", inquiry.ErrClaim, c.Claim.Mechanism.Info().Name)
 	}
 	x, _ := c.Target.Rho.Float64()
 	e := &ends{low: new(big.Rat)}

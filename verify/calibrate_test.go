@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -189,7 +190,7 @@ func TestCalibrationWithoutEnd(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEmpty(t, r.Undecided)
 	_, err = Calibrator{Claim: problem(t, "krr", "0"), N: 3, K: 2}.Calibrate(context.Background())
-	assert.ErrorIs(t, err, ErrClaim)
+	assert.ErrorIs(t, err, inquiry.ErrClaim)
 	for _, c := range []Calibrator{{N: 2, K: 1}, {AllScores: true}} { // a ρ beyond that of the largest ε
 		c.Claim, c.Target = problem(t, "em", "0"), Target{Rho: big.NewRat(1e9, 1)}
 		r, err := c.Calibrate(context.Background())
@@ -233,7 +234,7 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 		c.AllScores = true
 		all, err := c.Calibrate(context.Background())
 		if name == "krr" || name == "rnm-laplace" {
-			require.ErrorIs(t, err, ErrClaim)
+			require.ErrorIs(t, err, inquiry.ErrClaim)
 			continue
 		}
 		require.NoError(t, err)
@@ -254,7 +255,7 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 	}
 	// ε-DP for all scores is another matter, and a lattice that is too large has the theorem's parameter.
 	_, err := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Epsilon: parse(t, "3/2")}, AllScores: true}.Calibrate(context.Background())
-	require.ErrorIs(t, err, ErrClaim)
+	require.ErrorIs(t, err, inquiry.ErrClaim)
 	// What 128 bits do not decide ends the search.
 	fine := Calibrator{Claim: problem(t, "em", "0"), Target: Target{Rho: target}, AllScores: true, Gap: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 150))}
 	close, err := fine.Calibrate(context.Background())
@@ -265,7 +266,7 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 		c := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Rho: target}, AllScores: true}
 		change(&c)
 		_, err := c.Calibrate(context.Background())
-		require.ErrorIs(t, err, ErrClaim)
+		require.ErrorIs(t, err, inquiry.ErrClaim)
 	}
 	r, err := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Rho: target}, N: 100, K: 50}.Calibrate(context.Background())
 	require.NoError(t, err)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"math/big"
 	"slices"
 	"strings"
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
@@ -108,7 +108,7 @@ type Result struct {
 	Orders      []Order       // RDP; ZCDP: the one at which ρ is attained, where 1 stands for the limit of orders above it
 	Rho         number.Number // ZCDP: the least ρ, over all orders
 	TightDelta  number.Number // ApproximateDP: the least δ, at the ε that is claimed
-	Doubt       float64       // proved up to this part of the numbers, which are not known better (Options.Readings)
+	Doubt       float64       // proved up to this part of the numbers, which are not known better (inquiry.Question)
 	Relaxed     *Relaxed      // DP: where the tight ε is infinite because of tiny probabilities alone
 	Target      number.Number // ZCDP, bounded-range, ApproximateDP: the ρ, range or δ that the verdict is about, where one was given
 }
@@ -261,38 +261,14 @@ func (r *Report) Verdict() Verdict {
 	return v
 }
 
-// Domain is the finite set on which properties are checked. All vectors are in the units of Space. What no property asked for needs may be nil.
-type Domain struct {
-	Name      string
-	Space     *Space
-	Vectors   iter.Seq[Vector]
-	Neighbors iter.Seq2[Vector, Vector] // every unordered pair, at least once
-	Pairs     int64                     // how many these are; 0: they are counted
-	// Directed says that privacy binds each pair of Neighbors in its own order alone: Pr[M(q) in S] <= e^ε Pr[M(q') in S] + δ for (q, q'), and D_α(M(q) ‖ M(q')).
-	// The range, which is the same in either order, does not depend on it.
-	Directed bool
-	Shifted  iter.Seq2[Vector, Vector] // pairs that differ by one number added to all scores
-	Lowered  iter.Seq2[Vector, Vector] // pairs that Monotone compares, at the candidates that gain and lose most by the step
-	// Permuted are the pairs that Symmetry compares: vectors with the same scores up to their order and a number added to
-	// all, of which either may be the same. nil: each vector is compared with its scores in descending order.
-	Permuted iter.Seq2[Vector, Vector]
-	// worst is enough of Neighbors to find the tight ε of mechanisms that are regular on the domain; nil where that is
-	// not known.
-	worst iter.Seq2[Vector, Vector]
-	// Has says which vectors can be asked about; nil: all.
-	Has func(Vector) bool
-	// byConstruction says why the subject is symmetric and shift-invariant without being asked, where it is.
-	byConstruction string
-	// representatives is the part of the domain that stands for all of it for symmetric
-	// mechanisms, nil where there is none.
-	representatives *Domain
-}
-
-// lacks reports whether the domain does not have what a property is checked on.
-func (d *Domain) lacks(p Property) bool {
+// lacks reports whether the question does not have what a property is checked on.
+func lacks(q *inquiry.Question, p Property) bool {
+	d := q.Domain
 	switch p {
-	case Symmetry, Sum, DominatesEM, DominatesEMMean:
+	case Symmetry, Sum:
 		return d.Vectors == nil
+	case DominatesEM, DominatesEMMean:
+		return d.Vectors == nil || q.EM == nil
 	case Shift:
 		return d.Shifted == nil
 	case Monotone:
@@ -307,12 +283,12 @@ type Options struct {
 	// Beside those that are named it is zcdp where Rho is set, bounded-range where Range is, and approximate-dp where Delta is.
 	Properties []Property
 	Facts      []Property                             // reported as well, but without weight in the report's verdict
-	Readings   bool                                   // values given Within bounds stand for any number there: proved is what holds for all choices of such numbers, violated what fails for all
 	Slack      *big.Rat                               // what ε may be exceeded by, for proved and violated alike; nil: nothing by exact numbers, and with Readings 1e-6 of ε by others
-	MaxPrec    uint                                   // bits up to which enclosures are refined; 0: 1024
 	Worst      bool                                   // take DP to the worst neighbors alone, once regularity was proved, which Readings never prove; there is no range then
 	Step       int                                    // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
 	NoRange    bool                                   // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
+	readings   bool                                   // see inquiry.Question
+	maxPrec    uint                                   // bits up to which enclosures are refined; 0: 1024
 	limit      int64                                  // comparisons for each property after which it is undecided; 0: none
 	Rho        *big.Rat                               // the ρ that zcdp is about; nil: any finite one
 	rho        rhoMode                                // how much of ρ is wanted
@@ -326,31 +302,34 @@ type Options struct {
 type run struct {
 	ctx     context.Context
 	opts    Options
-	dom     *Domain
-	subject Subject
-	em      Subject
-	claim   *Value // e^ε
-	exp     *Value // e^{ε+slack}, of the slack that is given
-	most    *Value // the same of the slack that numbers have by default which are not exact
+	dom     *inquiry.Domain
+	subject inquiry.Subject
+	em      inquiry.Subject
+	claim   *inquiry.Value // e^ε
+	exp     *inquiry.Value // e^{ε+slack}, of the slack that is given
+	most    *inquiry.Value // the same of the slack that numbers have by default which are not exact
 }
 
 // errStop ends a property's loop; the reason is in its result.
 var errStop = errors.New("stop")
 
-// Check decides properties of the subject on the domain. em answers for the exponential mechanism and exp is
-// e^ε. Cancelling the context leaves what was not finished undecided.
-func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, opts Options) (*Report, error) {
+// Check decides properties of what an inquiry.Question asks about: subjects and domains that only packages of this module state, such as tables of
+// probabilities and programs under audit. Cancelling the context leaves what was not finished undecided.
+func Check(ctx context.Context, question fmt.Stringer, opts Options) (*Report, error) {
+	q, ok := question.(*inquiry.Question)
+	if !ok {
+		return nil, fmt.Errorf("%w: a %T is no inquiry.Question", inquiry.ErrClaim, question)
+	}
 	opts.Complete()
 	asked, facts := opts.Properties, opts.Facts
 	opts.Properties = slices.Concat(asked, facts)
-	if err := checkable(opts.Properties, dom); err != nil {
+	if err := checkable(opts.Properties, q); err != nil {
 		return nil, err
 	}
-	if subject == nil || em == nil || exp == nil {
-		return nil, fmt.Errorf("%w: a subject, the exponential mechanism and e^ε are all required", ErrClaim)
-	}
-	if opts.MaxPrec == 0 {
-		opts.MaxPrec = 1024
+	subject, em, exp, dom := q.Subject, q.EM, q.Exp, q.Domain
+	opts.readings = q.Readings
+	if opts.maxPrec == 0 {
+		opts.maxPrec = 1024
 	}
 	opts.NoRange = opts.NoRange && !slices.Contains(opts.Properties, BoundedRange)
 	c := &run{ctx: ctx, opts: opts, dom: dom, subject: subject, em: em, claim: exp, exp: withSlack(exp, opts.Slack)}
@@ -386,11 +365,11 @@ func Check(ctx context.Context, subject, em Subject, exp *Value, dom *Domain, op
 // useful lists properties whose proof saves work on privacy.
 func (c *run) useful() []Property {
 	switch {
-	case c.opts.Readings:
+	case c.opts.readings:
 		return nil
-	case c.opts.Worst && c.dom.worst != nil:
+	case c.opts.Worst && c.dom.Worst != nil:
 		return []Property{Symmetry, Shift, Monotone}
-	case c.dom.representatives != nil:
+	case c.dom.Representatives != nil:
 		return []Property{Symmetry}
 	}
 	return nil
@@ -398,7 +377,7 @@ func (c *run) useful() []Property {
 
 // find checks a property, and adds what is found of it and of those that are checked with it.
 func (c *run) find(p Property, proofOnly bool, found map[Property]*Result) error {
-	if p == DP && c.opts.Worst && !c.opts.Readings && c.dom.worst != nil && proved(found, Symmetry, Shift, Monotone) {
+	if p == DP && c.opts.Worst && !c.opts.readings && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
 		res, err := c.worst()
 		found[DP] = res
 		return err
@@ -414,13 +393,15 @@ func (c *run) find(p Property, proofOnly bool, found map[Property]*Result) error
 }
 
 // checkable reports properties that there are not, and what a domain lacks for those that there are.
-func checkable(properties []Property, dom *Domain) error {
+func checkable(properties []Property, q *inquiry.Question) error {
 	if i := slices.IndexFunc(properties, func(p Property) bool { return !slices.Contains(All(), p) }); i >= 0 {
 		return fmt.Errorf("%w %q, want some of %v", ErrProperty, properties[i], All())
 	}
-	if dom == nil || dom.Space == nil || slices.ContainsFunc(properties, dom.lacks) ||
-		(dom.representatives != nil || dom.worst != nil) && slices.ContainsFunc([]Property{Symmetry, Shift, Monotone}, dom.lacks) {
-		return fmt.Errorf("%w: the domain has no space, or no vectors or pairs for one of the properties", ErrClaim)
+	dom := q.Domain
+	missing := func(p Property) bool { return lacks(q, p) }
+	if q.Subject == nil || q.Exp == nil || dom == nil || dom.Space == nil || slices.ContainsFunc(properties, missing) ||
+		(dom.Representatives != nil || dom.Worst != nil) && slices.ContainsFunc([]Property{Symmetry, Shift, Monotone}, missing) {
+		return fmt.Errorf("%w: the domain has no space, or no vectors or pairs for one of the properties", inquiry.ErrClaim)
 	}
 	return nil
 }
@@ -472,7 +453,7 @@ func proved(found map[Property]*Result, properties ...Property) bool {
 func (c *run) worst() (*Result, error) {
 	few := *c
 	dom := *c.dom
-	dom.Neighbors = dom.worst
+	dom.Neighbors = dom.Worst
 	few.dom, few.opts.NoRange = &dom, true
 	results, err := few.ratios()
 	if err != nil {
@@ -494,8 +475,8 @@ func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
 	switch p {
 	case Symmetry, Shift:
 		switch {
-		case c.dom.byConstruction != "":
-			res.Reason = c.dom.byConstruction
+		case c.dom.ByConstruction != "":
+			res.Reason = c.dom.ByConstruction
 		case p == Symmetry:
 			err = c.symmetry(t)
 		default:
@@ -520,16 +501,16 @@ func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
 	if err := t.finish(err); err != nil {
 		return nil, err
 	}
-	if p == Symmetry && res.Verdict == Proved && !c.opts.Readings && c.dom.representatives != nil {
-		c.dom = withShifts(c.dom.representatives, c.dom)
-		c.subject, c.em = bySymmetry{c.subject}, bySymmetry{c.em}
+	if p == Symmetry && res.Verdict == Proved && !c.opts.readings && c.dom.Representatives != nil {
+		c.dom = withShifts(c.dom.Representatives, c.dom)
+		c.subject, c.em = inquiry.BySymmetry{Inner: c.subject}, inquiry.BySymmetry{Inner: c.em}
 	}
 	return []*Result{res}, nil
 }
 
 // withShifts returns d with the shifts of full: symmetry was not proved outside the domain.
-func withShifts(d, full *Domain) *Domain {
+func withShifts(d, full *inquiry.Domain) *inquiry.Domain {
 	out := *d
-	out.Shifted, out.byConstruction = full.Shifted, full.byConstruction
+	out.Shifted, out.ByConstruction = full.Shifted, full.ByConstruction
 	return &out
 }

@@ -3,6 +3,7 @@ package verify
 import (
 	"math"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
@@ -105,7 +106,7 @@ func (u *supremum) raise(x *contrast, witness func() *Witness) {
 		return
 	}
 	_, end := x.most.Quo(u.most).Float64()
-	if end = up(end - 1); end <= 0 {
+	if end = inquiry.Up(end - 1); end <= 0 {
 		return // D_∞ <= ρ
 	}
 	u.near(x, kl, flat, end, witness)
@@ -212,7 +213,7 @@ func (d *divergences) propose() error {
 	d.rho = &supremum{least: zero, most: zero}
 	var best, neighbors direction
 	most, at := 0.0, 0.0
-	_, err := d.eachPair(d.t, func(Vector) error { return d.ctx.Err() }, func(pair direction) error {
+	_, err := d.eachPair(d.t, func(inquiry.Vector) error { return d.ctx.Err() }, func(pair direction) error {
 		if pair.a.Event != "" || pair.b.Event != "" {
 			return nil
 		}
@@ -239,11 +240,11 @@ func (d *divergences) propose() error {
 }
 
 // highest looks for the s at which D_α/α is the greatest, in floating point; it gives up where that is clearly below what is known.
-func highest(p, o []*Value, known float64) (at, value float64) {
+func highest(p, o []*inquiry.Value, known float64) (at, value float64) {
 	weights, logs := make([]float64, 0, len(p)), make([]float64, 0, len(p))
 	for r := range p {
-		plo, phi := p[r].bounds()
-		olo, ohi := o[r].bounds()
+		plo, phi := p[r].Bounds()
+		olo, ohi := o[r].Bounds()
 		if own, other := (plo+phi)/2, (olo+ohi)/2; own > 0 && other > 0 {
 			weights, logs = append(weights, own), append(logs, math.Log(own/other))
 		}

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
 // laws returns two distributions of the given weights as values, which are rational.
-func laws(p, o []int64) (a, b []*Value) {
+func laws(p, o []int64) (a, b []*inquiry.Value) {
 	sum := func(xs []int64) (s int64) {
 		for _, x := range xs {
 			s += x
@@ -22,22 +23,22 @@ func laws(p, o []int64) (a, b []*Value) {
 		return s
 	}
 	for i := range p {
-		a, b = append(a, Rational(big.NewRat(p[i], sum(p)))), append(b, Rational(big.NewRat(o[i], sum(o))))
+		a, b = append(a, inquiry.Rational(big.NewRat(p[i], sum(p)))), append(b, inquiry.Rational(big.NewRat(o[i], sum(o))))
 	}
 	return a, b
 }
 
 // cold encloses the supremum for one ordered pair without a proposal.
-func cold(p, o []*Value) *supremum {
+func cold(p, o []*inquiry.Value) *supremum {
 	zero := number.FromInt(0, renyiBits)
 	u := &supremum{least: zero, most: zero}
-	forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{opts: Options{MaxPrec: 1024}}}}).contrasts(direction{a: &Answer{P: p}, b: &Answer{P: o}})
+	forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{opts: Options{maxPrec: 1024}}}}).contrasts(direction{a: &inquiry.Answer{P: p}, b: &inquiry.Answer{P: o}})
 	u.raise(forth, func() *Witness { return nil })
 	return u
 }
 
 // onGrid is the greatest D_α/α on a dense grid of α > 1, at one point of which D_α is computed by its definition.
-func onGrid(p, o []*Value) (most float64) {
+func onGrid(p, o []*inquiry.Value) (most float64) {
 	for s := 1e-5; s < 1e4; s *= 1.01 {
 		sum := 0.0
 		for i := range p {
@@ -94,7 +95,7 @@ func TestRhoAgainstGrid(t *testing.T) {
 			later++
 		}
 		// The order that is named attains the lower end.
-		forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{opts: Options{MaxPrec: 1024}}}}).contrasts(direction{a: &Answer{P: p}, b: &Answer{P: o}})
+		forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{opts: Options{maxPrec: 1024}}}}).contrasts(direction{a: &inquiry.Answer{P: p}, b: &inquiry.Answer{P: o}})
 		at := forth.per(u.at)
 		_, ok := at.Intersect(u.least)
 		require.True(t, ok, "%v", c)
@@ -109,7 +110,7 @@ func TestRhoOfSeveralPairs(t *testing.T) {
 	for _, other := range [][2][]int64{{{50, 30, 19}, {30, 30, 62}}, {{50, 30, 21}, {30, 30, 61}}, {{1, 1}, {1, 3}}, {{4, 1}, {1, 1}}, {{10, 10, 1}, {10, 10, 8}}} {
 		a, b := laws(other[0], other[1])
 		both := cold(p, o)
-		forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{opts: Options{MaxPrec: 1024}}}}).contrasts(direction{a: &Answer{P: a}, b: &Answer{P: b}})
+		forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{opts: Options{maxPrec: 1024}}}}).contrasts(direction{a: &inquiry.Answer{P: a}, b: &inquiry.Answer{P: b}})
 		both.raise(forth, func() *Witness { return nil })
 		lo, hi := lowHigh(t, enclosed(both))
 		first, _ := lowHigh(t, enclosed(cold(p, o)))
@@ -130,9 +131,9 @@ func TestRhoOfWideReadings(t *testing.T) {
 	} {
 		p, o := laws(c.p, c.o)
 		truth, _ := lowHigh(t, enclosed(cold(p, o)))
-		wide := func(vs []*Value) (out []*Value) {
+		wide := func(vs []*inquiry.Value) (out []*inquiry.Value) {
 			for _, v := range vs {
-				out = append(out, Nearly(v.Rat(), rats(t, c.precision)[0]))
+				out = append(out, inquiry.Nearly(v.Rat(), rats(t, c.precision)[0]))
 			}
 			return out
 		}

@@ -46,12 +46,12 @@ func exactly(t testing.TB, name string, in *mechanisms.Instance) []*big.Rat {
 // scaled changes the instance's scores by an affine map.
 func scaled(in *mechanisms.Instance, a, b *big.Rat) *mechanisms.Instance {
 	out := *in
-	out.Scores = each(in.Scores, func(q *big.Rat) *big.Rat { x := new(big.Rat).Mul(q, a); return x.Add(x, b) })
+	out.Scores = eachOf(in.Scores, func(q *big.Rat) *big.Rat { x := new(big.Rat).Mul(q, a); return x.Add(x, b) })
 	return &out
 }
 
 func times(c *big.Rat, p []*big.Rat) []*big.Rat {
-	return each(p, func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(c, x) })
+	return eachOf(p, func(x *big.Rat) *big.Rat { return new(big.Rat).Mul(c, x) })
 }
 
 func mix(w *big.Rat, p, q []*big.Rat) []*big.Rat {
@@ -221,7 +221,7 @@ func exactAt(d doctored, eps number.Epsilon, scores []*big.Rat) []*big.Rat {
 func TestOneAsymmetricVector(t *testing.T) {
 	for _, scores := range [][]int64{{0, -2, 0}, {0, 0, -2}, {-2, 0, 0}, {0, 0, 0}, {-2, 0, -4}, {0, -2, -4}} {
 		m := doctored{name: "unlike once", t: t, pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
-			p := each(exactly(t, "pf", in), func(x *big.Rat) *big.Rat { return new(big.Rat).Set(x) })
+			p := eachOf(exactly(t, "pf", in), func(x *big.Rat) *big.Rat { return new(big.Rat).Set(x) })
 			for r, q := range in.Scores {
 				if len(p) != 3 || q.Cmp(big.NewRat(scores[r], 1)) != 0 {
 					return p
@@ -236,4 +236,11 @@ func TestOneAsymmetricVector(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Violated, r.Properties[0].Verdict, scores)
 	}
+}
+
+func eachOf(scores []*big.Rat, f func(*big.Rat) *big.Rat) (out []*big.Rat) {
+	for _, q := range scores {
+		out = append(out, f(q))
+	}
+	return out
 }

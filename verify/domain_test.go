@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/lattice"
 	"optratio/mechanisms"
-	"optratio/number"
 )
 
 // normal is q shifted to best score 0.
-func normal(q Vector) Vector { return q.Plus(-q.best()) }
+func normal(q inquiry.Vector) inquiry.Vector { return q.Plus(-q.Best()) }
 
-func listPairs(pairs iter.Seq2[Vector, Vector], unordered bool) map[string]int {
+func listPairs(pairs iter.Seq2[inquiry.Vector, inquiry.Vector], unordered bool) map[string]int {
 	out := map[string]int{}
 	for q, other := range pairs {
 		a, b := q, normal(other)
@@ -47,16 +47,16 @@ func TestLatticeDomain(t *testing.T) {
 		n, k, parts := size[0], size[1], size[2] // k depths below the best, in steps of 2Δ/parts
 		l, err := lattice.New(n, k)
 		require.NoError(t, err)
-		d := latticeDomain(l, &Space{Unit: big.NewRat(1, 1), Gap: 2}, parts)
-		var vectors []Vector
+		d := inquiry.LatticeDomain(l, &inquiry.Space{Unit: big.NewRat(1, 1), Gap: 2}, parts)
+		var vectors []inquiry.Vector
 		for q := range d.Vectors {
-			require.Zero(t, q.best())
+			require.Zero(t, q.Best())
 			require.GreaterOrEqual(t, slices.Min(q), -2*int64(k))
 			vectors = append(vectors, slices.Clone(q))
 		}
 		require.Equal(t, lattice.Vectors(n, k, false).Int64(), int64(len(vectors)))
-		in := func(q Vector) bool {
-			return slices.ContainsFunc(vectors, func(v Vector) bool { return slices.Equal(v, q) })
+		in := func(q inquiry.Vector) bool {
+			return slices.ContainsFunc(vectors, func(v inquiry.Vector) bool { return slices.Equal(v, q) })
 		}
 		neighbors, lowered, worst := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		for _, q := range vectors {
@@ -93,33 +93,33 @@ func TestLatticeDomain(t *testing.T) {
 		assert.Equal(t, keys(neighbors), keys(listPairs(d.Neighbors, true)), "neighbors %v", size)
 		assert.Equal(t, keys(lowered), keys(listPairs(d.Lowered, false)), "lowered %v", size)
 		if parts == 1 {
-			assert.Equal(t, keys(worst), keys(listPairs(d.worst, false)), "worst %v", size)
+			assert.Equal(t, keys(worst), keys(listPairs(d.Worst, false)), "worst %v", size)
 		} else {
-			require.Nil(t, d.worst)
+			require.Nil(t, d.Worst)
 		}
 
 		// The representatives are one vector an orbit, and their pairs one each of those of the whole.
 		count := 0
-		for q := range d.representatives.Vectors {
+		for q := range d.Representatives.Vectors {
 			count++
 			require.True(t, slices.IsSortedFunc(q, func(a, b int64) int { return int(b - a) }))
 		}
 		require.Equal(t, l.Len(), count)
-		sorted := func(pairs iter.Seq2[Vector, Vector], unordered bool) map[string]int {
-			return listPairs(func(yield func(Vector, Vector) bool) {
+		sorted := func(pairs iter.Seq2[inquiry.Vector, inquiry.Vector], unordered bool) map[string]int {
+			return listPairs(func(yield func(inquiry.Vector, inquiry.Vector) bool) {
 				for q, other := range pairs {
-					a, _ := sortVector(q)
-					b, _ := sortVector(normal(other))
+					a, _ := inquiry.SortVector(q)
+					b, _ := inquiry.SortVector(normal(other))
 					if !yield(a, b) {
 						return
 					}
 				}
 			}, unordered)
 		}
-		assert.Equal(t, keys(sorted(d.Neighbors, true)), keys(sorted(d.representatives.Neighbors, true)), "%v", size)
-		assert.Equal(t, keys(sorted(d.Lowered, false)), keys(sorted(d.representatives.Lowered, false)), "%v", size)
+		assert.Equal(t, keys(sorted(d.Neighbors, true)), keys(sorted(d.Representatives.Neighbors, true)), "%v", size)
+		assert.Equal(t, keys(sorted(d.Lowered, false)), keys(sorted(d.Representatives.Lowered, false)), "%v", size)
 		if parts == 1 {
-			assert.Equal(t, keys(sorted(d.worst, false)), keys(sorted(d.representatives.worst, false)), "%v", size)
+			assert.Equal(t, keys(sorted(d.Worst, false)), keys(sorted(d.Representatives.Worst, false)), "%v", size)
 		}
 
 		shifts := map[string]int{}
@@ -140,44 +140,17 @@ func TestLatticeDomain(t *testing.T) {
 	}
 }
 
-// TestAround: shifts by the greatest sensitivity both ways, and of a few vectors by the far one; one candidate lowered at a time.
-func TestAround(t *testing.T) {
-	vectors := []Vector{{0, -1}, {5, 5}, {1, 2}, {3, 4}, {5, 6}, {7, 8}}
-	for far, want := range map[int64]int{0: 12, 1000: 20} {
-		a := Around{Vectors: slices.Values(vectors), Deltas: []int64{2, 3}, Far: far}
-		d := a.Domain()
-		count, distances := 0, map[int64]int{}
-		for q, other := range d.Shifted {
-			require.Equal(t, other[0]-q[0], other[1]-q[1])
-			count++
-			distances[other[0]-q[0]]++
-		}
-		assert.Equal(t, want, count)
-		assert.Equal(t, []int{6, 6, (want - 12) / 2, (want - 12) / 2}, []int{distances[3], distances[-3], distances[1000], distances[-1000]})
-		low := map[string]int{}
-		for q, other := range d.Lowered {
-			low[fmt.Sprint(other[0]-q[0], other[1]-q[1])]++
-		}
-		assert.Equal(t, map[string]int{"-2 0": 12, "0 -3": 12}, low)
-		neighbors := 0
-		for range d.Neighbors {
-			neighbors++
-		}
-		assert.Equal(t, 6*8, neighbors)
-	}
-}
-
 // asked is a domain with all that the properties need, and a subject given by a table.
-func asked(pairs [][2]Vector, answers map[string]*Answer) (*Domain, Subject) {
-	d := &Domain{Name: "table", Space: &Space{Unit: big.NewRat(1, 1), Sensitivities: []*big.Rat{big.NewRat(1, 1)}}}
-	d.Vectors = func(yield func(Vector) bool) {
+func asked(pairs [][2]inquiry.Vector, answers map[string]*inquiry.Answer) (*inquiry.Domain, inquiry.Subject) {
+	d := &inquiry.Domain{Name: "table", Space: &inquiry.Space{Unit: big.NewRat(1, 1), Sensitivities: []*big.Rat{big.NewRat(1, 1)}}}
+	d.Vectors = func(yield func(inquiry.Vector) bool) {
 		for _, p := range pairs {
 			if !yield(p[0]) || !yield(p[1]) {
 				return
 			}
 		}
 	}
-	both := func(yield func(Vector, Vector) bool) {
+	both := func(yield func(inquiry.Vector, inquiry.Vector) bool) {
 		for _, p := range pairs {
 			if !yield(p[0], p[1]) {
 				return
@@ -185,7 +158,7 @@ func asked(pairs [][2]Vector, answers map[string]*Answer) (*Domain, Subject) {
 		}
 	}
 	d.Neighbors, d.Shifted, d.Lowered, d.Permuted = both, both, both, both
-	return d, SubjectFunc(func(q Vector) (*Answer, error) {
+	return d, inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
 		a, ok := answers[fmt.Sprint(q)]
 		if !ok {
 			return nil, errors.New("not in the table")
@@ -194,10 +167,10 @@ func asked(pairs [][2]Vector, answers map[string]*Answer) (*Domain, Subject) {
 	})
 }
 
-func pmf(ps ...string) *Answer {
-	a := &Answer{}
+func pmf(ps ...string) *inquiry.Answer {
+	a := &inquiry.Answer{}
 	for _, p := range ps {
-		a.P = append(a.P, Rational(rational(p)))
+		a.P = append(a.P, inquiry.Rational(rational(p)))
 	}
 	return a
 }
@@ -205,17 +178,17 @@ func pmf(ps ...string) *Answer {
 // TestEventsTellVectorsApart: an answer against none violates what compares the two; none on both sides proves nothing, nor does
 // one beside a row that is no distribution.
 func TestEventsTellVectorsApart(t *testing.T) {
-	even, none, short := pmf("1/2", "1/2"), &Answer{Event: "error: x"}, pmf("1/2", "1/4")
+	even, none, short := pmf("1/2", "1/2"), &inquiry.Answer{Event: "error: x"}, pmf("1/2", "1/4")
 	silence := map[Property]Verdict{
 		DP: Undecided, BoundedRange: Undecided, ApproximateDP: Undecided, RDP: Undecided, ZCDP: Undecided,
 		Shift: Undecided, Symmetry: Undecided, Sum: Undecided, Monotone: Undecided,
 	}
 	beside := maps.Clone(silence)
 	beside[Sum] = Violated
-	q, o := Vector{0, 0}, Vector{1, 1}
-	em := SubjectFunc(func(Vector) (*Answer, error) { return even, nil })
+	q, o := inquiry.Vector{0, 0}, inquiry.Vector{1, 1}
+	em := inquiry.SubjectFunc(func(inquiry.Vector) (*inquiry.Answer, error) { return even, nil })
 	for _, c := range []struct {
-		a, b *Answer
+		a, b *inquiry.Answer
 		want map[Property]Verdict
 	}{
 		{even, even, map[Property]Verdict{DP: Proved, BoundedRange: Proved, Shift: Proved, Symmetry: Proved, Sum: Proved, Monotone: Proved, RDP: Proved, ZCDP: Proved, DominatesEM: Proved, DominatesEMMean: Proved}},
@@ -225,9 +198,9 @@ func TestEventsTellVectorsApart(t *testing.T) {
 		{short, none, beside}, // to which what is missing may belong
 		{none, short, beside},
 	} {
-		d, subject := asked([][2]Vector{{q, o}}, map[string]*Answer{fmt.Sprint(q): c.a, fmt.Sprint(o): c.b})
+		d, subject := asked([][2]inquiry.Vector{{q, o}}, map[string]*inquiry.Answer{fmt.Sprint(q): c.a, fmt.Sprint(o): c.b})
 		for p, want := range c.want {
-			report, err := Check(context.Background(), subject, em, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{p}})
+			report, err := ask(context.Background(), subject, em, inquiry.Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{p}})
 			require.NoError(t, err)
 			r := report.Find(p)
 			assert.Equal(t, want, r.Verdict, "%s of %v and %v: %s", p, c.a, c.b, r)
@@ -238,7 +211,7 @@ func TestEventsTellVectorsApart(t *testing.T) {
 				if c.a.Event == "" {
 					first = o
 				}
-				assert.Equal(t, ScoresText(d.Space.Scores(first)), ScoresText(r.Witness.Scores), "%s: the vector without an answer", p)
+				assert.Equal(t, inquiry.ScoresText(d.Space.Scores(first)), inquiry.ScoresText(r.Witness.Scores), "%s: the vector without an answer", p)
 			}
 			if want == Undecided {
 				assert.Contains(t, []string{unanswered, noDistribution}, r.Reason, p)
@@ -257,38 +230,40 @@ func TestEventsTellVectorsApart(t *testing.T) {
 		}
 	}
 	// A subject that fails ends the check, unless it says that it has no more answers.
-	d, subject := asked([][2]Vector{{q, o}}, map[string]*Answer{fmt.Sprint(q): even})
+	d, subject := asked([][2]inquiry.Vector{{q, o}}, map[string]*inquiry.Answer{fmt.Sprint(q): even})
 	for _, p := range All() {
-		_, err := Check(context.Background(), subject, em, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{p}})
+		_, err := ask(context.Background(), subject, em, inquiry.Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{p}})
 		assert.ErrorContains(t, err, "not in the table", p)
 	}
-	_, err := Check(context.Background(), em, em, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{Sum, "privacy"}})
+	_, err := ask(context.Background(), em, em, inquiry.Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{Sum, "privacy"}})
 	assert.ErrorIs(t, err, ErrProperty)
 	// All that Check needs, one missing at a time.
-	one := Rational(big.NewRat(1, 1))
+	one := inquiry.Rational(big.NewRat(1, 1))
 	for name, f := range map[string]func() (*Report, error){
-		"subject": func() (*Report, error) { return Check(context.Background(), nil, em, one, d, Options{}) },
-		"em":      func() (*Report, error) { return Check(context.Background(), em, nil, one, d, Options{}) },
-		"exp":     func() (*Report, error) { return Check(context.Background(), em, em, nil, d, Options{}) },
-		"domain":  func() (*Report, error) { return Check(context.Background(), em, em, one, nil, Options{}) },
+		"subject": func() (*Report, error) { return ask(context.Background(), nil, em, one, d, Options{}) },
+		"em": func() (*Report, error) {
+			return ask(context.Background(), em, nil, one, d, Options{Properties: []Property{DominatesEM}})
+		},
+		"exp":    func() (*Report, error) { return ask(context.Background(), em, em, nil, d, Options{}) },
+		"domain": func() (*Report, error) { return ask(context.Background(), em, em, one, nil, Options{}) },
 		"space": func() (*Report, error) {
 			c := *d
 			c.Space = nil
-			return Check(context.Background(), em, em, one, &c, Options{})
+			return ask(context.Background(), em, em, one, &c, Options{})
 		},
 		"shifts for the worst": func() (*Report, error) {
 			c := *d
-			c.worst, c.Shifted = c.Neighbors, nil
-			return Check(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
+			c.Worst, c.Shifted = c.Neighbors, nil
+			return ask(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
 		},
 		"shifts for representatives": func() (*Report, error) {
 			c := *d
-			c.representatives, c.Shifted = d, nil
-			return Check(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
+			c.Representatives, c.Shifted = d, nil
+			return ask(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
 		},
 	} {
 		_, err := f()
-		assert.ErrorIs(t, err, ErrClaim, name)
+		assert.ErrorIs(t, err, inquiry.ErrClaim, name)
 	}
 }
 
@@ -353,49 +328,4 @@ func TestManyVectorsAreNotAskedOneByOne(t *testing.T) {
 		assert.Empty(t, r.Reason)
 		assert.Positive(t, r.Checked)
 	}
-}
-
-// TestParts: into how many parts a step of 2Δ has to be cut for all depths to be multiples.
-func TestParts(t *testing.T) {
-	for _, c := range []struct {
-		unit    string
-		gap     int64
-		deltas  []string
-		uniform bool
-		want    int64
-	}{
-		{"1", 2, []string{"1"}, true, 1}, {"1", 1, []string{"1"}, true, 2}, {"1", 0, []string{"1"}, true, 2}, {"1/2", 1, []string{"1"}, true, 4}, {"1/5", 1, []string{"1"}, true, 10},
-		{"1", 2, []string{"1"}, false, 2}, {"1", 1, []string{"1", "2"}, true, 4}, {"1", 1, []string{"1", "2"}, false, 12}, {"1/64", 1, []string{"1"}, true, 128},
-		{"1/65", 1, []string{"1"}, true, 1}, {"1", 1, []string{"0"}, true, 1}, {"2", 1, []string{"1"}, true, 1},
-	} {
-		s := &Space{Unit: rational(c.unit), Gap: c.gap, Sensitivities: ratList(c.deltas...), Epsilon: parse(t, "3/2")}
-		assert.Equal(t, c.want, s.parts(c.uniform), "%+v", c)
-	}
-}
-
-// TestNarrow: a small difference is enclosed to the relative width asked for.
-func TestNarrow(t *testing.T) {
-	v := root2().sub(Rational(rational("1.414213562373095048801688724209698078569")))
-	x := v.narrow(128)
-	assert.Less(t, x.RelWidth(), 1e-38)
-	n := v.Number().Float64()
-	assert.InEpsilon(t, 6.7187537694807317667e-40, n, 1e-9)
-	// A number that no precision narrows is given as it is.
-	asked := 0
-	w := refinable(func(prec uint) number.Interval {
-		asked++
-		return number.NewInterval(big.NewFloat(1), big.NewFloat(2))
-	})
-	w.narrow(128)
-	assert.LessOrEqual(t, asked, 5)
-	within := Within(big.NewRat(1, 3), big.NewRat(2, 3))
-	assert.True(t, within.Enclose(64).Encloses(within.Enclose(20)) && within.Enclose(20).Encloses(within.Enclose(64)))
-	s, ok := Within(rational("1e-400"), big.NewRat(1, 1)).sign(64)
-	assert.Equal(t, []any{1, true}, []any{s, ok})
-	same := box(1, 2)
-	r := quotient(same, same, false)
-	assert.Equal(t, []float64{1, 1}, []float64{r.lo, r.hi})
-	other := box(3, 5)
-	c, ok := r.compare(quotient(other, other, false), 64)
-	assert.False(t, ok && c != 0, "x/x is y/y")
 }

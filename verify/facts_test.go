@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"math/big"
+	"optratio/internal/inquiry"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,10 +38,10 @@ func TestFactsDoNotCount(t *testing.T) {
 // An infinite ε of tiny probabilities alone is shown with the δ that helps, both rounded up.
 func TestInfiniteOfTinyProbabilities(t *testing.T) {
 	step := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 52)) // 2.22e-16
-	with := func(part *big.Rat) []*Value {
-		return []*Value{Rational(new(big.Rat).Sub(big.NewRat(3, 4), part)), ratio64(1, 4), Rational(part)}
+	with := func(part *big.Rat) []*inquiry.Value {
+		return []*inquiry.Value{inquiry.Rational(new(big.Rat).Sub(big.NewRat(3, 4), part)), ratio64(1, 4), inquiry.Rational(part)}
 	}
-	plain := []*Value{ratio64(1, 2), ratio64(1, 2), ratio64(0, 1)}
+	plain := []*inquiry.Value{ratio64(1, 2), ratio64(1, 2), ratio64(0, 1)}
 	dp := readingsOf(t, Options{Properties: []Property{DP}}, plain, with(step)).Properties[0]
 	assert.Equal(t, Violated, dp.Verdict)
 	assert.True(t, dp.TightEps.IsInf())
@@ -48,5 +49,5 @@ func TestInfiniteOfTinyProbabilities(t *testing.T) {
 	assert.Equal(t, "with δ = 2.3e-16 the tight ε is at most 0.6932", dp.Relaxed.String())
 	assert.Contains(t, dp.Remark(), dp.Relaxed.String())
 	assert.Nil(t, readingsOf(t, Options{Properties: []Property{DP}}, plain, with(big.NewRat(1, 1<<40))).Properties[0].Relaxed, "2^-40 is not tiny")
-	assert.Nil(t, readingsOf(t, Options{Properties: []Property{DP}}, plain, []*Value{ratio64(1, 2), ratio64(1, 2), ratio64(0, 1)}).Properties[0].Relaxed)
+	assert.Nil(t, readingsOf(t, Options{Properties: []Property{DP}}, plain, []*inquiry.Value{ratio64(1, 2), ratio64(1, 2), ratio64(0, 1)}).Properties[0].Relaxed)
 }

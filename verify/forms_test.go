@@ -1,39 +1,16 @@
 package verify
 
 import (
-	"context"
 	"encoding/json"
 	"math/big"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/arith"
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
-
-// fun makes the function z, the only one that these tests begin with.
-func fun(t *testing.T, name string) *arith.RatFunc {
-	require.Equal(t, "z", name)
-	z := arith.Poly{}.Z()
-	return &z
-}
-
-func numberRat(t *testing.T, n number.Number) string {
-	r, ok := n.Rat()
-	require.True(t, ok, n)
-	return r.RatString()
-}
-
-func ratList(xs ...string) []*big.Rat {
-	var out []*big.Rat
-	for _, x := range xs {
-		out = append(out, rational(x))
-	}
-	return out
-}
 
 // TestWitnessForms: each kind of witness as a line and as JSON.
 func TestWitnessForms(t *testing.T) {
@@ -75,7 +52,7 @@ func TestWitnessForms(t *testing.T) {
 		assert.Equal(t, c.json, string(got))
 	}
 	for text, want := range map[string]string{"1/8": "0.125", "1/3": "1/3", "-5": "-5", "1e-30": "0.000000000000000000000000000001", "1e-31": "1/10000000000000000000000000000000"} {
-		assert.Equal(t, want, ScoreText(rational(text)))
+		assert.Equal(t, want, inquiry.ScoreText(rational(text)))
 	}
 }
 
@@ -134,130 +111,4 @@ func TestNames(t *testing.T) {
 	}
 	_, err = ParseNeighborhood("l1")
 	assert.Error(t, err)
-}
-
-// TestShrinkEndsAtSimpleCases: what is left violates the property, and nothing simpler that Shrink tries does.
-func TestShrinkEndsAtSimpleCases(t *testing.T) {
-	violates := func(c Case) *Witness {
-		if len(c.Scores) < 2 {
-			return nil
-		}
-		gap := new(big.Rat).Sub(c.Scores[0], c.Scores[1])
-		if gap.Abs(gap).Cmp(big.NewRat(5, 2)) < 0 {
-			return nil
-		}
-		return &Witness{Scores: c.Scores}
-	}
-	start := Case{ratList("17.25", "3.125", "8/7", "100"), ratList("1")}
-	w := Shrink(context.Background(), start, violates(start), violates)
-	require.NotNil(t, w)
-	require.Len(t, w.Scores, 2)
-	end := Case{w.Scores, start.Sensitivities}
-	require.NotNil(t, violates(end))
-	for _, c := range Simpler(end) {
-		assert.Nil(t, violates(c), "%v is simpler than %v", c.Scores, w.Scores)
-		if len(c.Scores) == 2 {
-			assert.Negative(t, slices.Compare(effort(c.Scores), effort(end.Scores)))
-		}
-	}
-	assert.Equal(t, []string{"-3", "0"}, []string{ScoreText(w.Scores[0]), ScoreText(w.Scores[1])})
-	// Candidates go with their own sensitivities.
-	own := Case{ratList("1", "2", "3"), ratList("10", "20", "30")}
-	var fewer []string
-	for _, c := range Simpler(own) {
-		if len(c.Scores) == 2 {
-			require.Len(t, c.Sensitivities, 2)
-			fewer = append(fewer, ScoresText(c.Scores)+ScoresText(c.Sensitivities))
-		}
-	}
-	assert.Equal(t, []string{"(2, 3)(20, 30)", "(1, 3)(10, 30)", "(1, 2)(10, 20)"}, fewer)
-	// Attempts are limited, and a context ends them.
-	attempts := 0
-	Shrink(context.Background(), start, &Witness{}, func(c Case) *Witness {
-		attempts++
-		c.Scores[0].Add(c.Scores[0], big.NewRat(1, 1)) // for ever simpler, or so it says
-		return &Witness{Scores: start.Scores}
-	})
-	assert.Equal(t, 400, attempts)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	first := &Witness{}
-	assert.Same(t, first, Shrink(ctx, start, first, func(Case) *Witness { t.Error("asked after the end"); return nil }))
-	for _, c := range []struct{ q, unit, want string }{{"2.5", "1", "3"}, {"-2.5", "1", "-2"}, {"2.4", "1", "2"}, {"7", "2", "8"}, {"5", "2", "6"}, {"-5", "2", "-4"}, {"0.26", "0.1", "0.3"}} {
-		assert.Zero(t, round(rational(c.q), rational(c.unit)).Cmp(rational(c.want)), "%+v", c)
-	}
-	assert.Equal(t, []int64{2, 2, 1024, 2, 1}, effort(ratList("1", "0")))
-	assert.Equal(t, []int64{2, 4, 512, 2, 0}, effort(ratList("0", "-0.5")))
-	assert.Equal(t, []int64{2, 2, 0, 1, 0}, effort(ratList("0", "0")))
-}
-
-// TestUnits: the greatest number of which all are multiples.
-func TestUnits(t *testing.T) {
-	for _, c := range []struct {
-		xs   []string
-		want string
-	}{{[]string{"1", "2"}, "1"}, {[]string{"1/2", "1/3"}, "1/6"}, {[]string{"-4", "6"}, "2"}, {[]string{"0", "0"}, "0"}, {[]string{"0", "-3/2"}, "3/2"}, {[]string{"3/4", "0", "9/10"}, "3/20"}} {
-		unit := Unit([][]*big.Rat{ratList(c.xs...)})
-		assert.Equal(t, c.want, unit.RatString())
-		if unit.Sign() == 0 {
-			continue
-		}
-		s := &Space{Unit: unit}
-		q, err := s.Vector(ratList(c.xs...))
-		require.NoError(t, err)
-		for i, x := range s.Scores(q) {
-			assert.Zero(t, x.Cmp(rational(c.xs[i])))
-		}
-	}
-	s := &Space{Unit: big.NewRat(2, 1)}
-	for _, bad := range []string{"1", "3", "1/2", "9007199254740992"} { // 2^53
-		_, err := s.Vector(ratList(bad))
-		assert.ErrorIs(t, err, ErrClaim, bad)
-	}
-	_, err := s.Vector(ratList("9007199254740990"))
-	assert.NoError(t, err)
-}
-
-// TestSortedVectors: ties share the first place.
-func TestSortedVectors(t *testing.T) {
-	sorted, place := sortVector(Vector{3, 7, 3, 9})
-	assert.Equal(t, Vector{9, 7, 3, 3}, sorted)
-	assert.Equal(t, []int{2, 1, 2, 0}, place)
-	asked := 0
-	inner := SubjectFunc(func(q Vector) (*Answer, error) {
-		asked++
-		a := &Answer{}
-		for i := range q {
-			a.P = append(a.P, ratio64(q[i], int64(i+1)))
-		}
-		return a, nil
-	})
-	a, err := bySymmetry{inner}.Answer(Vector{3, 7, 3, 9})
-	require.NoError(t, err)
-	for i, want := range []string{"1", "7/2", "1", "9"} {
-		assert.Equal(t, want, a.P[i].Rat().RatString())
-	}
-	memory := Remember(inner)
-	asked = 0
-	for range 3 {
-		for _, q := range []Vector{{1, 2}, {2, 1}, {-1, 2}, {12}, {1, 2, 0}} {
-			_, err := memory.Answer(q)
-			require.NoError(t, err)
-		}
-	}
-	assert.Equal(t, 5, asked)
-}
-
-// TestStepsOfNeighbors: which vectors are neighbors, by listing them.
-func TestStepsOfNeighbors(t *testing.T) {
-	list := func(m Neighborhood, deltas ...int64) (all []Vector) {
-		for s := range m.Steps(deltas, nil) {
-			all = append(all, s)
-		}
-		return all
-	}
-	assert.ElementsMatch(t, []Vector{{3, 0}, {-3, 0}, {0, 5}, {0, -5}, {3, 5}, {3, -5}, {-3, 5}, {-3, -5}}, list(Linf, 3, 5))
-	assert.ElementsMatch(t, []Vector{{3, 0}, {-3, 0}, {0, 5}, {0, -5}, {3, 5}, {-3, -5}}, list(Monotonic, 3, 5))
-	assert.Len(t, list(Linf, 1, 1, 1, 1, 1), 242)
-	assert.Len(t, list(Monotonic, 1, 1, 1, 1, 1), 62)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -76,7 +77,7 @@ func TestApproximateMechanisms(t *testing.T) {
 		loses := mechanisms.FromFloat(inner.Info(), c.precision, func(scores []float64, _, _ float64) ([]float64, error) {
 			return slices.Repeat([]float64{(1 - 1e-6) / float64(len(scores))}, len(scores)), nil
 		})
-		report := lattice(t, loses, verify.Options{Properties: []verify.Property{verify.Sum}, MaxPrec: 4096})
+		report := lattice(t, loses, verify.Options{Properties: []verify.Property{verify.Sum}})
 		assert.Equal(t, c.want, report.Find(verify.Sum).Verdict, "%v", c.precision)
 	}
 	// The shortcut by regularity needs a proof of regularity, which readings are not.
@@ -130,11 +131,11 @@ func TestZeroProblems(t *testing.T) {
 	report, err := verify.Scores(ctx, p, vectors, verify.Linf, verify.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, verify.Proved, report.Verdict())
-	_, err = verify.Check(ctx, nil, nil, nil, nil, verify.Options{})
-	assert.ErrorIs(t, err, verify.ErrClaim)
-	subject := verify.SubjectFunc(func(verify.Vector) (*verify.Answer, error) { return nil, verify.ErrUndecided })
-	_, err = verify.Check(ctx, subject, subject, verify.ExpEpsilon(eps), &verify.Domain{}, verify.Options{})
-	assert.ErrorIs(t, err, verify.ErrClaim)
+	_, err = verify.Check(ctx, nil, verify.Options{})
+	assert.ErrorIs(t, err, inquiry.ErrClaim)
+	subject := inquiry.SubjectFunc(func(inquiry.Vector) (*inquiry.Answer, error) { return nil, inquiry.ErrUndecided })
+	_, err = verify.Check(ctx, &inquiry.Question{Subject: subject, Exp: inquiry.ExpEpsilon(eps), Domain: &inquiry.Domain{}}, verify.Options{})
+	assert.ErrorIs(t, err, inquiry.ErrClaim)
 }
 
 // TestWitnessHasBothDistributions compares the probabilities of a witness with the mechanism's own.

@@ -1,11 +1,14 @@
 package verify
 
-import "errors"
+import (
+	"errors"
+	"optratio/internal/inquiry"
+)
 
 // direction is a pair of neighbors, with their answers, in the order in which it is looked at.
 type direction struct {
-	a, b  *Answer
-	q, to Vector
+	a, b  *inquiry.Answer
+	q, to inquiry.Vector
 }
 
 func (d direction) reversed() direction { return direction{d.b, d.a, d.to, d.q} }
@@ -24,7 +27,7 @@ var errEnough = errors.New("enough")
 // eachPair asks about the neighbors and visits those whose answers say something of each other: two distributions, or one of them and an
 // event. begin is called before a pair is asked about. whole reports whether nothing was left out: a pair that could not be compared, or a part of an
 // answer that may belong to outputs which have no number.
-func (c *run) eachPair(t *tracker, begin func(q Vector) error, visit func(direction) error) (whole bool, err error) {
+func (c *run) eachPair(t *tracker, begin func(q inquiry.Vector) error, visit func(direction) error) (whole bool, err error) {
 	whole = true
 	for q, other := range c.dom.Neighbors {
 		if err := begin(q); err != nil {
@@ -38,7 +41,7 @@ func (c *run) eachPair(t *tracker, begin func(q Vector) error, visit func(direct
 			whole = false
 			continue
 		}
-		whole = whole && !a.misses() && !b.misses()
+		whole = whole && !a.Misses() && !b.Misses()
 		if err := visit(direction{a, b, q, other}); err != nil {
 			return false, err
 		}

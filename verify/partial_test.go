@@ -8,20 +8,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
 // TestOthersMayNotGain: the first candidate's score rises alone, and it keeps its probability; that the second gains is a violation all the same, as is
 // that it would lose where all others' scores fall.
 func TestOthersMayNotGain(t *testing.T) {
-	q, o := Vector{0, 0, 0}, Vector{1, 0, 0}
+	q, o := inquiry.Vector{0, 0, 0}, inquiry.Vector{1, 0, 0}
 	even, gained, fair := pmf("1/3", "1/3", "1/3"), pmf("1/3", "1/2", "1/6"), pmf("1/2", "1/4", "1/4")
 	for _, c := range []struct {
-		after *Answer
+		after *inquiry.Answer
 		want  Verdict
 	}{{gained, Violated}, {fair, Proved}, {even, Proved}, {pmf("1/4", "1/3", "5/12"), Violated}} {
-		d, subject := asked([][2]Vector{{q, o}}, map[string]*Answer{"[0 0 0]": even, "[1 0 0]": c.after})
-		report, err := Check(context.Background(), subject, subject, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{Monotone}})
+		d, subject := asked([][2]inquiry.Vector{{q, o}}, map[string]*inquiry.Answer{"[0 0 0]": even, "[1 0 0]": c.after})
+		report, err := ask(context.Background(), subject, subject, inquiry.Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{Monotone}})
 		require.NoError(t, err)
 		r := report.Find(Monotone)
 		assert.Equal(t, c.want, r.Verdict, r)
@@ -34,9 +35,9 @@ func TestOthersMayNotGain(t *testing.T) {
 
 // TestWhatIsNeverChosenHasNoRatio: a candidate with the probability 0 at both neighbours adds nothing to privacy or its range, 5/4 · 6/5 = 3/2.
 func TestWhatIsNeverChosenHasNoRatio(t *testing.T) {
-	q, o := Vector{0, 0, 0}, Vector{1, 1, 1}
-	d, subject := asked([][2]Vector{{q, o}}, map[string]*Answer{"[0 0 0]": pmf("1/2", "1/2", "0"), "[1 1 1]": pmf("2/5", "3/5", "0")})
-	report, err := Check(context.Background(), subject, subject, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{DP, BoundedRange, RDP, ZCDP}})
+	q, o := inquiry.Vector{0, 0, 0}, inquiry.Vector{1, 1, 1}
+	d, subject := asked([][2]inquiry.Vector{{q, o}}, map[string]*inquiry.Answer{"[0 0 0]": pmf("1/2", "1/2", "0"), "[1 1 1]": pmf("2/5", "3/5", "0")})
+	report, err := ask(context.Background(), subject, subject, inquiry.Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{DP, BoundedRange, RDP, ZCDP}})
 	require.NoError(t, err)
 	assert.Equal(t, Proved, report.Find(RDP).Verdict)
 	assert.Equal(t, Proved, report.Find(ZCDP).Verdict)
@@ -87,9 +88,9 @@ func TestProvedIsNotAboveTheClaim(t *testing.T) {
 
 // TestRangeNamesBothCandidates: the witness of a range that is too large has the candidate of the largest ratio, here 2, and that of the least, 1/2.
 func TestRangeNamesBothCandidates(t *testing.T) {
-	q, o := Vector{0, 0, 0}, Vector{1, 1, 1}
-	d, subject := asked([][2]Vector{{q, o}}, map[string]*Answer{"[0 0 0]": pmf("1/2", "1/4", "1/4"), "[1 1 1]": pmf("1/4", "1/4", "1/2")})
-	report, err := Check(context.Background(), subject, subject, Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{BoundedRange}})
+	q, o := inquiry.Vector{0, 0, 0}, inquiry.Vector{1, 1, 1}
+	d, subject := asked([][2]inquiry.Vector{{q, o}}, map[string]*inquiry.Answer{"[0 0 0]": pmf("1/2", "1/4", "1/4"), "[1 1 1]": pmf("1/4", "1/4", "1/2")})
+	report, err := ask(context.Background(), subject, subject, inquiry.Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{BoundedRange}})
 	require.NoError(t, err)
 	r := report.Find(BoundedRange)
 	require.Equal(t, Violated, r.Verdict)
@@ -99,21 +100,21 @@ func TestRangeNamesBothCandidates(t *testing.T) {
 // TestDomainsLackPairs: a property is refused where the domain does not have what it is checked on, and no other one is.
 func TestDomainsLackPairs(t *testing.T) {
 	even := pmf("1/2", "1/2")
-	whole, subject := asked([][2]Vector{{{0, 0}, {1, 1}}}, map[string]*Answer{"[0 0]": even, "[1 1]": even})
-	needs := map[Property]func(d *Domain){}
+	whole, subject := asked([][2]inquiry.Vector{{{0, 0}, {1, 1}}}, map[string]*inquiry.Answer{"[0 0]": even, "[1 1]": even})
+	needs := map[Property]func(d *inquiry.Domain){}
 	for _, p := range []Property{Symmetry, Sum, DominatesEM, DominatesEMMean} {
-		needs[p] = func(d *Domain) { d.Vectors = nil }
+		needs[p] = func(d *inquiry.Domain) { d.Vectors = nil }
 	}
-	needs[Shift], needs[Monotone] = func(d *Domain) { d.Shifted = nil }, func(d *Domain) { d.Lowered = nil }
+	needs[Shift], needs[Monotone] = func(d *inquiry.Domain) { d.Shifted = nil }, func(d *inquiry.Domain) { d.Lowered = nil }
 	for _, p := range []Property{DP, BoundedRange, RDP, ZCDP} {
-		needs[p] = func(d *Domain) { d.Neighbors = nil }
+		needs[p] = func(d *inquiry.Domain) { d.Neighbors = nil }
 	}
 	for p, remove := range needs {
 		d := *whole
 		remove(&d)
-		_, err := Check(context.Background(), subject, subject, Rational(big.NewRat(3, 2)), &d, Options{Properties: []Property{p}})
-		assert.ErrorIs(t, err, ErrClaim, p)
-		_, err = Check(context.Background(), subject, subject, Rational(big.NewRat(3, 2)), whole, Options{Properties: []Property{p}})
+		_, err := ask(context.Background(), subject, subject, inquiry.Rational(big.NewRat(3, 2)), &d, Options{Properties: []Property{p}})
+		assert.ErrorIs(t, err, inquiry.ErrClaim, p)
+		_, err = ask(context.Background(), subject, subject, inquiry.Rational(big.NewRat(3, 2)), whole, Options{Properties: []Property{p}})
 		assert.NoError(t, err, p)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/big"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
@@ -19,13 +20,13 @@ func (c *run) ratios() ([]*Result, error) {
 	if tight.seen || !tight.partial && dp.Checked > 0 {
 		dp.TightEps, dp.TightExpEps = tight.log()
 	}
-	if dp.Verdict == Proved && !c.opts.Readings && c.opts.Slack == nil {
+	if dp.Verdict == Proved && !c.opts.readings && c.opts.Slack == nil {
 		dp.TightEps = c.atMostClaimed(dp.TightEps)
 	}
 	c.readOff(dp, "ε", dp.TightEps, c.claimed())
 	if dp.TightEps.IsInf() && ended == nil {
 		var err error
-		if dp.Relaxed, err = c.relax(); err != nil && !errors.Is(err, ErrUndecided) {
+		if dp.Relaxed, err = c.relax(); err != nil && !errors.Is(err, inquiry.ErrUndecided) {
 			return nil, err
 		}
 	}
@@ -51,10 +52,10 @@ func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended e
 		}
 		return nil
 	}
-	exact := !c.opts.Readings || !widest.inexact()
+	exact := !c.opts.readings || !widest.inexact()
 	if widest.seen && c.opts.Range == nil && exact {
-		claim := quotient(c.exp, Rational(big.NewRat(1, 1)), false)
-		switch s, ok := widest.best.compare(claim, c.opts.MaxPrec); {
+		claim := inquiry.Quotient(c.exp, inquiry.Rational(big.NewRat(1, 1)), false)
+		switch s, ok := widest.best.Compare(claim, c.opts.maxPrec); {
 		case ok && s > 0:
 			bounded.fail(nil, widest.witness)
 		case !ok:
@@ -91,8 +92,8 @@ func (c *run) ranged(private, bounded *tracker, tight, widest *greatest, ended e
 func (c *run) claimed() number.Number { return logOf(c.claim) }
 func (c *run) limit() number.Number   { return logOf(c.exp) }
 
-func logOf(v *Value) number.Number {
-	x, _ := quotient(v, Rational(big.NewRat(1, 1)), false).log()
+func logOf(v *inquiry.Value) number.Number {
+	x, _ := inquiry.Quotient(v, inquiry.Rational(big.NewRat(1, 1)), false).Log()
 	return x
 }
 
@@ -122,7 +123,7 @@ func (c *run) atMostClaimed(tight number.Number) number.Number {
 
 // eachRatio goes through the pairs of neighbors until an error ends it.
 func (c *run) eachRatio(private, bounded *tracker, tight, widest *greatest) error {
-	begin := func(q Vector) error {
+	begin := func(q inquiry.Vector) error {
 		private.pair(2 * len(q))
 		bounded.pair(len(q))
 		return nil
@@ -149,12 +150,12 @@ func (c *run) neighbors(t *tracker, tight *greatest, pair direction) error {
 				return err
 			}
 			p, o := d.a.P[r], d.b.P[r]
-			if p.zero(t.precision()) {
+			if p.Zero(t.precision()) {
 				continue
 			}
 			w := func() *Witness { return c.pair(d.q, d.to, r, p, o) }
-			s, ok := p.exceeds(c.allowed(p, o), o, t.precision())
-			if ok && s > 0 && o.zeroed {
+			s, ok := p.Exceeds(c.allowed(p, o), o, t.precision())
+			if ok && s > 0 && o.Zeroed {
 				ok = c.beyondRounding(p)
 			}
 			switch {
@@ -163,33 +164,33 @@ func (c *run) neighbors(t *tracker, tight *greatest, pair direction) error {
 			case s > 0:
 				t.fail(size(r, d.q, d.to), w)
 			}
-			tight.show(c.over(p, o, o.zero(t.precision()), t.precision()), t.precision(), w)
+			tight.show(c.over(p, o, o.Zero(t.precision()), t.precision()), t.precision(), w)
 		}
 	}
 	return nil
 }
 
 // allowed returns what p/o is to be at most: e^ε, with the slack, which by default numbers that are not exact have.
-func (c *run) allowed(p, o *Value) *Value {
-	if c.opts.Slack == nil && c.opts.Readings && inexact(p, o) {
+func (c *run) allowed(p, o *inquiry.Value) *inquiry.Value {
+	if c.opts.Slack == nil && c.opts.readings && inquiry.Inexact(p, o) {
 		return c.most
 	}
 	return c.exp
 }
 
 // over returns p/o, which is not told from 0/0 where o is 0, or was rounded to 0, and p may be.
-func (c *run) over(p, o *Value, oZero bool, limit uint) ratio {
+func (c *run) over(p, o *inquiry.Value, oZero bool, limit uint) inquiry.Ratio {
 	if oZero {
-		if s, ok := p.sign(limit); !ok || s <= 0 || o.zeroed && !c.beyondRounding(p) {
-			return between0
+		if s, ok := p.Sign(limit); !ok || s <= 0 || o.Zeroed && !c.beyondRounding(p) {
+			return inquiry.Between0
 		}
 	}
-	return quotient(p, o, oZero)
+	return inquiry.Quotient(p, o, oZero)
 }
 
 // beyondRounding reports whether p exceeds e^ε times every number that double precision may round to 0.
-func (c *run) beyondRounding(p *Value) bool {
-	s, ok := p.exceeds(c.exp, vanishing, 128)
+func (c *run) beyondRounding(p *inquiry.Value) bool {
+	s, ok := p.Exceeds(c.exp, inquiry.Vanishing, 128)
 	return ok && s > 0
 }
 
@@ -200,8 +201,8 @@ func (c *run) supports(t *tracker, tight, widest *greatest, d direction) error {
 	}
 	w := func() *Witness { return c.onlyOne(d) }
 	t.fail(size(len(d.q), d.q, d.to), w)
-	tight.show(quotient(nil, nil, true), 0, w)
-	widest.show(quotient(nil, nil, true), 0, w)
+	tight.show(inquiry.Quotient(nil, nil, true), 0, w)
+	widest.show(inquiry.Quotient(nil, nil, true), 0, w)
 	return nil
 }
 
@@ -211,7 +212,7 @@ func (c *run) spread(t *tracker, widest *greatest, d direction) {
 	top, bottom := 0, 0
 	for r := range d.a.P {
 		p, o := d.a.P[r], d.b.P[r]
-		pZero, oZero := p.zero(t.precision()), o.zero(t.precision())
+		pZero, oZero := p.Zero(t.precision()), o.Zero(t.precision())
 		if pZero && oZero {
 			continue
 		}
@@ -230,15 +231,15 @@ func (c *run) spread(t *tracker, widest *greatest, d direction) {
 		return out
 	}
 	switch {
-	case most.best.infinite:
+	case most.best.Infinite:
 		widest.show(most.best, 0, w)
-	case least.best.infinite:
+	case least.best.Infinite:
 		widest.show(least.best, 0, w)
 	default:
 		// The range is max p/o · max o/p.
 		for _, up := range most.tops() {
 			for _, down := range least.tops() {
-				widest.show(up.times(down), t.precision(), w)
+				widest.show(up.Times(down), t.precision(), w)
 			}
 		}
 	}

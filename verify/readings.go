@@ -6,17 +6,17 @@ import (
 	"strconv"
 
 	"optratio/internal/decimal"
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
-// How verdicts are taken where numbers are not exact (Options.Readings). Every number stands for an interval of readings. A property is violated
+// How verdicts are taken where numbers are not exact (inquiry.Question). Every number stands for an interval of readings. A property is violated
 // where a comparison fails for every reading. It is proved where every comparison holds for every reading, but for what rounding may do: a limit on
 // numbers that are not exact has a slack, a small part of it, named here, for "proved" and "violated" alike. Privacy is then proved at the upper end of
 // the tight ε, which the verdict states. Otherwise it is undecided. So numbers that are too coarse prove nothing, and a claim that is met exactly can be proved of rounded numbers.
 var (
 	epsSlack   = big.NewRat(1, 1_000_000) // of ε, where Options.Slack does not say otherwise; and of a range and ρ
 	deltaSlack = big.NewRat(1, 1_000)     // of δ
-	vanishing  = Rational(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1074)))
 
 	// openReading is the reason of comparisons that hold for some readings and fail for others.
 	openReading = "the numbers are not known well enough: fractions in strings, or a smaller relative precision where it is true, decide it"
@@ -27,22 +27,22 @@ var (
 const equalityPart = 1e-6
 
 // loose returns e^ε with the slack that numbers have which are not exact.
-func (c *run) loose() *Value {
+func (c *run) loose() *inquiry.Value {
 	if c.opts.Slack != nil {
 		return c.exp
 	}
 	part := new(big.Rat).Add(big.NewRat(1, 1), epsSlack)
-	return refinable(func(prec uint) number.Interval {
+	return inquiry.Refinable(func(prec uint) number.Interval {
 		return number.Exp(number.Log(c.exp.Enclose(prec)).Mul(number.FromRat(part, prec)))
 	})
 }
 
 // withSlack returns e^{ε+slack}.
-func withSlack(exp *Value, slack *big.Rat) *Value {
+func withSlack(exp *inquiry.Value, slack *big.Rat) *inquiry.Value {
 	if slack == nil || slack.Sign() == 0 {
 		return exp
 	}
-	return refinable(func(prec uint) number.Interval {
+	return inquiry.Refinable(func(prec uint) number.Interval {
 		return exp.Enclose(prec).Mul(number.Exp(number.FromRat(slack, prec)))
 	})
 }
@@ -54,8 +54,8 @@ func plus(x, part *big.Rat) *big.Rat {
 }
 
 // excused reports whether, of two numbers that the readings do not tell apart, a exceeds b by no more than rounding may do, in every reading.
-func (t *tracker) excused(a, b *Value) bool {
-	if !t.run.opts.Readings {
+func (t *tracker) excused(a, b *inquiry.Value) bool {
+	if !t.run.opts.readings {
 		return false
 	}
 	over := a.Enclose(128).Hi()

@@ -10,39 +10,40 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 )
 
 // readingsOf checks properties on two neighbors with stated numbers, e^ε = 2 being claimed.
-func readingsOf(t *testing.T, o Options, p, q []*Value) *Report {
+func readingsOf(t *testing.T, o Options, p, q []*inquiry.Value) *Report {
 	t.Helper()
-	space := &Space{Unit: one, Sensitivities: []*big.Rat{one}, Epsilon: parse(t, "2")}
-	a, b := Vector{0, 0}, Vector{1, 0}
-	pair := func(yield func(Vector, Vector) bool) { yield(a, b) }
-	dom := &Domain{Name: "two vectors", Space: space, Neighbors: pair, Shifted: pair, Lowered: pair,
-		Vectors: func(yield func(Vector) bool) { _ = yield(a) && yield(b) }}
-	subject := SubjectFunc(func(v Vector) (*Answer, error) {
+	space := &inquiry.Space{Unit: one, Sensitivities: []*big.Rat{one}, Epsilon: parse(t, "2")}
+	a, b := inquiry.Vector{0, 0}, inquiry.Vector{1, 0}
+	pair := func(yield func(inquiry.Vector, inquiry.Vector) bool) { yield(a, b) }
+	dom := &inquiry.Domain{Name: "two vectors", Space: space, Neighbors: pair, Shifted: pair, Lowered: pair,
+		Vectors: func(yield func(inquiry.Vector) bool) { _ = yield(a) && yield(b) }}
+	subject := inquiry.SubjectFunc(func(v inquiry.Vector) (*inquiry.Answer, error) {
 		if v[0] == 0 {
-			return &Answer{P: p}, nil
+			return &inquiry.Answer{P: p}, nil
 		}
-		return &Answer{P: q}, nil
+		return &inquiry.Answer{P: q}, nil
 	})
-	o.Readings = true
-	report, err := Check(context.Background(), subject, ForMechanism(mechanisms.Exponential(), space), ExpEpsilon(space.Epsilon), dom, o)
+	o.readings = true
+	report, err := ask(context.Background(), subject, inquiry.ForMechanism(mechanisms.Exponential(), space), inquiry.ExpEpsilon(space.Epsilon), dom, o)
 	require.NoError(t, err)
 	return report
 }
 
 // numbersOf reads decimals as JSON numbers of the given relative precision.
-func numbersOf(t *testing.T, precision string, texts ...string) (out []*Value) {
+func numbersOf(t *testing.T, precision string, texts ...string) (out []*inquiry.Value) {
 	t.Helper()
 	part, ok := new(big.Rat).SetString(precision)
 	require.True(t, ok)
 	for _, text := range texts {
 		x, ok := new(big.Rat).SetString(text)
 		require.True(t, ok)
-		out = append(out, Nearly(x, part))
+		out = append(out, inquiry.Nearly(x, part))
 	}
 	return out
 }
@@ -88,7 +89,7 @@ func TestProvedForEveryReading(t *testing.T) {
 
 // With a slack of one's own, a claim is about ε and the slack, of exact numbers too.
 func TestSlack(t *testing.T) {
-	half, three := []*Value{ratio64(1, 2), ratio64(1, 2)}, []*Value{ratio64(751, 1000), ratio64(249, 1000)} // e^ε = 500/249, ε = ln 2 + 0.00401
+	half, three := []*inquiry.Value{ratio64(1, 2), ratio64(1, 2)}, []*inquiry.Value{ratio64(751, 1000), ratio64(249, 1000)} // e^ε = 500/249, ε = ln 2 + 0.00401
 	for text, want := range map[string]Verdict{"0": Violated, "4/1000": Violated, "41/10000": Proved} {
 		slack, _ := new(big.Rat).SetString(text)
 		dp := readingsOf(t, Options{Properties: []Property{DP}, Slack: slack}, half, three).Properties[0]
@@ -231,11 +232,11 @@ func TestNoDistributionDecidesNothing(t *testing.T) {
 	} {
 		for _, precision := range []string{"1e-9", "0"} {
 			p, q := numbersOf(t, precision, c.p...), numbersOf(t, precision, half...)
-			place, value, is := (&Answer{P: p}).Fault()
+			place, value, is := (&inquiry.Answer{P: p}).Fault()
 			require.True(t, is)
 			require.Equal(t, c.place, place)
 			require.InDelta(t, c.value, value.Float64(), 1e-12)
-			for _, rows := range [][2][]*Value{{p, q}, {q, p}, {p, p}} {
+			for _, rows := range [][2][]*inquiry.Value{{p, q}, {q, p}, {p, p}} {
 				asked := slices.DeleteFunc(All(), func(p Property) bool { return p == DominatesEM || p == DominatesEMMean }) // which are about one row
 				report := readingsOf(t, Options{Properties: asked, Rho: big.NewRat(10, 1), Delta: big.NewRat(9, 10)}, rows[0], rows[1])
 				for _, r := range report.Properties {
@@ -253,9 +254,9 @@ func TestNoDistributionDecidesNothing(t *testing.T) {
 			}
 		}
 	}
-	_, _, is := (&Answer{P: numbersOf(t, "1e-9", "0.333333333", "0.666666667")}).Fault()
+	_, _, is := (&inquiry.Answer{P: numbersOf(t, "1e-9", "0.333333333", "0.666666667")}).Fault()
 	require.False(t, is)
-	_, _, is = (&Answer{Event: "error"}).Fault()
+	_, _, is = (&inquiry.Answer{Event: "error"}).Fault()
 	require.False(t, is)
 }
 

@@ -5,12 +5,13 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
 // both asks the subject about two vectors. Outcomes that one of the answers does not have, because they are labels that came later, have the
 // probability 0 there.
-func (c *run) both(q, other Vector) (a, b *Answer, err error) {
+func (c *run) both(q, other inquiry.Vector) (a, b *inquiry.Answer, err error) {
 	if a, err = c.subject.Answer(q); err != nil {
 		return nil, nil, err
 	}
@@ -18,34 +19,25 @@ func (c *run) both(q, other Vector) (a, b *Answer, err error) {
 		return nil, nil, err
 	}
 	n := max(len(a.P), len(b.P))
-	return a.padded(n), b.padded(n), nil
-}
-
-// padded returns the answer with at least n probabilities, unless it is an event.
-func (a *Answer) padded(n int) *Answer {
-	if a.Event != "" || len(a.P) >= n {
-		return a
-	}
-	zeros := slices.Repeat([]*Value{Rational(new(big.Rat))}, n-len(a.P))
-	return &Answer{P: slices.Concat(a.P, zeros)}
+	return a.Padded(n), b.Padded(n), nil
 }
 
 // agree requires that a and b are equal in the tracker's property.
-func (t *tracker) agree(a, b *Value, size []int64, w func() *Witness) error {
+func (t *tracker) agree(a, b *inquiry.Value, size []int64, w func() *Witness) error {
 	return t.require(a, b, func(sign int) bool { return sign == 0 }, size, w)
 }
 
 // notAbove requires a <= b in the tracker's property.
-func (t *tracker) notAbove(a, b *Value, size []int64, w func() *Witness) error {
+func (t *tracker) notAbove(a, b *inquiry.Value, size []int64, w func() *Witness) error {
 	return t.require(a, b, func(sign int) bool { return sign <= 0 }, size, w)
 }
 
 // require counts a comparison and records a violation where the sign of a - b is not allowed.
-func (t *tracker) require(a, b *Value, allowed func(sign int) bool, size []int64, w func() *Witness) error {
+func (t *tracker) require(a, b *inquiry.Value, allowed func(sign int) bool, size []int64, w func() *Witness) error {
 	if err := t.step(); err != nil {
 		return err
 	}
-	switch s, ok := a.compare(b, t.precision()); {
+	switch s, ok := a.Compare(b, t.precision()); {
 	case !ok:
 		if !(allowed(1) || t.excused(a, b)) || !(allowed(-1) || t.excused(b, a)) {
 			t.unclear()
@@ -72,7 +64,7 @@ func (c *run) symmetry(t *tracker) error {
 		return nil
 	}
 	for q := range c.dom.Vectors {
-		sorted, _ := sortVector(q)
+		sorted, _ := inquiry.SortVector(q)
 		if !c.has(sorted) {
 			continue
 		}
@@ -93,7 +85,7 @@ func (c *run) symmetry(t *tracker) error {
 }
 
 // related compares two vectors with the same scores up to their order and a shift, or the tied candidates of one.
-func (c *run) related(t *tracker, q, other Vector) error {
+func (c *run) related(t *tracker, q, other inquiry.Vector) error {
 	a, b, ok, err := c.comparable(t, q, other)
 	if err != nil || !ok {
 		return err
@@ -101,7 +93,7 @@ func (c *run) related(t *tracker, q, other Vector) error {
 	if a.Event != "" || b.Event != "" {
 		return c.events(t, a, b, q, other)
 	}
-	shift := other.best() - q.best()
+	shift := other.Best() - q.Best()
 	for r := range q {
 		for s := range other {
 			if other[s]-q[r] != shift || slices.Equal(q, other) && s <= r {
@@ -122,11 +114,11 @@ func (c *run) related(t *tracker, q, other Vector) error {
 	return nil
 }
 
-func (c *run) has(q Vector) bool { return c.dom.Has == nil || c.dom.Has(q) }
+func (c *run) has(q inquiry.Vector) bool { return c.dom.Has == nil || c.dom.Has(q) }
 
 // placed compares a vector with its scores in descending order.
-func (c *run) placed(t *tracker, q Vector) error {
-	sorted, place := sortVector(q)
+func (c *run) placed(t *tracker, q inquiry.Vector) error {
+	sorted, place := inquiry.SortVector(q)
 	a, b, ok, err := c.comparable(t, q, sorted)
 	if err != nil || !ok {
 		return err
@@ -148,7 +140,7 @@ func (c *run) placed(t *tracker, q Vector) error {
 }
 
 // pair describes two probabilities of candidate r.
-func (c *run) pair(q, other Vector, r int, p, o *Value) *Witness {
+func (c *run) pair(q, other inquiry.Vector, r int, p, o *inquiry.Value) *Witness {
 	w := &Witness{
 		Scores: c.dom.Space.Scores(q), Neighbor: c.dom.Space.Scores(other),
 		Candidate: &r, P: p.Number(), PNeighbor: o.Number(),
@@ -162,7 +154,7 @@ func (c *run) pair(q, other Vector, r int, p, o *Value) *Witness {
 // maxShown is the number of candidates up to which a witness has all probabilities of its two score vectors.
 const maxShown = 20
 
-func numbers(values []*Value) []number.Number {
+func numbers(values []*inquiry.Value) []number.Number {
 	var out []number.Number
 	for _, v := range values {
 		out = append(out, v.Number())
@@ -173,7 +165,7 @@ func numbers(values []*Value) []number.Number {
 const unanswered = "not every question was answered with probabilities"
 
 // silent reports whether two answers say nothing about each other, as neither is a pmf. That leaves the property undecided.
-func (t *tracker) silent(a, b *Answer) bool {
+func (t *tracker) silent(a, b *inquiry.Answer) bool {
 	silent := a.Event != "" && b.Event != ""
 	if silent {
 		t.undecide(unanswered)
@@ -183,7 +175,7 @@ func (t *tracker) silent(a, b *Answer) bool {
 
 // events compares two answers, one of which at least is no pmf: they differ where the other one is, and where
 // neither is there is nothing to compare.
-func (c *run) events(t *tracker, a, b *Answer, q, other Vector) error {
+func (c *run) events(t *tracker, a, b *inquiry.Answer, q, other inquiry.Vector) error {
 	if t.silent(a, b) {
 		return nil
 	}
@@ -198,8 +190,8 @@ func (c *run) events(t *tracker, a, b *Answer, q, other Vector) error {
 }
 
 // eventPair says that q gives an event and other does not.
-func (c *run) eventPair(q, other Vector) *Witness {
-	w := c.pair(q, other, 0, Rational(big.NewRat(1, 1)), Rational(new(big.Rat)))
+func (c *run) eventPair(q, other inquiry.Vector) *Witness {
+	w := c.pair(q, other, 0, inquiry.Rational(big.NewRat(1, 1)), inquiry.Rational(new(big.Rat)))
 	w.Candidate, w.Event = nil, "error"
 	return w
 }
@@ -272,7 +264,7 @@ func (c *run) monotone(t *tracker) error {
 				return size(at, q, other)
 			}
 			// What needs no shift says more than what does.
-			return append([]int64{needsShift(steps, r)}, size(at, q, other)...)
+			return append([]int64{inquiry.NeedsShift(steps, r)}, size(at, q, other)...)
 		}
 		for r, step := range steps {
 			if step == most {
@@ -289,43 +281,9 @@ func (c *run) monotone(t *tracker) error {
 	return nil
 }
 
-// needsShift returns 0 where candidate r moves one way or not at all and every other one the other way or not at all, and 1 otherwise.
-func needsShift(steps []int64, r int) int64 {
-	up, down := true, true
-	for s, step := range steps {
-		if s == r {
-			step = -step
-		}
-		up, down = up && step <= 0, down && step >= 0
-	}
-	if up || down {
-		return 0
-	}
-	return 1
-}
-
-// NeedsShift reports whether the witness's two vectors are related by its property only after a number is added to all scores of
-// one: what it refutes is then that the mechanism has the property and is shift-invariant, not the property alone.
-func (w *Witness) NeedsShift(p Property) bool {
-	if w.Candidate == nil || len(w.Scores) == 0 || len(w.Neighbor) != len(w.Scores) {
-		return false
-	}
-	switch p {
-	case Symmetry:
-		return slices.MaxFunc(w.Scores, (*big.Rat).Cmp).Cmp(slices.MaxFunc(w.Neighbor, (*big.Rat).Cmp)) != 0
-	case Monotone:
-		steps := make([]int64, len(w.Scores))
-		for r, q := range w.Scores {
-			steps[r] = int64(w.Neighbor[r].Cmp(q))
-		}
-		return needsShift(steps, *w.Candidate) > 0
-	}
-	return false
-}
-
 // sum checks that probabilities are not negative and sum to 1.
 func (c *run) sum(t *tracker) error {
-	one := Rational(big.NewRat(1, 1))
+	one := inquiry.Rational(big.NewRat(1, 1))
 	for q := range c.dom.Vectors {
 		a, err := c.subject.Answer(q)
 		if err != nil {
@@ -335,13 +293,13 @@ func (c *run) sum(t *tracker) error {
 			t.undecide(unanswered)
 			continue
 		}
-		total := Rational(new(big.Rat))
+		total := inquiry.Rational(new(big.Rat))
 		for r, p := range a.P {
-			total = total.add(p)
-			if lo, _ := p.bounds(); lo >= 0 {
+			total = total.Add(p)
+			if lo, _ := p.Bounds(); lo >= 0 {
 				continue
 			}
-			switch s, ok := p.sign(t.precision()); {
+			switch s, ok := p.Sign(t.precision()); {
 			case !ok:
 				t.unclear()
 			case s < 0:
@@ -392,7 +350,7 @@ func (c *run) dominates(t *tracker, mean bool) error {
 }
 
 // worstFirst returns the candidates in the order of their scores.
-func worstFirst(q Vector) []int {
+func worstFirst(q inquiry.Vector) []int {
 	order := make([]int, len(q))
 	for i := range order {
 		order[i] = i
@@ -402,31 +360,31 @@ func worstFirst(q Vector) []int {
 }
 
 // errorOf returns by how much a candidate is worse than the best, in the user's units.
-func (c *run) errorOf(q Vector, r int) *big.Rat {
-	return c.dom.Space.Scores(Vector{q.best() - q[r]})[0]
+func (c *run) errorOf(q inquiry.Vector, r int) *big.Rat {
+	return c.dom.Space.Scores(inquiry.Vector{q.Best() - q[r]})[0]
 }
 
 // meanError returns the expected error.
-func (c *run) meanError(q Vector, p []*Value) *Value {
-	mean := Rational(new(big.Rat))
+func (c *run) meanError(q inquiry.Vector, p []*inquiry.Value) *inquiry.Value {
+	mean := inquiry.Rational(new(big.Rat))
 	for _, r := range worstFirst(q) {
-		if q[r] == q.best() {
+		if q[r] == q.Best() {
 			break
 		}
-		mean = mean.add(Rational(c.errorOf(q, r)).mul(p[r]))
+		mean = mean.Add(inquiry.Rational(c.errorOf(q, r)).Mul(p[r]))
 	}
 	return mean
 }
 
 // worseTails compares Pr[error >= t] at the error of every candidate that is not one of the best.
-func (c *run) worseTails(t *tracker, q Vector, p, em []*Value) error {
-	own, theirs := Rational(new(big.Rat)), Rational(new(big.Rat))
+func (c *run) worseTails(t *tracker, q inquiry.Vector, p, em []*inquiry.Value) error {
+	own, theirs := inquiry.Rational(new(big.Rat)), inquiry.Rational(new(big.Rat))
 	order := worstFirst(q)
 	for at, r := range order {
-		if q[r] == q.best() {
+		if q[r] == q.Best() {
 			break
 		}
-		own, theirs = own.add(p[r]), theirs.add(em[r])
+		own, theirs = own.Add(p[r]), theirs.Add(em[r])
 		if q[order[at+1]] == q[r] {
 			continue // the rest of the tie belongs to the same t
 		}
@@ -438,7 +396,7 @@ func (c *run) worseTails(t *tracker, q Vector, p, em []*Value) error {
 }
 
 // worse records a violation where p > em.
-func (c *run) worse(t *tracker, q Vector, r int, at *big.Rat, p, em *Value) error {
+func (c *run) worse(t *tracker, q inquiry.Vector, r int, at *big.Rat, p, em *inquiry.Value) error {
 	return t.notAbove(p, em, size(r, q), func() *Witness {
 		return &Witness{Scores: c.dom.Space.Scores(q), T: at, P: p.Number(), PEM: em.Number()}
 	})

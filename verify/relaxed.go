@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"optratio/internal/decimal"
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
@@ -49,7 +50,7 @@ func (c *run) relax() (*Relaxed, error) {
 	g := &greatest{}
 	least, _ := tiny.Float64()
 	quiet := &tracker{run: c, res: &Result{}}
-	ask := func(Vector) error { return c.ctx.Err() }
+	ask := func(inquiry.Vector) error { return c.ctx.Err() }
 	whole, err := c.eachPair(quiet, ask, func(pair direction) error {
 		if pair.a.Event != "" || pair.b.Event != "" {
 			return errEnough
@@ -57,8 +58,8 @@ func (c *run) relax() (*Relaxed, error) {
 		for r := range pair.a.P {
 			for _, d := range []direction{pair, pair.reversed()} {
 				p, o := d.a.P[r], d.b.P[r]
-				if _, hi := p.bounds(); hi > least {
-					g.show(c.over(p, o, o.zero(128), 128), 128, nil)
+				if _, hi := p.Bounds(); hi > least {
+					g.show(c.over(p, o, o.Zero(128), 128), 128, nil)
 				}
 			}
 		}
@@ -80,7 +81,7 @@ func (c *run) relax() (*Relaxed, error) {
 		return nil, err
 	}
 	at := *c
-	at.exp = refinable(func(prec uint) number.Interval { return number.ExpRat(eps, prec) })
+	at.exp = inquiry.Refinable(func(prec uint) number.Interval { return number.ExpRat(eps, prec) })
 	at.claim, at.most = at.exp, at.exp
 	at.opts.Delta, at.opts.Progress, at.opts.limit = big.NewRat(1, 1), nil, 0
 	res, err := at.approximate()

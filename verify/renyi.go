@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
@@ -102,7 +103,7 @@ func (c *run) aim(zcdp *Result, attained func() *Witness) error {
 	hi, bounded := zcdp.Rho.Upper()
 	switch {
 	case bounded && hi.Cmp(c.opts.Rho) <= 0:
-	case bounded && c.opts.Readings && lo.Cmp(c.opts.Rho) <= 0 && hi.Cmp(plus(c.opts.Rho, epsSlack)) <= 0:
+	case bounded && c.opts.readings && lo.Cmp(c.opts.Rho) <= 0 && hi.Cmp(plus(c.opts.Rho, epsSlack)) <= 0:
 	case lo.Cmp(c.opts.Rho) > 0:
 		t.fail(nil, attained)
 	default:
@@ -120,12 +121,12 @@ func (c *run) aim(zcdp *Result, attained func() *Witness) error {
 			zcdp.Rho = number.Bounds(lo, implied(eta))
 		}
 		most := c.opts.Rho
-		if c.opts.Readings {
+		if c.opts.readings {
 			most = plus(most, epsSlack)
 		}
 		switch {
 		case ok && implied(eta).Cmp(most) <= 0:
-		case c.opts.Readings:
+		case c.opts.readings:
 			t.undecide(openReading)
 		default:
 			t.undecide("the enclosure of ρ does not tell whether it is at most the target")
@@ -156,7 +157,7 @@ func (d *divergences) enclose() (whole bool, err error) {
 			return false, err
 		}
 	}
-	begin := func(Vector) error {
+	begin := func(inquiry.Vector) error {
 		for range d.orders {
 			if err := d.t.step(); err != nil {
 				return err
@@ -205,7 +206,7 @@ func (d *divergences) enclose() (whole bool, err error) {
 // include takes a pair into account, in one direction.
 func (d *divergences) include(x *contrast, w direction) {
 	for _, r := range x.alone {
-		if s, ok := w.a.P[r].sign(d.t.precision()); !ok || s < 0 {
+		if s, ok := w.a.P[r].Sign(d.t.precision()); !ok || s < 0 {
 			d.open = true // 0 in some readings
 			continue
 		}
@@ -235,11 +236,11 @@ type contrast struct {
 // contrasts returns the contrast of a pair, and that of the pair in the other order.
 func (d *divergences) contrasts(w direction) (forth, back *contrast) {
 	forth, back = &contrast{}, &contrast{}
-	type pair struct{ p, o *Value }
+	type pair struct{ p, o *inquiry.Value }
 	place := map[pair]int{}
 	for r, p := range w.a.P {
 		o := w.b.P[r]
-		pZero, oZero := p.zero(d.t.precision()), o.zero(d.t.precision())
+		pZero, oZero := p.Zero(d.t.precision()), o.Zero(d.t.precision())
 		switch {
 		case pZero && oZero:
 			continue
@@ -303,8 +304,8 @@ func (x *contrast) order(alpha *big.Rat) number.Interval {
 func (c *run) mostLikely(d direction) *Witness {
 	at, most := 0, 0.0
 	for r := range d.a.P {
-		_, p := d.a.P[r].bounds()
-		_, o := d.b.P[r].bounds()
+		_, p := d.a.P[r].Bounds()
+		_, o := d.b.P[r].Bounds()
 		if ratio := max(p/o, o/p); ratio > most {
 			at, most = r, ratio
 		}

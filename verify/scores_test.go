@@ -4,12 +4,11 @@ import (
 	"context"
 	"math"
 	"math/big"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -81,7 +80,7 @@ func TestMonotonicScoresAtTheirParameter(t *testing.T) {
 		require.NoError(t, err)
 		require.InDelta(t, coarse.Find(DP).TightEps.Float64(), fine.Find(DP).TightEps.Float64(), 1e-15, name)
 		if name == "pf" {
-			require.Equal(t, "(0, 0, -1)", ScoresText(fine.Find(DP).Attained.Neighbor), "in steps of Δ = 1")
+			require.Equal(t, "(0, 0, -1)", inquiry.ScoresText(fine.Find(DP).Attained.Neighbor), "in steps of Δ = 1")
 		}
 	}
 }
@@ -128,43 +127,6 @@ func TestPerCandidateSensitivities(t *testing.T) {
 	require.Equal(t, Violated, dp.Verdict)
 	require.Equal(t, "81/16", dp.TightExpEps.RatString())
 	require.Equal(t, "scores (0, 0) and (-1, 1), candidate 0: 0.5 and 0.0987654320987…", dp.Witness.String())
-}
-
-// Above five candidates only extreme and random neighbors are asked for; both models must contain
-// the worst one of a regular mechanism.
-func TestStepsContainTheWorstNeighbor(t *testing.T) {
-	for _, n := range []int{1, 2, 5, 6, 9} {
-		deltas := make([]int64, n)
-		for i := range deltas {
-			deltas[i] = int64(i + 1)
-		}
-		for _, m := range []Neighborhood{Linf, Monotonic} {
-			steps := slices.Collect(m.Steps(deltas, rand.New(rand.NewPCG(1, 1))))
-			worst := make(Vector, n)
-			for i := range worst {
-				worst[i] = -deltas[i]
-				if m == Monotonic {
-					worst[i] = 0
-				}
-			}
-			worst[n-1] = deltas[n-1]
-			require.Contains(t, steps, worst, "%s, n = %d", m, n)
-			for _, s := range steps {
-				low, high := int64(0), int64(0)
-				for i, x := range s {
-					require.LessOrEqual(t, max(x, -x), deltas[i])
-					low, high = min(low, x), max(high, x)
-				}
-				require.False(t, m == Monotonic && low < 0 && high > 0)
-			}
-			if n <= allCorners && m == Linf {
-				require.Len(t, steps, power(3, n)-1)
-			}
-			if n <= allCorners && m == Monotonic {
-				require.Len(t, steps, 2*(power(2, n)-1))
-			}
-		}
-	}
 }
 
 func TestScoresRefusesNonsense(t *testing.T) {

@@ -10,23 +10,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
 // line is a domain of n+1 vectors (i, 0) in a row, each a neighbor of the next one. Candidate 0 has the probability 1/2 but at the end, where it has 1/4, so that e^ε is 2.
-func line(n int64) (*Domain, Subject) {
-	d := &Domain{
-		Space: &Space{Unit: big.NewRat(1, 1)},
-		Vectors: func(yield func(Vector) bool) {
-			for i := int64(0); i <= n && yield(Vector{i, 0}); i++ {
+func line(n int64) (*inquiry.Domain, inquiry.Subject) {
+	d := &inquiry.Domain{
+		Space: &inquiry.Space{Unit: big.NewRat(1, 1)},
+		Vectors: func(yield func(inquiry.Vector) bool) {
+			for i := int64(0); i <= n && yield(inquiry.Vector{i, 0}); i++ {
 			}
 		},
-		Neighbors: func(yield func(Vector, Vector) bool) {
-			for i := int64(0); i < n && yield(Vector{i, 0}, Vector{i + 1, 0}); i++ {
+		Neighbors: func(yield func(inquiry.Vector, inquiry.Vector) bool) {
+			for i := int64(0); i < n && yield(inquiry.Vector{i, 0}, inquiry.Vector{i + 1, 0}); i++ {
 			}
 		},
 	}
-	return d, SubjectFunc(func(q Vector) (*Answer, error) {
+	return d, inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
 		if q[0] == n {
 			return pmf("1/4", "3/4"), nil
 		}
@@ -39,7 +40,7 @@ func TestStoppedIsALowerBound(t *testing.T) {
 	d, subject := line(100)
 	check := func(limit int64, p Property, o Options) *Result {
 		o.Properties, o.limit = []Property{p}, limit
-		r, err := Check(context.Background(), subject, subject, Rational(big.NewRat(9, 8)), d, o)
+		r, err := ask(context.Background(), subject, subject, inquiry.Rational(big.NewRat(9, 8)), d, o)
 		require.NoError(t, err)
 		return r.Find(p)
 	}
@@ -71,7 +72,7 @@ func TestStoppedIsALowerBound(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for p, name := range map[Property]string{DP: "tight_eps", ApproximateDP: "tight_delta", BoundedRange: "range", ZCDP: "rho"} {
-		r, err := Check(ctx, subject, subject, Rational(big.NewRat(9, 8)), d, Options{Properties: []Property{p}})
+		r, err := ask(ctx, subject, subject, inquiry.Rational(big.NewRat(9, 8)), d, Options{Properties: []Property{p}})
 		require.NoError(t, err)
 		assert.Zero(t, r.Find(p).Checked, p)
 		assert.Equal(t, "null", field(r.Find(p), name), p)
@@ -99,7 +100,7 @@ func TestNothingComparedIsNoNumber(t *testing.T) {
 func TestAskedBeforeFacts(t *testing.T) {
 	d, subject := line(100)
 	d.Shifted, d.Lowered, d.Permuted = d.Neighbors, d.Neighbors, d.Neighbors
-	d.byConstruction = "by construction"
+	d.ByConstruction = "by construction"
 	for _, asked := range []Property{DP, ApproximateDP, BoundedRange, ZCDP} {
 		ctx, cancel := context.WithCancel(context.Background())
 		o := Options{Properties: []Property{asked}, Facts: []Property{Sum, Monotone, Symmetry, Shift, DominatesEM}}
@@ -108,9 +109,9 @@ func TestAskedBeforeFacts(t *testing.T) {
 				cancel()
 			}
 		}
-		r, err := Check(ctx, subject, subject, Rational(big.NewRat(9, 8)), d, o)
+		r, err := ask(ctx, subject, subject, inquiry.Rational(big.NewRat(9, 8)), d, o)
 		require.NoError(t, err)
-		whole, err := Check(context.Background(), subject, subject, Rational(big.NewRat(9, 8)), d, Options{Properties: []Property{asked}})
+		whole, err := ask(context.Background(), subject, subject, inquiry.Rational(big.NewRat(9, 8)), d, Options{Properties: []Property{asked}})
 		require.NoError(t, err)
 		assert.Equal(t, whole.Find(asked).String(), r.Find(asked).String())
 		assert.NotEqual(t, Undecided, r.Find(asked).Verdict)

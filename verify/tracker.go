@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"optratio/internal/inquiry"
 	"slices"
 	"strings"
-	"time"
 )
 
 // tracker gathers what the comparisons of one property say.
@@ -44,7 +44,7 @@ func (t *tracker) total() int64 {
 		return 0
 	}
 	if t.all == 0 {
-		t.all = cmp.Or(t.run.dom.pairs(), -1)
+		t.all = cmp.Or(t.run.dom.Count(), -1)
 	}
 	all := t.all
 	if all < 0 || all > math.MaxInt64/t.cost {
@@ -55,26 +55,6 @@ func (t *tracker) total() int64 {
 
 // manyChecked is how many comparisons there have to be before it pays to count all.
 const manyChecked = 1 << 14
-
-// Pairs are counted one by one up to this number, and for this time.
-const (
-	mostCounted = 500_000
-	countedTime = 200 * time.Millisecond
-)
-
-// pairs returns how many pairs of neighbors there are; 0 where that is not known.
-func (d *Domain) pairs() (n int64) {
-	if d.Pairs > 0 {
-		return d.Pairs
-	}
-	began := time.Now()
-	for range d.Neighbors {
-		if n++; n > mostCounted || n%256 == 0 && time.Since(began) > countedTime {
-			return 0
-		}
-	}
-	return n
-}
 
 // step counts a comparison, and reports errStop when it is time to end.
 func (t *tracker) step() error {
@@ -113,16 +93,16 @@ func (t *tracker) precision() uint {
 	if t.undecided != "" {
 		return 64
 	}
-	return t.run.opts.MaxPrec
+	return t.run.opts.maxPrec
 }
 
 // unclear records a comparison that was not decided.
 func (t *tracker) unclear() {
-	if t.run.opts.Readings {
+	if t.run.opts.readings {
 		t.undecide(openReading)
 		return
 	}
-	t.undecide(fmt.Sprintf("enclosures of %d bits do not tell two numbers apart", t.run.opts.MaxPrec))
+	t.undecide(fmt.Sprintf("enclosures of %d bits do not tell two numbers apart", t.run.opts.maxPrec))
 }
 
 // fail records a violation, to be described by witness where no smaller one turns up.
@@ -134,8 +114,8 @@ func (t *tracker) fail(size []int64, witness func() *Witness) {
 
 // finish sets the verdict.
 func (t *tracker) finish(err error) error {
-	if errors.Is(err, ErrUndecided) {
-		t.undecide(strings.TrimPrefix(err.Error(), ErrUndecided.Error()+": "))
+	if errors.Is(err, inquiry.ErrUndecided) {
+		t.undecide(strings.TrimPrefix(err.Error(), inquiry.ErrUndecided.Error()+": "))
 	} else if err != nil && !errors.Is(err, errStop) {
 		return err
 	}
@@ -155,7 +135,7 @@ func (t *tracker) finish(err error) error {
 }
 
 // size orders witnesses: fewer candidates, smaller and fewer scores other than 0, lower in place.
-func size(r int, vectors ...Vector) []int64 {
+func size(r int, vectors ...inquiry.Vector) []int64 {
 	var n, sum, nonzero int64
 	for _, q := range vectors {
 		n = int64(len(q))

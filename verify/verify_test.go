@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -141,13 +142,13 @@ func TestOrbitsGiveWhatVectorsGive(t *testing.T) {
 		p := problem(t, name, "3/2")
 		l, err := lattice.New(3, 3)
 		require.NoError(t, err)
-		space := &Space{Unit: one, Gap: 2, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon}
-		own := ForMechanism(p.Mechanism, space)
+		space := &inquiry.Space{Unit: one, Gap: 2, Sensitivities: p.Sensitivities, Epsilon: p.Epsilon}
+		own := inquiry.ForMechanism(p.Mechanism, space)
 		em, err := mechanisms.Lookup("em")
 		require.NoError(t, err)
-		full := latticeDomain(l, space, 1)
-		full.representatives = nil
-		slow, err := Check(context.Background(), Remember(own), Remember(own.like(em)), own.ExpEpsilon(), full, Options{Properties: All()[:8]})
+		full := inquiry.LatticeDomain(l, space, 1)
+		full.Representatives = nil
+		slow, err := ask(context.Background(), inquiry.Remember(own), inquiry.Remember(own.Like(em)), own.ExpEpsilon(), full, Options{Properties: All()[:8]})
 		require.NoError(t, err)
 		fast := check(t, p, 3, 3, All()[:8]...)
 		for _, r := range slow.Properties {
@@ -340,4 +341,9 @@ func TestFinerLattices(t *testing.T) {
 	}
 	_, err := Lattice(context.Background(), problem(t, "pf", "3/2"), 2, 1<<19, Options{Step: 4})
 	require.ErrorIs(t, err, lattice.ErrSize)
+}
+
+// ask is Check of a question in parts.
+func ask(ctx context.Context, subject, em inquiry.Subject, exp *inquiry.Value, dom *inquiry.Domain, o Options) (*Report, error) {
+	return Check(ctx, &inquiry.Question{Subject: subject, EM: em, Exp: exp, Domain: dom, Readings: o.readings}, o)
 }

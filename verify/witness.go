@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"optratio/internal/escape"
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
@@ -68,10 +69,10 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 		P: w.P, PNeighbor: w.PNeighbor, PEM: w.PEM, PExpected: w.PExpected, PMF: w.PMF, NeighborPMF: w.NeighborPMF,
 	}
 	if w.Input == nil {
-		f.Scores = ScoresJSON(w.Scores)
+		f.Scores = inquiry.ScoresJSON(w.Scores)
 	}
 	if w.Neighbor != nil {
-		f.Neighbor = ScoresJSON(w.Neighbor)
+		f.Neighbor = inquiry.ScoresJSON(w.Neighbor)
 	}
 	if w.Distance != nil {
 		f.Distance = number.Exact(w.Distance)
@@ -88,42 +89,21 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// ScoresJSON writes exact scores as JSON numbers where they are finite decimals, as strings
-// "p/q" otherwise.
-func ScoresJSON(scores []*big.Rat) []json.RawMessage {
-	out := make([]json.RawMessage, len(scores))
-	for i, s := range scores {
-		out[i] = json.RawMessage(ScoreText(s))
-		if strings.Contains(string(out[i]), "/") {
-			out[i] = json.RawMessage(`"` + string(out[i]) + `"`)
-		}
-	}
-	return out
-}
-
-// ScoreText returns s as a decimal where it is finite and not long, as p/q otherwise.
-func ScoreText(s *big.Rat) string {
-	if digits, exact := s.FloatPrec(); exact && digits <= 30 {
-		return s.FloatString(digits)
-	}
-	return s.RatString()
-}
-
 // String describes the witness in one line.
 func (w *Witness) String() string {
 	var b strings.Builder
 	switch {
 	case w.NeighborInput != nil:
-		fmt.Fprintf(&b, "inputs %s and %s", InputText(w.Input), InputText(w.NeighborInput))
+		fmt.Fprintf(&b, "inputs %s and %s", inquiry.InputText(w.Input), inquiry.InputText(w.NeighborInput))
 	case w.Input != nil:
-		fmt.Fprintf(&b, "input %s", InputText(w.Input))
+		fmt.Fprintf(&b, "input %s", inquiry.InputText(w.Input))
 	case w.Neighbor != nil:
-		fmt.Fprintf(&b, "scores %s and %s", ScoresText(w.Scores), ScoresText(w.Neighbor))
+		fmt.Fprintf(&b, "scores %s and %s", inquiry.ScoresText(w.Scores), inquiry.ScoresText(w.Neighbor))
 	default:
-		fmt.Fprintf(&b, "scores %s", ScoresText(w.Scores))
+		fmt.Fprintf(&b, "scores %s", inquiry.ScoresText(w.Scores))
 	}
 	if w.Distance != nil {
-		fmt.Fprintf(&b, " at distance %s", ScoreText(w.Distance))
+		fmt.Fprintf(&b, " at distance %s", inquiry.ScoreText(w.Distance))
 	}
 	switch {
 	case w.Event != "":
@@ -140,7 +120,7 @@ func (w *Witness) String() string {
 	}
 	switch {
 	case w.T != nil:
-		fmt.Fprintf(&b, ": Pr[error >= %s] is %s, of em %s", ScoreText(w.T), w.P, w.PEM)
+		fmt.Fprintf(&b, ": Pr[error >= %s] is %s, of em %s", inquiry.ScoreText(w.T), w.P, w.PEM)
 	case w.PEM.IsValid():
 		fmt.Fprintf(&b, ": expected error %s, of em %s", w.P, w.PEM)
 	case w.PExpected.IsValid():
@@ -151,22 +131,4 @@ func (w *Witness) String() string {
 		fmt.Fprintf(&b, ": %s", w.P)
 	}
 	return escape.Line(b.String())
-}
-
-// InputText returns a JSON value as it was given; of one that is long, the beginning.
-func InputText(value json.RawMessage) string {
-	const most = 120
-	if len(value) <= most {
-		return string(value)
-	}
-	return strings.ToValidUTF8(string(value[:most]), "") + "…"
-}
-
-// ScoresText returns scores as (0, -1, 1/3).
-func ScoresText(scores []*big.Rat) string {
-	parts := make([]string, len(scores))
-	for i, s := range scores {
-		parts[i] = ScoreText(s)
-	}
-	return "(" + strings.Join(parts, ", ") + ")"
 }

@@ -1,9 +1,8 @@
 package audit
 
 import (
+	"optratio/internal/inquiry"
 	"sync"
-
-	"optratio/verify"
 )
 
 // mostChildren bounds the children of one audit.
@@ -64,7 +63,7 @@ func (s *program) deal(samples int64, draw func(i int, samples int64) (event str
 	return "", nil
 }
 
-func (s *program) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *program) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	s.parts = make([][]int64, len(s.children))
 	event, err := s.deal(samples, func(i int, n int64) (event string, err error) {
 		s.labels[i].about(q, s.children[i].opts)
@@ -97,7 +96,7 @@ func (s *program) renumbered(own *labelled, counts []int64) []int64 {
 	return out
 }
 
-func (s *program) Values(q verify.Vector, samples int64) (all []float64, event string, err error) {
+func (s *program) Values(q inquiry.Vector, samples int64) (all []float64, event string, err error) {
 	s.values = make([][]float64, len(s.children))
 	event, err = s.deal(samples, func(i int, n int64) (event string, err error) {
 		s.values[i], event, err = s.children[i].Values(q, n)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/verify"
 )
 
@@ -39,14 +40,14 @@ func severalOf(t *testing.T, children int, command, outcomes string) (sampler, [
 func TestChildrenShareSamples(t *testing.T) {
 	s, _ := severalOf(t, 3, `while read -r q; do `+counting+`; echo "{\"counts\":[$i,$((n-i))]}"; done`, Index)
 	for range 3 {
-		got, event, err := s.Sample(verify.Vector{0, 0}, 32)
+		got, event, err := s.Sample(inquiry.Vector{0, 0}, 32)
 		require.NoError(t, err)
 		require.Empty(t, event)
 		assert.Equal(t, []int64{0 + 1 + 2, 29}, got)
 		assert.Equal(t, [][]int64{{0, 11}, {1, 10}, {2, 8}}, s.(divided).splits())
 	}
 	// Of fewer samples than children the last ones draw none.
-	got, _, err := s.Sample(verify.Vector{0, 0}, 2)
+	got, _, err := s.Sample(inquiry.Vector{0, 0}, 2)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{1, 1}, got)
 	assert.Equal(t, [][]int64{{0, 1}, {1, 0}, nil}, s.(divided).splits())
@@ -56,7 +57,7 @@ func TestChildrenShareSamples(t *testing.T) {
 func TestChildrenOfOtherOutcomes(t *testing.T) {
 	for range 5 {
 		s, _ := severalOf(t, 2, `while read -r q; do `+counting+`; [ $i = 0 ] && sleep 0.01; echo "{\"counts\":{\"only $i\":1,\"both\":$((n-1))}}"; done`, Labels)
-		got, event, err := s.Sample(verify.Vector{0, 0}, 20)
+		got, event, err := s.Sample(inquiry.Vector{0, 0}, 20)
 		require.NoError(t, err)
 		require.Empty(t, event)
 		assert.Equal(t, []string{"both", "only 0", "only 1"}, s.(*program).all.names)
@@ -65,7 +66,7 @@ func TestChildrenOfOtherOutcomes(t *testing.T) {
 	}
 	s, _ := severalOf(t, 2, `while read -r q; do echo "{\"values\":[$i,$i.5]}"; done`, Real)
 	b := s.(*binned)
-	values, _, err := b.Values(verify.Vector{0, 0}, 4)
+	values, _, err := b.Values(inquiry.Vector{0, 0}, 4)
 	require.NoError(t, err)
 	assert.Equal(t, []float64{0, 0.5, 1, 1.5}, values)
 	b.cuts = []float64{1}
@@ -76,7 +77,7 @@ func TestChildrenOfOtherOutcomes(t *testing.T) {
 func TestChildrenStartedAgain(t *testing.T) {
 	s, askers := severalOf(t, 2, `while read -r q; do `+counting+`; k=$((k+1)); [ $i$k = 13 ] && exit 7; echo "{\"counts\":[$n,0]}"; done`, Index)
 	for question := 1; question <= 5; question++ {
-		got, event, err := s.Sample(verify.Vector{0, 0}, 8)
+		got, event, err := s.Sample(inquiry.Vector{0, 0}, 8)
 		require.NoError(t, err)
 		if question == 3 {
 			assert.Contains(t, event, "exit status 7")

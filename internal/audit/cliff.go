@@ -3,10 +3,9 @@ package audit
 import (
 	"errors"
 	"math"
+	"optratio/internal/inquiry"
 	"slices"
 	"time"
-
-	"optratio/verify"
 )
 
 // A cliff is a pair of neighbors between which a mechanism begins to do something else: where e^{εq/2Δ} overflows, where a small probability is
@@ -26,30 +25,30 @@ const (
 
 // probe is a score vector and what was answered there.
 type probe struct {
-	q      verify.Vector
+	q      inquiry.Vector
 	logs   []float64 // of the probabilities; nil for an event
 	failed bool
 }
 
 // ray is a line of score vectors, in the order in which they are asked about. On a level one all scores move alike, so that nothing should change.
 type ray struct {
-	vectors []verify.Vector
+	vectors []inquiry.Vector
 	level   bool
 }
 
 // rays returns the lines of n candidates: tied ones, a ladder and a leader moved up and down by up to reach·Δ, and scores that are multiplied until
 // the probabilities of all but the best ones vanish.
 func (o *Options) rays(n int, reach int64) []ray {
-	ladder, leader, loser := make(verify.Vector, n), make(verify.Vector, n), make(verify.Vector, n)
+	ladder, leader, loser := make(inquiry.Vector, n), make(inquiry.Vector, n), make(inquiry.Vector, n)
 	for r := range n {
 		ladder[r] = -2 * whole * int64(min(r, 3))
 		leader[r] = -4 * whole * int64(min(r, 1))
 	}
 	loser[n-1] = -whole
 	var out []ray
-	for _, base := range []verify.Vector{ladder, leader, make(verify.Vector, n)} {
+	for _, base := range []inquiry.Vector{ladder, leader, make(inquiry.Vector, n)} {
 		for _, sign := range []int64{1, -1} {
-			line := ray{[]verify.Vector{base}, true}
+			line := ray{[]inquiry.Vector{base}, true}
 			for t := int64(1); t <= reach; t *= 4 {
 				line.vectors = append(line.vectors, base.Plus(sign*t*whole))
 			}
@@ -59,7 +58,7 @@ func (o *Options) rays(n int, reach int64) []ray {
 	if n < 2 {
 		return out[len(out)-2:]
 	}
-	for _, direction := range []verify.Vector{ladder, leader, loser, ladder.Plus(8 * whole)} {
+	for _, direction := range []inquiry.Vector{ladder, leader, loser, ladder.Plus(8 * whole)} {
 		line := ray{}
 		for s := int64(1); s <= max(1, o.vanishing()); s *= 2 {
 			line.vectors = append(line.vectors, scaled(direction, s))
@@ -72,7 +71,7 @@ func (o *Options) rays(n int, reach int64) []ray {
 // cliffs is one search.
 type cliffs struct {
 	o     *Options
-	ask   verify.Subject
+	ask   inquiry.Subject
 	left  int         // questions
 	pairs [][2]*probe // neighbors, or ends of a part of a ray that could not be looked into
 	fell  bool        // there is a pair of neighbors of which one is not answered
@@ -82,10 +81,10 @@ type cliffs struct {
 var errProbes = errors.New("no more probes")
 
 // findCliffs searches the rays of n candidates.
-func (o *Options) findCliffs(n int, reach int64, ask verify.Subject) ([][2]*probe, error) {
+func (o *Options) findCliffs(n int, reach int64, ask inquiry.Subject) ([][2]*probe, error) {
 	c := &cliffs{o: o, ask: ask, left: mostProbes}
 	for _, line := range o.rays(n, reach) {
-		if err := c.search(line); err != nil && !errors.Is(err, errProbes) && !errors.Is(err, verify.ErrUndecided) {
+		if err := c.search(line); err != nil && !errors.Is(err, errProbes) && !errors.Is(err, inquiry.ErrUndecided) {
 			return nil, err
 		} else if err != nil || c.fell {
 			break
@@ -95,7 +94,7 @@ func (o *Options) findCliffs(n int, reach int64, ask verify.Subject) ([][2]*prob
 }
 
 // look asks about a vector.
-func (c *cliffs) look(q verify.Vector) (*probe, error) {
+func (c *cliffs) look(q inquiry.Vector) (*probe, error) {
 	if c.left--; c.left < 0 {
 		return nil, errProbes
 	}
@@ -214,7 +213,7 @@ func (c *cliffs) bisect(line ray, a, b *probe) error {
 func steepness(a, b *probe) float64 { return change(a, b) / float64(distance(a.q, b.q)) }
 
 // middle returns a vector between two, all multiples of Δ, that differs from each by at least Δ where they differ by 2Δ or more.
-func middle(a, b verify.Vector) verify.Vector {
+func middle(a, b inquiry.Vector) inquiry.Vector {
 	m := slices.Clone(a)
 	for r := range m {
 		m[r] += (b[r] - a[r]) / whole / 2 * whole
@@ -223,19 +222,19 @@ func middle(a, b verify.Vector) verify.Vector {
 }
 
 // distance returns the greatest difference of a score.
-func distance(a, b verify.Vector) int64 {
+func distance(a, b inquiry.Vector) int64 {
 	low, high := spread(a, b)
 	return max(high, -low)
 }
 
-func magnitude(q verify.Vector) int64 { return max(slices.Max(q), -slices.Min(q)) }
+func magnitude(q inquiry.Vector) int64 { return max(slices.Max(q), -slices.Min(q)) }
 
 // neighborsAmong yields the cliffs that were narrowed down to neighbors.
 func neighborsAmong(pairs [][2]*probe) vectorPairs {
-	var near [][2]verify.Vector
+	var near [][2]inquiry.Vector
 	for _, p := range pairs {
 		if distance(p[0].q, p[1].q) <= whole {
-			near = append(near, [2]verify.Vector{p[0].q, p[1].q})
+			near = append(near, [2]inquiry.Vector{p[0].q, p[1].q})
 		}
 	}
 	return listed(near)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -154,12 +155,12 @@ func TestBisectionEndsAtNeighbors(t *testing.T) {
 		for _, model := range []verify.Neighborhood{verify.Linf, verify.Monotonic} {
 			o.Neighbors = model
 			asked := 0
-			pairs, err := o.findCliffs(3, farthest, verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) {
+			pairs, err := o.findCliffs(3, farthest, inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
 				asked++
 				if slices.Max(q) >= at*whole {
-					return &verify.Answer{Event: "error"}, nil
+					return &inquiry.Answer{Event: "error"}, nil
 				}
-				return &verify.Answer{P: slices.Repeat([]*verify.Value{verify.Rational(big.NewRat(1, 3))}, 3)}, nil
+				return &inquiry.Answer{P: slices.Repeat([]*inquiry.Value{inquiry.Rational(big.NewRat(1, 3))}, 3)}, nil
 			}))
 			require.NoError(t, err)
 			require.Len(t, pairs, 1)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/verify"
 )
@@ -28,7 +29,7 @@ func trueDelta(t *testing.T, o Options, l law) (most float64) {
 	require.NoError(t, o.complete())
 	space, dom, err := o.sampleDomain()
 	require.NoError(t, err)
-	at := func(q verify.Vector) []float64 {
+	at := func(q inquiry.Vector) []float64 {
 		x := make([]float64, len(q))
 		for r, s := range space.Scores(q) {
 			x[r], _ = s.Float64()
@@ -107,7 +108,7 @@ func newGaussian(sigma float64, seed uint64) *gaussian {
 	return g
 }
 
-func (g *gaussian) Values(q verify.Vector, samples int64) ([]float64, string, error) {
+func (g *gaussian) Values(q inquiry.Vector, samples int64) ([]float64, string, error) {
 	var out []float64
 	for x, c := range multinomial(g.rng, samples, g.law) {
 		out = append(out, slices.Repeat([]float64{float64(x-60) + float64(q[0])}, int(c))...)
@@ -193,7 +194,7 @@ func TestDeltaIsRarelyExceeded(t *testing.T) {
 
 // TestDeltaLimit: the limit, for a given number of draws, is enumerated over all counts: it exceeds p - e^ε p' with probability alpha at most, and not never.
 func TestDeltaLimit(t *testing.T) {
-	exp := above(verify.ExpEpsilon(epsilon(t, "0.5")).Enclose(binomialBits))
+	exp := above(inquiry.ExpEpsilon(epsilon(t, "0.5")).Enclose(binomialBits))
 	for _, alpha := range []*big.Rat{big.NewRat(1, 20), big.NewRat(1, 2)} {
 		const n, m = 30, 24
 		limits := map[[2]int64]float64{}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/verify"
 )
@@ -27,7 +28,7 @@ func newSeveral(l law, children int, seed func(child int) uint64) *several {
 	return s
 }
 
-func (s *several) Sample(q verify.Vector, samples int64) (sum []int64, event string, err error) {
+func (s *several) Sample(q inquiry.Vector, samples int64) (sum []int64, event string, err error) {
 	s.counted = nil
 	m := int64(len(s.children))
 	for i, c := range s.children {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"optratio/internal/inquiry"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -116,13 +117,13 @@ const randomVectors = 40
 
 // domain returns the vectors, and a unit for them and their neighbors. Of more than most vectors of a lattice,
 // or given ones, so many are drawn at random; most = 0: all are taken.
-func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
-	space := &verify.Space{Unit: o.Sensitivity, Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon}
+func (o *Options) domain(most int) (*inquiry.Space, *inquiry.Domain, error) {
+	space := &inquiry.Space{Unit: o.Sensitivity, Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon}
 	if o.Inputs != nil {
 		space.Unit = big.NewRat(1, 1)
 		return space, o.Inputs.domain(space, nil), nil
 	}
-	var vectors iter.Seq[verify.Vector]
+	var vectors iter.Seq[inquiry.Vector]
 	var name string
 	var size *big.Int
 	n := o.N
@@ -151,16 +152,16 @@ func (o *Options) domain(most int) (*verify.Space, *verify.Domain, error) {
 	}
 	unit, _ := new(big.Rat).Quo(o.Sensitivity, space.Unit).Float64()
 	deltas := slices.Repeat([]int64{int64(unit)}, n)
-	dom := verify.Around{
+	dom := inquiry.Around{
 		Name: fmt.Sprintf("%s, and their %s neighbors", name, o.Neighbors), Space: space, Vectors: vectors,
-		Deltas: deltas, Neighbors: o.Neighbors, Seed: o.Seed, Far: o.far(space),
+		Deltas: deltas, Monotonic: o.Neighbors == verify.Monotonic, Seed: o.Seed, Far: o.far(space),
 	}.Domain()
 	dom.Pairs = o.pairsAround(size, deltas)
 	return space, dom, nil
 }
 
 // grid returns the vectors of the lattice or half-lattice, or most of them, drawn at random, where it has more, and says in words what they are, and how many.
-func (o *Options) grid(space *verify.Space, most int) (vectors iter.Seq[verify.Vector], name string, size *big.Int) {
+func (o *Options) grid(space *inquiry.Space, most int) (vectors iter.Seq[inquiry.Vector], name string, size *big.Int) {
 	step, depth := int64(2), o.K
 	if o.Domain == "half-lattice" {
 		step, depth = 1, 2*o.K
@@ -177,11 +178,11 @@ func (o *Options) grid(space *verify.Space, most int) (vectors iter.Seq[verify.V
 	if size.Cmp(big.NewInt(1e15)) < 0 {
 		name = fmt.Sprintf("the %d score vectors of %s", size, name)
 	}
-	return verify.Grid(o.N, depth, step), name, size
+	return inquiry.Grid(o.N, depth, step), name, size
 }
 
 // far returns a shift, a round multiple of Δ in units, that overflows e^{εq/2Δ} in double precision.
-func (o *Options) far(space *verify.Space) int64 {
+func (o *Options) far(space *inquiry.Space) int64 {
 	eps := o.Epsilon.Float()
 	if eps <= 0 {
 		return 0
@@ -199,7 +200,7 @@ func (o *Options) far(space *verify.Space) int64 {
 }
 
 // given turns given vectors and pairs into integers, and sets the unit in which these count. Without vectors they are the first ones of the pairs.
-func (o *Options) given(space *verify.Space) (vectors []verify.Vector, pairs [][2]verify.Vector, err error) {
+func (o *Options) given(space *inquiry.Space) (vectors []inquiry.Vector, pairs [][2]inquiry.Vector, err error) {
 	all := slices.Clone(o.Vectors)
 	if len(o.Vectors) == 0 {
 		for _, p := range o.Pairs {
@@ -210,8 +211,8 @@ func (o *Options) given(space *verify.Space) (vectors []verify.Vector, pairs [][
 	for _, p := range o.Pairs {
 		all = append(all, p[0], p[1])
 	}
-	space.Unit = verify.Unit(append(slices.Clone(all), space.Sensitivities))
-	ints := make([]verify.Vector, len(all))
+	space.Unit = inquiry.Unit(append(slices.Clone(all), space.Sensitivities))
+	ints := make([]inquiry.Vector, len(all))
 	for i, v := range all {
 		if len(v) == 0 || len(v) != len(all[0]) {
 			return nil, nil, fmt.Errorf("%w: score vectors of %d and %d candidates", errOptions, len(all[0]), len(v))
@@ -221,16 +222,16 @@ func (o *Options) given(space *verify.Space) (vectors []verify.Vector, pairs [][
 		}
 	}
 	for p := range slices.Chunk(ints[count:], 2) {
-		pairs = append(pairs, [2]verify.Vector(p))
+		pairs = append(pairs, [2]inquiry.Vector(p))
 	}
 	return ints[:count], pairs, nil
 }
 
 // pairDomain has given pairs for neighbors.
-func (o *Options) pairDomain(space *verify.Space, name string, vectors []verify.Vector, pairs [][2]verify.Vector) *verify.Domain {
-	dom := verify.Around{
+func (o *Options) pairDomain(space *inquiry.Space, name string, vectors []inquiry.Vector, pairs [][2]inquiry.Vector) *inquiry.Domain {
+	dom := inquiry.Around{
 		Name: fmt.Sprintf("%s, %d given pairs", name, len(pairs)), Space: space, Vectors: slices.Values(vectors),
-		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Neighbors: o.Neighbors, Seed: o.Seed,
+		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Monotonic: o.Neighbors == verify.Monotonic, Seed: o.Seed,
 	}.Domain()
 	dom.Neighbors, dom.Pairs = listed(pairs), int64(len(pairs))
 	return dom
@@ -238,11 +239,11 @@ func (o *Options) pairDomain(space *verify.Space, name string, vectors []verify.
 
 func (o *Options) vectorRand() *rand.Rand { return rand.New(rand.NewPCG(o.Seed, 0x766563746f7273)) }
 
-// drawGrid draws vectors of verify.Grid: first, in a random arrangement each, those with two depths and one candidate, two or all but one at the top, at every
+// drawGrid draws vectors of inquiry.Grid: first, in a random arrangement each, those with two depths and one candidate, two or all but one at the top, at every
 // gap; then one of every orbit, where these take at most half of the room; and then any, every other one with few depths. A symmetric mechanism
 // is thus seen as a whole wherever its orbits are few.
-func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []verify.Vector {
-	out, seen := make([]verify.Vector, 0, count), map[string]bool{}
+func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []inquiry.Vector {
+	out, seen := make([]inquiry.Vector, 0, count), map[string]bool{}
 	add := func(depths []int) { // best first
 		if key := fmt.Sprint(depths); !seen[key] && len(out) < count {
 			seen[key] = true
@@ -273,9 +274,9 @@ func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []verify.Vect
 	return out
 }
 
-// drawVector draws a vector of verify.Grid; with few, one that has at most three depths.
-func drawVector(n, depth int, step int64, few bool, rng *rand.Rand) verify.Vector {
-	q := make(verify.Vector, n)
+// drawVector draws a vector of inquiry.Grid; with few, one that has at most three depths.
+func drawVector(n, depth int, step int64, few bool, rng *rand.Rand) inquiry.Vector {
+	q := make(inquiry.Vector, n)
 	depths := []int{0, 1, rng.IntN(depth + 1)}
 	for r := range q {
 		d := rng.IntN(depth + 1)
@@ -289,8 +290,8 @@ func drawVector(n, depth int, step int64, few bool, rng *rand.Rand) verify.Vecto
 }
 
 // arranged returns the vector with the given depths, in an order that is drawn at random.
-func arranged(depths []int, step int64, rng *rand.Rand) verify.Vector {
-	q := make(verify.Vector, len(depths))
+func arranged(depths []int, step int64, rng *rand.Rand) inquiry.Vector {
+	q := make(inquiry.Vector, len(depths))
 	for r, d := range depths {
 		q[r] = -step * int64(d)
 	}
@@ -322,10 +323,10 @@ func (o *Options) gaps() []int64 {
 
 // drawVectors draws score vectors weighted to what goes wrong: ties, near ties, steps of 2Δ, huge gaps,
 // one leader. Units are Δ/1000.
-func drawVectors(n int, gaps []int64, rng *rand.Rand) []verify.Vector {
-	out := make([]verify.Vector, randomVectors)
+func drawVectors(n int, gaps []int64, rng *rand.Rand) []inquiry.Vector {
+	out := make([]inquiry.Vector, randomVectors)
 	for i := range out {
-		q := make(verify.Vector, n)
+		q := make(inquiry.Vector, n)
 		base := []int64{0, 0, 1000, -7000, 123456}[rng.IntN(5)]
 		style := i % 5
 		for r := range q {

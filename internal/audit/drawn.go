@@ -1,9 +1,8 @@
 package audit
 
 import (
+	"optratio/internal/inquiry"
 	"time"
-
-	"optratio/verify"
 )
 
 // Questions grow from the first to the last of these numbers of samples, as long as answers take no longer than that part of
@@ -45,14 +44,14 @@ func (d *drawn) measure(bytes int, samples int64) {
 }
 
 // Values draws numbers.
-func (d *drawn) Values(q verify.Vector, samples int64) ([]float64, string, error) {
+func (d *drawn) Values(q inquiry.Vector, samples int64) ([]float64, string, error) {
 	var all []float64
 	event, err := questions(d, q, samples, parseValues, func(got []float64) { all = append(all, got...) })
 	return all, event, err
 }
 
 // Counts draws outcomes, with the counts as parse reads them from each answer.
-func (d *drawn) Counts(q verify.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
+func (d *drawn) Counts(q inquiry.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
 	var counts []int64
 	event, err := questions(d, q, samples, parse, func(got []int64) { counts = added(counts, got) })
 	if err != nil || event != "" {
@@ -73,7 +72,7 @@ func added[T int64 | float64](sum, counts []T) []T {
 }
 
 // questions asks for samples in questions of a size that is answered soon.
-func questions[T any](d *drawn, q verify.Vector, samples int64, parse func([]byte, int64) (T, error), take func(T)) (event string, err error) {
+func questions[T any](d *drawn, q inquiry.Vector, samples int64, parse func([]byte, int64) (T, error), take func(T)) (event string, err error) {
 	for left := samples; left > 0; {
 		some := min(left, d.most)
 		begin := time.Now()

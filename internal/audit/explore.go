@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/verify"
 )
 
@@ -46,10 +47,10 @@ const (
 )
 
 // errFailed ends the bets of an audit.
-var errFailed = fmt.Errorf("%w: an error came instead of samples that a bet was on", verify.ErrUndecided)
+var errFailed = fmt.Errorf("%w: an error came instead of samples that a bet was on", inquiry.ErrUndecided)
 
 // run spends the budget: first on tests at score vectors of the domain, then on the search for pairs that look bad, and on bets.
-func (s *statistics) run(dom *verify.Domain) error {
+func (s *statistics) run(dom *inquiry.Domain) error {
 	var places []int
 	for q := range dom.Vectors {
 		if err := s.stopped(); err != nil {
@@ -58,7 +59,7 @@ func (s *statistics) run(dom *verify.Domain) error {
 		places = append(places, s.field.place(q))
 	}
 	if len(places) == 0 {
-		return fmt.Errorf("%w: nothing to check: there are no score vectors", verify.ErrUndecided)
+		return fmt.Errorf("%w: nothing to check: there are no score vectors", inquiry.ErrUndecided)
 	}
 	if err := s.field.collect(dom, pairsOf(len(s.field.places[0].q)), s.stopped); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (s *statistics) run(dom *verify.Domain) error {
 		return nil
 	}
 	if len(s.field.edges) == 0 {
-		return fmt.Errorf("%w: nothing to check: there are no neighbors", verify.ErrUndecided)
+		return fmt.Errorf("%w: nothing to check: there are no neighbors", inquiry.ErrUndecided)
 	}
 	if err := s.prepare(); err != nil {
 		return err

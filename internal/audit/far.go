@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/verify"
 )
 
@@ -15,7 +16,7 @@ const fractions = 1000
 
 // sampleDomain returns what a sampler is asked about: the domain, thinned out to what the budget has room for, and unless
 // vectors or pairs are given, score vectors that lattices of small depth do not have.
-func (o *Options) sampleDomain() (*verify.Space, *verify.Domain, error) {
+func (o *Options) sampleDomain() (*inquiry.Space, *inquiry.Domain, error) {
 	space, dom, err := o.domain(o.vectorsToSample())
 	if err != nil || o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.N < 2 {
 		return space, dom, err
@@ -25,36 +26,36 @@ func (o *Options) sampleDomain() (*verify.Space, *verify.Domain, error) {
 	if unit == 0 || len(far) == 0 {
 		return space, dom, nil
 	}
-	steps := func(q verify.Vector) iter.Seq[verify.Vector] { return o.extremes(len(q), unit) }
+	steps := func(q inquiry.Vector) iter.Seq[inquiry.Vector] { return o.extremes(len(q), unit) }
 	neighbors := dom.Neighbors
 	if o.tellsShifts() { // then these are steps to neighbors that count as well
-		shifts := func(q verify.Vector) iter.Seq[verify.Vector] { return verify.Level(len(q), unit, -unit) }
-		steps = func(q verify.Vector) iter.Seq[verify.Vector] { return chain(shifts(q), o.extremes(len(q), unit)) }
+		shifts := func(q inquiry.Vector) iter.Seq[inquiry.Vector] { return inquiry.Level(len(q), unit, -unit) }
+		steps = func(q inquiry.Vector) iter.Seq[inquiry.Vector] { return chain(shifts(q), o.extremes(len(q), unit)) }
 		if o.N > 5 { // of fewer candidates they are there
-			neighbors = chainPairs(verify.Pairs(dom.Vectors, shifts), neighbors)
+			neighbors = chainPairs(inquiry.Pairs(dom.Vectors, shifts), neighbors)
 		}
 	}
 	out := *dom
 	out.Vectors = chain(dom.Vectors, slices.Values(far))
-	out.Neighbors = chainPairs(verify.Pairs(slices.Values(far), steps), neighbors)
+	out.Neighbors = chainPairs(inquiry.Pairs(slices.Values(far), steps), neighbors)
 	out.Name += fmt.Sprintf("; and %d score vectors with far ties, gaps and fractions", len(far))
 	return space, &out, nil
 }
 
 // farVectors returns score vectors whose depth grows like 1/ε: some candidates tied at the top and all others tied below; and others
 // of the side set: weights that are 0 in double precision, scores far from 0, fractions.
-func (o *Options) farVectors(unit int64) []verify.Vector {
+func (o *Options) farVectors(unit int64) []inquiry.Vector {
 	n, eps := o.N, max(o.Epsilon.Float(), 1e-6)
-	var out []verify.Vector
+	var out []inquiry.Vector
 	seen := map[string]bool{}
-	add := func(q verify.Vector) {
+	add := func(q inquiry.Vector) {
 		if key := q.Key(); !seen[key] {
 			seen[key] = true
 			out = append(out, q)
 		}
 	}
 	tied := func(top int, gap int64) {
-		q := make(verify.Vector, n)
+		q := make(inquiry.Vector, n)
 		for r := top; r < n; r++ {
 			q[r] = -gap * unit
 		}
@@ -71,7 +72,7 @@ func (o *Options) farVectors(unit int64) []verify.Vector {
 		tied(min(2, n-1), gap)
 	}
 	off := o.offset() * unit
-	q := make(verify.Vector, n)
+	q := make(inquiry.Vector, n)
 	for r := range q {
 		q[r] = -2 * unit * int64(r%3)
 	}
@@ -92,12 +93,12 @@ func (o *Options) tellsShifts() bool {
 }
 
 // extremes yields the steps to neighbors at which one candidate moves against all others, or alone where scores are monotonic.
-func (o *Options) extremes(n int, unit int64) iter.Seq[verify.Vector] {
+func (o *Options) extremes(n int, unit int64) iter.Seq[inquiry.Vector] {
 	others := -unit
 	if o.Neighbors == verify.Monotonic {
 		others = 0
 	}
-	return func(yield func(verify.Vector) bool) {
+	return func(yield func(inquiry.Vector) bool) {
 		for r := range n {
 			s := slices.Repeat([]int64{others}, n)
 			s[r] = unit

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -25,7 +26,7 @@ type sample struct {
 func (s *statistics) fit(alpha *big.Rat) (*verify.Result, error) {
 	name := s.o.Against.Info().Name
 	res := &verify.Result{Name: Against, Verdict: verify.Undecided, Reason: "the samples fit " + name}
-	named := verify.ForMechanism(s.o.Against, s.space)
+	named := inquiry.ForMechanism(s.o.Against, s.space)
 	tests := 2 * s.planned * int64(len(s.field.places[0].q))
 	strongest := newStrongest(alpha, tests)
 	for _, t := range s.samples {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/verify"
 )
 
@@ -68,7 +69,7 @@ func (f *field) guess(a aim, unit float64, model verify.Neighborhood) {
 }
 
 // laws are the mechanisms that a guess can be: the exponential one, and the candidate whose score is largest with Laplace or exponential noise, which is permute-and-flip.
-var laws = []func(q verify.Vector, scale, draws float64) []float64{
+var laws = []func(q inquiry.Vector, scale, draws float64) []float64{
 	exponential,
 	noisyArgMax(func(x float64) float64 {
 		if x < 0 {
@@ -81,9 +82,9 @@ var laws = []func(q verify.Vector, scale, draws float64) []float64{
 
 // noisyArgMax returns how often each candidate is expected in a number of draws of the one with the largest noisy score, where the noise in units of the scale
 // has a distribution function: a sum over the winner's noise, good to a few percent.
-func noisyArgMax(below func(float64) float64) func(q verify.Vector, scale, draws float64) []float64 {
+func noisyArgMax(below func(float64) float64) func(q inquiry.Vector, scale, draws float64) []float64 {
 	const least, most, step = -6, 20, 0.5
-	return func(q verify.Vector, scale, draws float64) []float64 {
+	return func(q inquiry.Vector, scale, draws float64) []float64 {
 		sizes := map[int64]float64{}
 		for _, x := range q {
 			sizes[x]++
@@ -189,7 +190,7 @@ func (f *field) likelihood(c *class, expected []float64, weight float64) float64
 }
 
 // exponential returns how often each candidate is expected in a number of draws from the exponential mechanism with weights e^{q/scale}.
-func exponential(q verify.Vector, scale, draws float64) []float64 {
+func exponential(q inquiry.Vector, scale, draws float64) []float64 {
 	p, total, top := make([]float64, len(q)), 0.0, slices.Max(q)
 	for r, x := range q {
 		p[r] = math.Exp(float64(x-top) / scale)
@@ -202,7 +203,7 @@ func exponential(q verify.Vector, scale, draws float64) []float64 {
 }
 
 // noisyMax returns how often each of some intervals about a score is expected to hold the largest noisy score, with Laplace noise.
-func noisyMax(q verify.Vector, about int64, scale float64) []float64 {
+func noisyMax(q inquiry.Vector, about int64, scale float64) []float64 {
 	hits, before := make([]float64, 0, (highValue-lowValue)*perScale+1), 0.0
 	for i := lowValue * perScale; i <= highValue*perScale+1; i++ {
 		below := 1.0

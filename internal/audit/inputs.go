@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/internal/inquiry"
 	"optratio/internal/strictjson"
 	"optratio/number"
 	"optratio/verify"
@@ -73,24 +74,24 @@ func (in *Inputs) distance(from, to int) (least *big.Rat) {
 }
 
 // domain has the inputs for vectors and, for neighbors, the pairs at a distance; nil: all.
-func (in *Inputs) domain(space *verify.Space, distance *big.Rat) *verify.Domain {
-	dom := &verify.Domain{
+func (in *Inputs) domain(space *inquiry.Space, distance *big.Rat) *inquiry.Domain {
+	dom := &inquiry.Domain{
 		Name:  fmt.Sprintf("the %d inputs of %s, %d pairs", len(in.Values), cmp.Or(in.Name, "a list"), len(in.Pairs)),
 		Space: space, Directed: in.OneWay,
 	}
 	if in.OneWay {
 		dom.Name += " that are looked at one way"
 	}
-	dom.Vectors = func(yield func(verify.Vector) bool) {
+	dom.Vectors = func(yield func(inquiry.Vector) bool) {
 		for i := range in.Values {
-			if !yield(verify.Vector{int64(i)}) {
+			if !yield(inquiry.Vector{int64(i)}) {
 				return
 			}
 		}
 	}
-	dom.Neighbors = func(yield func(verify.Vector, verify.Vector) bool) {
+	dom.Neighbors = func(yield func(inquiry.Vector, inquiry.Vector) bool) {
 		for _, p := range in.Pairs {
-			if (distance == nil || p.Multiple().Cmp(distance) == 0) && !yield(verify.Vector{int64(p.From)}, verify.Vector{int64(p.To)}) {
+			if (distance == nil || p.Multiple().Cmp(distance) == 0) && !yield(inquiry.Vector{int64(p.From)}, inquiry.Vector{int64(p.To)}) {
 				return
 			}
 		}
@@ -110,9 +111,9 @@ func (in *Inputs) distances() []*big.Rat {
 
 // decide is verify.Check on all inputs: once for each distance d of pairs, at dε, d²ρ and a range d times as large, with what is tight put back
 // into the units of distance 1.
-func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *verify.Domain, options verify.Options) (*verify.Report, error) {
+func (o *Options) decide(ctx context.Context, q *inquiry.Question, options verify.Options) (*verify.Report, error) {
 	if o.Inputs == nil {
-		return verify.Check(ctx, subject, em, verify.ExpEpsilon(o.Epsilon), dom, options)
+		return verify.Check(ctx, q, options)
 	}
 	var all *verify.Report
 	for i, d := range o.Inputs.distances() {
@@ -126,7 +127,9 @@ func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *v
 				break
 			}
 		}
-		r, err := verify.Check(ctx, subject, em, verify.ExpTimes(o.Epsilon, d), o.Inputs.domain(dom.Space, d), part)
+		at := *q
+		at.Exp, at.Domain = inquiry.ExpTimes(o.Epsilon, d), o.Inputs.domain(q.Domain.Space, d)
+		r, err := verify.Check(ctx, &at, part)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +139,7 @@ func (o *Options) decide(ctx context.Context, subject, em verify.Subject, dom *v
 			}
 		}
 		if all == nil {
-			r.Domain = dom.Name
+			r.Domain = q.Domain.Name
 			all = r
 			continue
 		}
@@ -156,7 +159,7 @@ func perDistance(p *verify.Result, d *big.Rat) {
 		}
 	}
 	if p.Reason != "" {
-		p.Reason = fmt.Sprintf("at distance %s, whose multiple of ε counts: %s", verify.ScoreText(d), p.Reason)
+		p.Reason = fmt.Sprintf("at distance %s, whose multiple of ε counts: %s", inquiry.ScoreText(d), p.Reason)
 	}
 	p.Relaxed, p.TightExpEps = nil, nil
 	p.TightEps, p.Range, p.Rho = per(p.TightEps, d), per(p.Range, d), per(per(p.Rho, d), d)
@@ -186,7 +189,7 @@ func per(x number.Number, d *big.Rat) number.Number {
 }
 
 // distance returns the distance of a pair of neighbors; nil: 1.
-func (o *Options) distance(q, other verify.Vector) *big.Rat {
+func (o *Options) distance(q, other inquiry.Vector) *big.Rat {
 	if o.Inputs == nil {
 		return nil
 	}
@@ -194,15 +197,15 @@ func (o *Options) distance(q, other verify.Vector) *big.Rat {
 }
 
 // asked says in words what was asked about: scores or an input.
-func (o *Options) asked(space *verify.Space, q verify.Vector) string {
+func (o *Options) asked(space *inquiry.Space, q inquiry.Vector) string {
 	if o.Inputs != nil {
-		return "input " + verify.InputText(o.Inputs.Values[q[0]])
+		return "input " + inquiry.InputText(o.Inputs.Values[q[0]])
 	}
-	return "scores " + verify.ScoresText(space.Scores(q))
+	return "scores " + inquiry.ScoresText(space.Scores(q))
 }
 
 // finding is a finding at a question.
-func (o *Options) finding(event, detail string, space *verify.Space, q verify.Vector) Finding {
+func (o *Options) finding(event, detail string, space *inquiry.Space, q inquiry.Vector) Finding {
 	if o.Inputs != nil {
 		return Finding{Event: event, Detail: detail, Input: o.Inputs.Values[q[0]]}
 	}

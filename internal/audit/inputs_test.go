@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -200,7 +201,7 @@ type response struct {
 	rng *rand.Rand
 }
 
-func (r response) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (r response) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	counts := make([]int64, 2)
 	for range samples {
 		out := q[0]
@@ -249,7 +250,7 @@ func TestSampledInputs(t *testing.T) {
 // oneSided gives outcome 1 with probability 1/20 at input 0 and 1/4 at input 1: ratios of at most 19/15 one way, and of 5 the other way.
 type oneSided struct{ rng *rand.Rand }
 
-func (s oneSided) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s oneSided) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	counts := make([]int64, 2)
 	for range samples {
 		if s.rng.Float64() < []float64{0.05, 0.25}[q[0]] {

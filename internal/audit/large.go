@@ -3,9 +3,8 @@ package audit
 import (
 	"math"
 	"math/big"
+	"optratio/internal/inquiry"
 	"slices"
-
-	"optratio/verify"
 )
 
 // Samplers of candidates are asked about one ladder of scores moved up and down by powers of two, as stated programs are (cliff.go): where e^q overflows, where
@@ -25,7 +24,7 @@ func (s *statistics) large() error {
 		return nil
 	}
 	unit := new(big.Rat).Quo(o.Sensitivity, s.space.Unit).Num().Int64()
-	ladder := make(verify.Vector, o.N)
+	ladder := make(inquiry.Vector, o.N)
 	for r := range ladder {
 		ladder[r] = -2 * unit * int64(min(r, 3))
 	}

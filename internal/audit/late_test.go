@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/verify"
 )
@@ -20,7 +21,7 @@ type turning struct {
 	then  law
 }
 
-func (s *turning) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *turning) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	if s.asked >= s.after {
 		s.law, s.known = s.then, map[string][]float64{}
 	}

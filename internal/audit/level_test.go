@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -34,7 +35,7 @@ func TestVerdictsShareTheLevel(t *testing.T) {
 		require.NoError(t, err)
 		if res := r.Find(verify.ApproximateDP); res != nil {
 			alpha := big.NewRat(1, 20*c.parts)
-			e := above(verify.ExpEpsilon(o.Epsilon).Enclose(binomialBits))
+			e := above(inquiry.ExpEpsilon(o.Epsilon).Enclose(binomialBits))
 			require.Equal(t, floored(deltaLimit(countsOf(t, res.Attained), e, alpha)), r.DeltaBound, "%v", c.properties)
 		}
 	}
@@ -56,7 +57,7 @@ func countsOf(t *testing.T, w *verify.Witness) (c counts) {
 // The test of what is not answered has a sixteenth of the level, half of it for either limit: the bound on ε is the one at that.
 func TestFailuresHaveTheirPartOfTheLevel(t *testing.T) {
 	o := samplerOptions(t, "1", 3000)
-	leads := func(q verify.Vector, _ int64) float64 {
+	leads := func(q inquiry.Vector, _ int64) float64 {
 		if q[0] > max(q[1], q[2]) {
 			return 1
 		}

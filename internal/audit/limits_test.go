@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/verify"
 )
 
@@ -21,9 +22,9 @@ func TestQuestionsFitTheirAnswers(t *testing.T) {
 	o.Outcomes, o.program.Timeout = Mixed, time.Minute
 	require.NoError(t, o.complete())
 	o.program.Command = subjectCommand("wide")
-	a := newAsker(context.Background(), &verify.Space{Unit: big.NewRat(1, 1)}, &o)
+	a := newAsker(context.Background(), &inquiry.Space{Unit: big.NewRat(1, 1)}, &o)
 	t.Cleanup(a.child.stop)
-	_, event, err := newSampler([]*asker{a}).Sample(verify.Vector{0}, 400)
+	_, event, err := newSampler([]*asker{a}).Sample(inquiry.Vector{0}, 400)
 	require.NoError(t, err)
 	require.Empty(t, event)
 }

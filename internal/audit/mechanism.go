@@ -7,9 +7,9 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/verify"
 )
 
 // ownPrecision is the relative precision to which probabilities of this process are taken that are enclosed.
@@ -35,12 +35,12 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 }
 
 // mechanismAsker puts questions to a mechanism of this process.
-func mechanismAsker(ctx context.Context, m mechanisms.Mechanism, space *verify.Space, o *Options) *asker {
+func mechanismAsker(ctx context.Context, m mechanisms.Mechanism, space *inquiry.Space, o *Options) *asker {
 	a := newAsker(ctx, space, o)
-	known := map[*verify.Space]verify.Subject{}
-	a.state = func(a *asker, q verify.Vector) (p []*verify.Value, event string, err error) {
+	known := map[*inquiry.Space]inquiry.Subject{}
+	a.state = func(a *asker, q inquiry.Vector) (p []*inquiry.Value, event string, err error) {
 		if known[a.space] == nil {
-			known[a.space] = verify.ForMechanism(m, a.space)
+			known[a.space] = inquiry.ForMechanism(m, a.space)
 		}
 		return a.call(known[a.space], q)
 	}
@@ -48,7 +48,7 @@ func mechanismAsker(ctx context.Context, m mechanisms.Mechanism, space *verify.S
 }
 
 // call asks a mechanism of this process. An error that it returns, or a panic, is an event.
-func (a *asker) call(m verify.Subject, q verify.Vector) (p []*verify.Value, event string, err error) {
+func (a *asker) call(m inquiry.Subject, q inquiry.Vector) (p []*inquiry.Value, event string, err error) {
 	if a.ctx.Err() != nil {
 		return nil, "", errStopped
 	}
@@ -60,7 +60,7 @@ func (a *asker) call(m verify.Subject, q verify.Vector) (p []*verify.Value, even
 		if x := recover(); x != nil {
 			err = fmt.Errorf("it panics: %v", x)
 		}
-		if err != nil && !errors.Is(err, verify.ErrUndecided) {
+		if err != nil && !errors.Is(err, inquiry.ErrUndecided) {
 			a.find(a.opts.finding("error", err.Error(), a.space, q))
 			p, event, err = nil, err.Error(), nil
 		}
@@ -83,7 +83,7 @@ func (a *asker) call(m verify.Subject, q verify.Vector) (p []*verify.Value, even
 }
 
 // rounded returns a rational value as it is, and an enclosure of any other that is as narrow as float64 numbers allow.
-func rounded(v *verify.Value) (*verify.Value, error) {
+func rounded(v *inquiry.Value) (*inquiry.Value, error) {
 	if v.Rat() != nil {
 		return v, nil
 	}
@@ -94,9 +94,9 @@ func rounded(v *verify.Value) (*verify.Value, error) {
 		}
 		lo, _ := x.Lo().Rat(nil)
 		hi, _ := x.Hi().Rat(nil)
-		return verify.Within(lo, hi), nil
+		return inquiry.Within(lo, hi), nil
 	}
-	return nil, fmt.Errorf("%w: enclosures of 2048 bits are wider than the relative precision of %s", verify.ErrUndecided, number.Exact(ownPrecision))
+	return nil, fmt.Errorf("%w: enclosures of 2048 bits are wider than the relative precision of %s", inquiry.ErrUndecided, number.Exact(ownPrecision))
 }
 
 // Draws audits mechanisms.Draws of a mechanism of this process as Program.Samples does a program.
@@ -117,11 +117,11 @@ func Draws(ctx context.Context, m mechanisms.Mechanism, src rand.Source, o Optio
 // drawing draws from a mechanism of this process.
 type drawing struct {
 	mechanism mechanisms.Mechanism
-	space     *verify.Space
+	space     *inquiry.Space
 	src       rand.Source
 }
 
-func (d *drawing) Sample(q verify.Vector, samples int64) (counts []int64, event string, err error) {
+func (d *drawing) Sample(q inquiry.Vector, samples int64) (counts []int64, event string, err error) {
 	in := &mechanisms.Instance{Scores: d.space.Scores(q), Sensitivities: d.space.Sensitivities, Epsilon: d.space.Epsilon}
 	draw, err := mechanisms.Draws(d.mechanism, in, d.src)
 	if err != nil {

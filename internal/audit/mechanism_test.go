@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -100,8 +101,8 @@ func TestZeroOptions(t *testing.T) {
 	}
 	assert.Equal(t, r.LowerBound, r.History[len(r.History)-1].Eps, "the bound that is reported is the last one")
 	assert.LessOrEqual(t, r.History[len(r.History)-1].Samples, r.Samples)
-	half := verify.Rational(big.NewRat(1, 2))
-	table := &Table{Scores: [][]*big.Rat{{new(big.Rat), new(big.Rat)}}, PMF: [][]*verify.Value{{half, half}}}
+	half := inquiry.Rational(big.NewRat(1, 2))
+	table := &Table{Scores: [][]*big.Rat{{new(big.Rat), new(big.Rat)}}, PMF: [][]*inquiry.Value{{half, half}}}
 	_, err = table.Audit(context.Background(), false, o)
 	assert.NoError(t, err)
 }

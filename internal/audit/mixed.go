@@ -2,14 +2,13 @@ package audit
 
 import (
 	"maps"
+	"optratio/internal/inquiry"
 	"slices"
-
-	"optratio/verify"
 )
 
 // mixed is a program as a sampler of mixed outcomes.
 type mixed struct {
-	draw func(q verify.Vector, samples int64) (all []mixture, event string, err error)
+	draw func(q inquiry.Vector, samples int64) (all []mixture, event string, err error)
 	memory[mixture]
 	shapes
 	tree    *node
@@ -18,14 +17,14 @@ type mixed struct {
 
 func newMixed(d *drawn) *mixed {
 	m := &mixed{tree: &node{end: 1}, claimed: d.opts.Epsilon.Float()}
-	m.draw = func(q verify.Vector, samples int64) (all []mixture, event string, err error) {
+	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {
 		event, err = questions(d, q, samples, m.parse, func(got []mixture) { all = append(all, got...) })
 		return all, event, err
 	}
 	return m
 }
 
-func (m *mixed) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (m *mixed) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	all, event, err := m.draw(q, samples)
 	if err != nil || event != "" {
 		return nil, event, err
@@ -44,7 +43,7 @@ func (m *mixed) count(all []mixture) []int64 {
 	return counts
 }
 
-func (m *mixed) kept(q verify.Vector) [2][]int64 {
+func (m *mixed) kept(q inquiry.Vector) [2][]int64 {
 	all := m.of(q)
 	half := len(all) / 2
 	return [2][]int64{m.count(all[:half]), m.count(all[half:])}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/verify"
 )
@@ -72,7 +73,7 @@ func TestMixedPartition(t *testing.T) {
 	f := newField(&Options{Outcomes: Mixed, Inputs: &Inputs{}}, rng)
 	m := &mixed{tree: &node{end: 1}, claimed: 1}
 	for at := range int64(2) {
-		q := verify.Vector{at}
+		q := inquiry.Vector{at}
 		f.place(q)
 		for range 2000 {
 			side, x := []string{"left", "right"}[rng.IntN(2)], rng.Float64()
@@ -88,7 +89,7 @@ func TestMixedPartition(t *testing.T) {
 	require.True(t, m.learn(f))
 	require.False(t, m.learn(f), "there is nothing new to learn from")
 	kept := func(at int64) []int64 {
-		halves := m.kept(verify.Vector{at})
+		halves := m.kept(inquiry.Vector{at})
 		return added(halves[0], halves[1])
 	}
 	own, near := kept(0), kept(1)

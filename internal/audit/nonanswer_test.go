@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -92,8 +93,8 @@ func TestFailuresAsEvents(t *testing.T) {
 		case verify.Violated:
 			require.True(t, r.TightEps.IsInf())
 			require.Equal(t, "error", dp.Witness.Event)
-			require.Equal(t, "(0, 0)", verify.ScoresText(dp.Witness.Scores))
-			require.NotEqual(t, "(0, 0)", verify.ScoresText(dp.Witness.Neighbor))
+			require.Equal(t, "(0, 0)", inquiry.ScoresText(dp.Witness.Scores))
+			require.NotEqual(t, "(0, 0)", inquiry.ScoresText(dp.Witness.Neighbor))
 		case verify.Undecided:
 			require.Nil(t, dp.Witness)
 			require.Equal(t, verify.Violated, r.Find(Answers).Verdict, "%s", instead)
@@ -115,10 +116,10 @@ func TestOtherNumbersOfCandidatesAreNoEvents(t *testing.T) {
 // refusing draws from the exponential mechanism with a factor in its exponent, and does not answer with a probability that depends on the scores and on how often it was asked.
 type refusing struct {
 	lawSampler
-	refuses func(q verify.Vector, asked int64) float64
+	refuses func(q inquiry.Vector, asked int64) float64
 }
 
-func (s *refusing) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *refusing) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	if s.asked++; s.rng.Float64() < s.refuses(q, s.asked) {
 		return nil, "no", nil
 	}
@@ -128,8 +129,8 @@ func (s *refusing) Sample(q verify.Vector, samples int64) ([]int64, string, erro
 // What a sampler does not answer is an event as likely at one of two neighbors as it is seen to be, in questions for one sample: a refusal on one side violates dp and every
 // δ below 1, one that comes and goes, comes everywhere, or is for ever after a while does not, and nothing is silently in order.
 func TestSamplersThatDoNotAnswer(t *testing.T) {
-	leads := func(q verify.Vector) bool { return q[0] > max(q[1], q[2]) }
-	audited := func(seed uint64, until bool, delta *big.Rat, refuses func(q verify.Vector, asked int64) float64) *Report {
+	leads := func(q inquiry.Vector) bool { return q[0] > max(q[1], q[2]) }
+	audited := func(seed uint64, until bool, delta *big.Rat, refuses func(q inquiry.Vector, asked int64) float64) *Report {
 		o := samplerOptions(t, "1", 3000)
 		o.Seed, o.UntilRefuted, o.Delta = seed, until, delta
 		s := &refusing{*newLawSampler(softmaxLaw(1, 0.1), seed), refuses}
@@ -138,7 +139,7 @@ func TestSamplersThatDoNotAnswer(t *testing.T) {
 		require.LessOrEqual(t, r.Samples, o.Budget)
 		return r
 	}
-	oneSided := func(q verify.Vector, _ int64) float64 {
+	oneSided := func(q inquiry.Vector, _ int64) float64 {
 		if leads(q) {
 			return 1
 		}
@@ -157,7 +158,7 @@ func TestSamplersThatDoNotAnswer(t *testing.T) {
 	alarms := 0
 	for seed := range uint64(20) {
 		// The refusal is as likely as ε = 1 allows where candidate 0 leads.
-		if audited(seed, seed%2 == 0, nil, func(q verify.Vector, _ int64) float64 {
+		if audited(seed, seed%2 == 0, nil, func(q inquiry.Vector, _ int64) float64 {
 			if leads(q) {
 				return 0.6
 			}
@@ -167,10 +168,10 @@ func TestSamplersThatDoNotAnswer(t *testing.T) {
 		}
 	}
 	require.LessOrEqual(t, alarms, 3)
-	for name, refuses := range map[string]func(q verify.Vector, asked int64) float64{
-		"now and then":  func(verify.Vector, int64) float64 { return 0.3 },
-		"always":        func(verify.Vector, int64) float64 { return 1 },
-		"after a while": func(_ verify.Vector, asked int64) float64 { return float64(min(1, asked/100)) },
+	for name, refuses := range map[string]func(q inquiry.Vector, asked int64) float64{
+		"now and then":  func(inquiry.Vector, int64) float64 { return 0.3 },
+		"always":        func(inquiry.Vector, int64) float64 { return 1 },
+		"after a while": func(_ inquiry.Vector, asked int64) float64 { return float64(min(1, asked/100)) },
 	} {
 		for seed := range uint64(6) {
 			dp := audited(seed, seed%2 == 0, nil, refuses).Find(verify.DP)

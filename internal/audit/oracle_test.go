@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mathext"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/verify"
 )
@@ -67,13 +68,13 @@ func laplaceMax(scale float64) law {
 // oracle finds the fewest samples over all pairs of the lattice and events that hold one candidate or all but one.
 func oracle(l law, n, k int, eps float64) float64 {
 	best := math.Inf(1)
-	for q := range verify.Grid(n, k, 2) {
+	for q := range inquiry.Grid(n, k, 2) {
 		x := make([]float64, n)
 		for r := range q {
 			x[r] = float64(q[r])
 		}
 		p := l(x)
-		for step := range verify.Linf.Steps(slices.Repeat([]int64{1}, n), rand.New(rand.NewPCG(1, 1))) {
+		for step := range inquiry.Steps(false, slices.Repeat([]int64{1}, n), rand.New(rand.NewPCG(1, 1))) {
 			y := slices.Clone(x)
 			for r := range y {
 				y[r] += float64(step[r])
@@ -94,7 +95,7 @@ func oracle(l law, n, k int, eps float64) float64 {
 // noisyExponential is noisyValue with exponential noise: no value lies below the best score.
 type noisyExponential struct{ noisyValue }
 
-func (s *noisyExponential) Values(q verify.Vector, samples int64) ([]float64, string, error) {
+func (s *noisyExponential) Values(q inquiry.Vector, samples int64) ([]float64, string, error) {
 	s.asked += samples
 	out := make([]float64, samples)
 	for i := range out {

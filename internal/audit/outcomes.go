@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
-	"optratio/verify"
+	"optratio/internal/inquiry"
 )
 
 // Outcomes are what a sampler's answers are made of.
@@ -52,7 +52,7 @@ func newLabelled(o *Options) *labelled {
 }
 
 // about says that the next answer is about a vector: unless inputs are asked about, a list has an entry for each of its scores.
-func (l *labelled) about(q verify.Vector, o *Options) {
+func (l *labelled) about(q inquiry.Vector, o *Options) {
 	if l.list && o.Inputs == nil {
 		l.n = len(q)
 	}
@@ -84,7 +84,7 @@ func (l *labelled) parse(line []byte, samples int64) ([]int64, error) {
 }
 
 // parsePMF reads the probability of each label: those that it does not name have probability 0.
-func (l *labelled) parsePMF(line []byte, precision *big.Rat) ([]*verify.Value, error) {
+func (l *labelled) parsePMF(line []byte, precision *big.Rat) ([]*inquiry.Value, error) {
 	r, err := parseReply(line)
 	if err != nil {
 		return nil, err
@@ -92,11 +92,11 @@ func (l *labelled) parsePMF(line []byte, precision *big.Rat) ([]*verify.Value, e
 	return l.readPMF(r.PMF, line, precision)
 }
 
-func (l *labelled) readPMF(raw json.RawMessage, line []byte, precision *big.Rat) (p []*verify.Value, err error) {
+func (l *labelled) readPMF(raw json.RawMessage, line []byte, precision *big.Rat) (p []*inquiry.Value, err error) {
 	l.stated = true
 	err = l.each(raw, "probabilities", line, func(id int, text json.RawMessage) error {
 		for len(p) <= id {
-			p = append(p, verify.Rational(new(big.Rat)))
+			p = append(p, inquiry.Rational(new(big.Rat)))
 		}
 		p[id], err = readProbability(text, precision)
 		return err
@@ -205,7 +205,7 @@ func parseValues(line []byte, samples int64) ([]float64, error) {
 
 // valued draws numbers.
 type valued interface {
-	Values(q verify.Vector, samples int64) (values []float64, event string, err error)
+	Values(q inquiry.Vector, samples int64) (values []float64, event string, err error)
 }
 
 // binned turns numbers into outcomes: outcome 2i+1 is the number cuts[i], 2i what lies between it and the one before.
@@ -215,7 +215,7 @@ type binned struct {
 	cuts []float64
 }
 
-func (b *binned) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (b *binned) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	values, event, err := b.Values(q, samples)
 	if err != nil || event != "" {
 		return nil, event, err
@@ -337,7 +337,7 @@ func (s *statistics) pilot(wanted int64) error {
 	}
 	s.recut()
 	if s.cuts == 0 {
-		return fmt.Errorf("%w: there are no values", verify.ErrUndecided)
+		return fmt.Errorf("%w: there are no values", inquiry.ErrUndecided)
 	}
 	return nil
 }
@@ -348,11 +348,11 @@ type learner interface {
 	// learn chooses the partition anew where there are far more outcomes now, and reports whether it did.
 	learn(f *field) bool
 	// kept says how many of the outcomes that are kept of a place fall into each cell, in two halves.
-	kept(q verify.Vector) [2][]int64
+	kept(q inquiry.Vector) [2][]int64
 	event(event []bool) string
 }
 
-func (b *binned) kept(q verify.Vector) [2][]int64 {
+func (b *binned) kept(q inquiry.Vector) [2][]int64 {
 	values := b.of(q)
 	half := len(values) / 2
 	return [2][]int64{b.count(values[:half]), b.count(values[half:])}
@@ -385,7 +385,7 @@ type memory[T any] struct {
 }
 
 // keep remembers outcomes, until there are most of them.
-func (m *memory[T]) keep(q verify.Vector, outcomes []T, most int) {
+func (m *memory[T]) keep(q inquiry.Vector, outcomes []T, most int) {
 	if m.known >= most {
 		return
 	}
@@ -398,7 +398,7 @@ func (m *memory[T]) keep(q verify.Vector, outcomes []T, most int) {
 }
 
 // of returns what was drawn at a score vector.
-func (m *memory[T]) of(q verify.Vector) []T { return m.first[q.Key()] }
+func (m *memory[T]) of(q inquiry.Vector) []T { return m.first[q.Key()] }
 
 // due reports whether cells are to be chosen anew, and takes it that they are: at the first outcomes, and when there are so many times as many as last time.
 func (m *memory[T]) due(most int, times float64) bool {

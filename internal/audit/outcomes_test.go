@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/verify"
 )
@@ -22,7 +23,7 @@ type noisyValue struct {
 	atoms bool // values are rounded to halves
 }
 
-func (s *noisyValue) Values(q verify.Vector, samples int64) ([]float64, string, error) {
+func (s *noisyValue) Values(q inquiry.Vector, samples int64) ([]float64, string, error) {
 	s.asked += samples
 	out := make([]float64, samples)
 	for i := range out {
@@ -114,7 +115,7 @@ func TestIntervals(t *testing.T) {
 
 type constants []float64
 
-func (c constants) Values(verify.Vector, int64) ([]float64, string, error) { return c, "", nil }
+func (c constants) Values(inquiry.Vector, int64) ([]float64, string, error) { return c, "", nil }
 
 func TestLabelsAndValuesAreParsed(t *testing.T) {
 	l := &labelled{ids: map[string]int{}}
@@ -167,7 +168,7 @@ func TestProgramsWithOtherOutcomes(t *testing.T) {
 // topSet draws the set of the two best candidates by the exponential mechanism without replacement, each at all of ε.
 type topSet struct{ rng *rand.Rand }
 
-func (s *topSet) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *topSet) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	x := make([]float64, len(q))
 	for r := range q {
 		x[r] = float64(q[r]) / fractions

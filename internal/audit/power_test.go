@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/verify"
@@ -32,7 +33,7 @@ func newLawSampler(l law, seed uint64) *lawSampler {
 	return &lawSampler{law: l, rng: rand.New(rand.NewPCG(seed, 77)), unit: fractions, known: map[string][]float64{}}
 }
 
-func (s *lawSampler) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *lawSampler) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	s.asked += samples
 	key := q.Key()
 	p := s.known[key]

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"optratio/internal/escape"
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -55,10 +56,10 @@ type Finding struct {
 func (f Finding) String() string {
 	text := f.Event + ": "
 	if f.Scores != nil {
-		text += "scores " + verify.ScoresText(f.Scores) + ": "
+		text += "scores " + inquiry.ScoresText(f.Scores) + ": "
 	}
 	if f.Input != nil {
-		text += "input " + verify.InputText(f.Input) + ": "
+		text += "input " + inquiry.InputText(f.Input) + ": "
 	}
 	text += f.Detail
 	if f.Times > 1 {
@@ -92,7 +93,7 @@ func addFinding(findings []Finding, f Finding) []Finding {
 type asker struct {
 	ctx     context.Context
 	opts    *Options
-	space   *verify.Space
+	space   *inquiry.Space
 	child   *child
 	epsilon string
 	muted   bool // failures are no findings: the question was not part of the domain
@@ -100,7 +101,7 @@ type asker struct {
 	labels  *labelled // of stated probabilities
 	record  *record   // likewise
 	late    bool      // it asks again, whatever the limits
-	state   func(a *asker, q verify.Vector) (p []*verify.Value, event string, err error)
+	state   func(a *asker, q inquiry.Vector) (p []*inquiry.Value, event string, err error)
 	account
 }
 
@@ -121,14 +122,14 @@ type trouble struct {
 
 // scoreTexts keeps how scores are written, by their number in units of a space.
 type scoreTexts struct {
-	space *verify.Space
+	space *inquiry.Space
 	known map[int64]json.RawMessage
 }
 
 const mostScoreTexts = 1 << 16 // kept
 
 // of returns how the scores of q are written.
-func (t *scoreTexts) of(space *verify.Space, q verify.Vector) []json.RawMessage {
+func (t *scoreTexts) of(space *inquiry.Space, q inquiry.Vector) []json.RawMessage {
 	if t.space != space {
 		t.space, t.known = space, map[int64]json.RawMessage{}
 	}
@@ -136,7 +137,7 @@ func (t *scoreTexts) of(space *verify.Space, q verify.Vector) []json.RawMessage 
 	for r, x := range q {
 		text, ok := t.known[x]
 		if !ok {
-			text = verify.ScoresJSON(space.Scores(verify.Vector{x}))[0]
+			text = inquiry.ScoresJSON(space.Scores(inquiry.Vector{x}))[0]
 			if len(t.known) < mostScoreTexts {
 				t.known[x] = text
 			}
@@ -147,7 +148,7 @@ func (t *scoreTexts) of(space *verify.Space, q verify.Vector) []json.RawMessage 
 }
 
 // line returns the question about q.
-func (a *asker) line(q verify.Vector, samples int64) []byte {
+func (a *asker) line(q inquiry.Vector, samples int64) []byte {
 	if in := a.opts.Inputs; in != nil {
 		asked := question{input: in.Values[q[0]], epsilon: a.epsilon, sensitivity: a.opts.Sensitivity, samples: samples}
 		return asked.line()
@@ -159,7 +160,7 @@ func (a *asker) line(q verify.Vector, samples int64) []byte {
 	return asked.line()
 }
 
-func newAsker(ctx context.Context, space *verify.Space, o *Options) *asker {
+func newAsker(ctx context.Context, space *inquiry.Space, o *Options) *asker {
 	return &asker{
 		ctx: ctx, opts: o, space: space, state: (*asker).stated, epsilon: epsilonText(o.Epsilon), labels: newLabelled(o), record: newRecord(),
 		child: &child{command: o.program.Command, timeout: o.program.Timeout, clean: o.program.CleanEnv},
@@ -167,7 +168,7 @@ func newAsker(ctx context.Context, space *verify.Space, o *Options) *asker {
 }
 
 // on returns an asker of the same program about another space, with limits of its own.
-func (a *asker) on(space *verify.Space) *asker {
+func (a *asker) on(space *inquiry.Space) *asker {
 	other := *a
 	other.space, other.account = space, account{}
 	return &other
@@ -192,21 +193,21 @@ func epsilonText(e number.Epsilon) string {
 }
 
 // errStopped says that an audit was cancelled or had no time left.
-var errStopped = fmt.Errorf("%w: it was stopped", verify.ErrUndecided)
+var errStopped = fmt.Errorf("%w: it was stopped", inquiry.ErrUndecided)
 
 // ask puts one question and reads the answer with parse. event is what came instead of an answer.
-func ask[T any](a *asker, q verify.Vector, samples int64, parse func(line []byte) (T, error)) (answer T, event string, err error) {
+func ask[T any](a *asker, q inquiry.Vector, samples int64, parse func(line []byte) (T, error)) (answer T, event string, err error) {
 	if a.ctx.Err() != nil {
 		return answer, "", errStopped
 	}
 	if a.child.confused != "" {
-		return answer, "", fmt.Errorf("%w: %s", verify.ErrUndecided, confusion(a.child))
+		return answer, "", fmt.Errorf("%w: %s", inquiry.ErrUndecided, confusion(a.child))
 	}
 	if a.timeouts >= mostTimeouts || a.losses >= mostLosses || a.failures >= mostSilence && !a.answered {
-		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", verify.ErrUndecided, a.failures)
+		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", inquiry.ErrUndecided, a.failures)
 	}
 	if most := a.opts.mostQuestions(); !a.late && (a.questions >= most || a.opts.MaxQuestions <= 0 && a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0) {
-		return answer, "", fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", verify.ErrUndecided, most, mostNumbers, a.questions)
+		return answer, "", fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", inquiry.ErrUndecided, most, mostNumbers, a.questions)
 	}
 	a.questions++
 	if samples == 0 { // whose answers are kept
@@ -269,16 +270,16 @@ func (a *asker) find(f Finding) {
 }
 
 // stated asks a program for its probabilities.
-func (a *asker) stated(q verify.Vector) (p []*verify.Value, event string, err error) {
+func (a *asker) stated(q inquiry.Vector) (p []*inquiry.Value, event string, err error) {
 	a.labels.about(q, a.opts)
-	p, event, err = ask(a, q, 0, func(line []byte) ([]*verify.Value, error) { return a.labels.parsePMF(line, a.opts.Precision) })
+	p, event, err = ask(a, q, 0, func(line []byte) ([]*inquiry.Value, error) { return a.labels.parsePMF(line, a.opts.Precision) })
 	a.numbers += int64(max(0, len(p)-len(q)))
 	return p, event, err
 }
 
 // Answer asks what states its probabilities, which is a Subject. What is not answered is asked again: a failure that comes again is an event that has the
 // probability 1 there, as far as can be told, and one that does not is a change of its answers.
-func (a *asker) Answer(q verify.Vector) (*verify.Answer, error) {
+func (a *asker) Answer(q inquiry.Vector) (*inquiry.Answer, error) {
 	muted := a.muted
 	answer, err := a.once(q, !muted)
 	if err != nil {
@@ -297,12 +298,12 @@ func (a *asker) Answer(q verify.Vector) (*verify.Answer, error) {
 }
 
 // once asks, and compares what is answered with what was before. failures says whether one is worth that.
-func (a *asker) once(q verify.Vector, failures bool) (*verify.Answer, error) {
+func (a *asker) once(q inquiry.Vector, failures bool) (*inquiry.Answer, error) {
 	values, event, err := a.state(a, q)
 	if err != nil {
 		return nil, err
 	}
-	answer := &verify.Answer{P: values, Event: event}
+	answer := &inquiry.Answer{P: values, Event: event}
 	if event == "" || failures {
 		a.record.recall(string(a.line(q, 0)), query{a.space, q}, answer, a.opts, a.name)
 	}
@@ -333,8 +334,8 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	defer a.child.stop()
 	smaller, side := a.on(space), a.on(space)
 	smaller.muted = true // what it is asked about is not part of the domain
-	about := func(b *asker) func(*verify.Space) verify.Subject {
-		return func(space *verify.Space) verify.Subject {
+	about := func(b *asker) func(*inquiry.Space) inquiry.Subject {
+		return func(space *inquiry.Space) inquiry.Subject {
 			b.space = space
 			return b
 		}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"optratio/internal/decimal"
+	"optratio/internal/inquiry"
 	"optratio/internal/strictjson"
-	"optratio/verify"
 )
 
 // question is what a program is asked.
@@ -48,7 +48,7 @@ func (q *question) line() []byte {
 
 // sensitivityText writes s as a JSON number: exactly where it is a short decimal, otherwise the nearest double.
 func sensitivityText(s *big.Rat) string {
-	if text := verify.ScoreText(s); !strings.Contains(text, "/") {
+	if text := inquiry.ScoreText(s); !strings.Contains(text, "/") {
 		return text
 	}
 	x, _ := s.Float64()
@@ -98,16 +98,16 @@ func parseReply(line []byte) (r reply, err error) {
 }
 
 // readProbability reads one probability. A JSON number stands for any real number within the relative precision of it, and below 2^-1022, where
-// double precision has no such relative accuracy, also within 2^-1074 (verify.Nearly); strings "p/q" and decimals in strings are exact.
-func readProbability(text json.RawMessage, precision *big.Rat) (*verify.Value, error) {
+// double precision has no such relative accuracy, also within 2^-1074 (inquiry.Nearly); strings "p/q" and decimals in strings are exact.
+func readProbability(text json.RawMessage, precision *big.Rat) (*inquiry.Value, error) {
 	x, exact, err := readNumber(text)
 	if err != nil {
 		return nil, err
 	}
 	if exact {
-		return verify.Rational(x), nil
+		return inquiry.Rational(x), nil
 	}
-	return verify.Nearly(x, precision), nil
+	return inquiry.Nearly(x, precision), nil
 }
 
 // readNumber reads a JSON number, or a string that holds a fraction or a decimal.

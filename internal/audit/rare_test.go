@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/verify"
 )
@@ -56,7 +57,7 @@ type tallied struct {
 	labelled
 }
 
-func (c *tallied) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (c *tallied) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	var counts []int64
 	for range samples {
 		id, err := c.number(c.answerer(c.rng, q[0]).label)
@@ -77,7 +78,7 @@ type valuing struct {
 	rng *rand.Rand
 }
 
-func (v valuing) Values(q verify.Vector, samples int64) (out []float64, event string, err error) {
+func (v valuing) Values(q inquiry.Vector, samples int64) (out []float64, event string, err error) {
 	for range samples {
 		out = append(out, v.answerer(v.rng, q[0]).x)
 	}
@@ -93,7 +94,7 @@ func (a answerer) as(outcomes string, rng *rand.Rand) sampler {
 		return &binned{valued: valuing{a, rng}}
 	}
 	m := &mixed{tree: &node{end: 1}, claimed: 1}
-	m.draw = func(q verify.Vector, samples int64) (all []mixture, event string, err error) {
+	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {
 		for range samples {
 			o := a(rng, q[0])
 			if o.label == "" {
@@ -239,7 +240,7 @@ func TestUnionsAreRatedByHalves(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	f := newField(&Options{Outcomes: Labels, Inputs: &Inputs{}}, rng)
 	for at := range int64(2) {
-		f.place(verify.Vector{at})
+		f.place(inquiry.Vector{at})
 		for half := range 2 {
 			counts := make([]int64, 1000)
 			for range 1000 {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -22,7 +23,7 @@ const (
 // record is what stated its probabilities so far. An answer to a question that comes again, from whatever part of an audit, is compared with the first
 // one: an output is as likely as it was, or the mechanism is none.
 type record struct {
-	known   map[[sha256.Size]byte]*verify.Answer
+	known   map[[sha256.Size]byte]*inquiry.Answer
 	asked   []query // each question once, in order
 	changed []Finding
 	unasked string // why not all was asked again at the end that should be
@@ -30,14 +31,14 @@ type record struct {
 
 // query is what was asked about, in the units of a space.
 type query struct {
-	space *verify.Space
-	q     verify.Vector
+	space *inquiry.Space
+	q     inquiry.Vector
 }
 
-func newRecord() *record { return &record{known: map[[sha256.Size]byte]*verify.Answer{}} }
+func newRecord() *record { return &record{known: map[[sha256.Size]byte]*inquiry.Answer{}} }
 
 // recall compares an answer with that to the same question before, or keeps it. question is what was asked, in full.
-func (r *record) recall(question string, at query, answer *verify.Answer, o *Options, name func(r int) string) {
+func (r *record) recall(question string, at query, answer *inquiry.Answer, o *Options, name func(r int) string) {
 	key := sha256.Sum256([]byte(question))
 	before := r.known[key]
 	if before == nil {
@@ -66,7 +67,7 @@ func (r *record) again(seed uint64, ask func(query) error) error {
 	}
 	rng.Shuffle(count, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	for _, i := range append(order, 0) {
-		if err := ask(questions[i]); errors.Is(err, verify.ErrUndecided) {
+		if err := ask(questions[i]); errors.Is(err, inquiry.ErrUndecided) {
 			r.unasked = reason(err)
 			return nil
 		} else if err != nil {
@@ -77,7 +78,7 @@ func (r *record) again(seed uint64, ask func(query) error) error {
 }
 
 // witnesses asks again, now that other questions came in between, about the two vectors of each witness of a violation.
-func (r *record) witnesses(report *Report, o *Options, space *verify.Space, ask func(query) error) error {
+func (r *record) witnesses(report *Report, o *Options, space *inquiry.Space, ask func(query) error) error {
 	for _, p := range report.Properties {
 		if p.Verdict != verify.Violated || p.Witness == nil {
 			continue
@@ -87,13 +88,13 @@ func (r *record) witnesses(report *Report, o *Options, space *verify.Space, ask 
 				continue
 			}
 			if o.Inputs == nil {
-				space = &verify.Space{Unit: verify.Unit([][]*big.Rat{scores, {o.Sensitivity}}), Sensitivities: space.Sensitivities, Epsilon: space.Epsilon}
+				space = &inquiry.Space{Unit: inquiry.Unit([][]*big.Rat{scores, {o.Sensitivity}}), Sensitivities: space.Sensitivities, Epsilon: space.Epsilon}
 			}
 			q, err := space.Vector(scores)
 			if err == nil {
 				err = ask(query{space, q})
 			}
-			if err != nil && !errors.Is(err, verify.ErrUndecided) {
+			if err != nil && !errors.Is(err, inquiry.ErrUndecided) {
 				return err
 			}
 		}
@@ -105,12 +106,12 @@ func (r *record) witnesses(report *Report, o *Options, space *verify.Space, ask 
 const answeredOnce = "an answer once, an error the other time"
 
 // difference describes how two answers to one question differ, "" where they need not: numbers stand for all within their precision.
-func difference(first, again *verify.Answer, name func(r int) string) string {
+func difference(first, again *inquiry.Answer, name func(r int) string) string {
 	if (first.Event == "") != (again.Event == "") {
 		return answeredOnce
 	}
-	zero := verify.Rational(new(big.Rat))
-	at := func(p []*verify.Value, r int) *verify.Value {
+	zero := inquiry.Rational(new(big.Rat))
+	at := func(p []*inquiry.Value, r int) *inquiry.Value {
 		if r < len(p) {
 			return p[r]
 		}
@@ -118,7 +119,7 @@ func difference(first, again *verify.Answer, name func(r int) string) string {
 	}
 	for r := range max(len(first.P), len(again.P)) {
 		p, o := at(first.P, r), at(again.P, r)
-		if s, ok := p.Compare(o); ok && s != 0 {
+		if s, ok := p.Compare(o, 1024); ok && s != 0 {
 			was, is := short(p.Number()), short(o.Number())
 			if was == is {
 				was, is = p.Number().String(), o.Number().String()
@@ -134,7 +135,7 @@ func difference(first, again *verify.Answer, name func(r int) string) string {
 }
 
 // listOf writes probabilities in a row.
-func listOf(p []*verify.Value, name func(r int) string) string {
+func listOf(p []*inquiry.Value, name func(r int) string) string {
 	parts := make([]string, len(p))
 	for r, v := range p {
 		parts[r] = short(v.Number())
@@ -162,7 +163,7 @@ func sumText(sum number.Number) string {
 const noDistribution = "no distribution"
 
 // fault says what is wrong with an answer that cannot be a distribution, "" where nothing is, and what may help.
-func fault(a *verify.Answer, name func(r int) string) string {
+func fault(a *inquiry.Answer, name func(r int) string) string {
 	place, value, is := a.Fault()
 	switch {
 	case !is:

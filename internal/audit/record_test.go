@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -144,7 +145,7 @@ func TestChangesAgreeWithWhatWasSaid(t *testing.T) {
 					p[1] = big.NewRat(1, 16)
 				}
 			}
-			key, text := verify.ScoresText(in.Scores), fmt.Sprint(p)
+			key, text := inquiry.ScoresText(in.Scores), fmt.Sprint(p)
 			if before, ok := said[key]; ok && before != text {
 				changed = true
 			}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"optratio/mechanisms"
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -57,7 +57,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	}
 	findings := make([]finding, len(r.Findings))
 	for i, f := range r.Findings {
-		findings[i] = finding{f.Event, f.Detail, verify.ScoresJSON(f.Scores), f.Input, f.Times}
+		findings[i] = finding{f.Event, f.Detail, inquiry.ScoresJSON(f.Scores), f.Input, f.Times}
 	}
 	var confidence float64
 	if r.Confidence != nil {
@@ -222,10 +222,10 @@ func (r *Report) chooseWitness() {
 
 // examine checks stated probabilities, on a domain and on what side adds to it: first what is asked for, then the facts, so that a limit that ends the facts
 // leaves the rest whole. retry gives a subject for smaller cases, on a space of its own; nil where only the domain can be asked about, and side is nil where there is none.
-func examine(ctx context.Context, name string, main *questioned, o *Options, retry func(*verify.Space) verify.Subject,
+func examine(ctx context.Context, name string, main *questioned, o *Options, retry func(*inquiry.Space) inquiry.Subject,
 	side func(*Report) (*questioned, error)) (*Report, error) {
-	main.subject = verify.Remember(main.subject)
-	options := verify.Options{Properties: o.Properties, Facts: o.facts, Readings: o.Precision != nil, Slack: o.Slack, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
+	main.subject = inquiry.Remember(main.subject)
+	options := verify.Options{Properties: o.Properties, Facts: o.facts, Slack: o.Slack, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	if o.meter == nil && o.Progress != nil { // there are no questions: of a table
 		options.Progress = func(_ verify.Property, checked, total int64) { o.Progress(checked, total) }
 	}
@@ -251,7 +251,7 @@ func examine(ctx context.Context, name string, main *questioned, o *Options, ret
 		}
 	}
 	if aside != nil {
-		aside.subject = verify.Remember(aside.subject)
+		aside.subject = inquiry.Remember(aside.subject)
 		o.meter.more(aside.dom)
 		r.Domain += "; and " + aside.dom.Name
 		if err := r.add(o.decided(ctx, aside, options, retry)); err != nil {
@@ -267,7 +267,7 @@ func examine(ctx context.Context, name string, main *questioned, o *Options, ret
 		against = append(against, res)
 	}
 	if len(later) > 0 {
-		facts := verify.Options{Properties: later, Readings: options.Readings, Slack: options.Slack, Progress: options.Progress}
+		facts := verify.Options{Properties: later, Slack: options.Slack, Progress: options.Progress}
 		f, err := o.decided(ctx, main, facts, retry)
 		if err == nil && aside != nil {
 			err = f.add(o.decided(ctx, aside, facts, retry))
@@ -290,10 +290,8 @@ func examine(ctx context.Context, name string, main *questioned, o *Options, ret
 }
 
 // decided checks properties on one set of questions, and shrinks the witnesses.
-func (o *Options) decided(ctx context.Context, asked *questioned, options verify.Options, retry func(*verify.Space) verify.Subject) (*Report, error) {
-	em := mechanisms.Exponential()
-	exp := verify.ExpEpsilon(o.Epsilon)
-	report, err := o.decide(ctx, asked.subject, verify.Remember(verify.ForMechanism(em, asked.space)), asked.dom, options)
+func (o *Options) decided(ctx context.Context, asked *questioned, options verify.Options, retry func(*inquiry.Space) inquiry.Subject) (*Report, error) {
+	report, err := o.decide(ctx, inquiry.Stated(asked.subject, asked.dom, o.Precision != nil), options)
 	if err != nil {
 		return nil, err
 	}
@@ -303,19 +301,18 @@ func (o *Options) decided(ctx context.Context, asked *questioned, options verify
 			continue
 		}
 		only := options.Only(res.Name)
-		start := verify.Case{Scores: res.Witness.Scores, Sensitivities: asked.space.Sensitivities}
-		res.Witness = verify.Shrink(ctx, start, res.Witness, func(c verify.Case) *verify.Witness {
-			return o.around(ctx, c, em, exp, only, retry)
+		start := inquiry.Case{Scores: res.Witness.Scores, Sensitivities: asked.space.Sensitivities}
+		res.Witness = inquiry.Shrink(ctx, start, res.Witness, func(c inquiry.Case) *verify.Witness {
+			return o.around(ctx, c, only, retry)
 		})
 	}
 	return &Report{Report: *report}, nil
 }
 
 // around checks one property around one score vector and returns its witness.
-func (o *Options) around(ctx context.Context, c verify.Case, em mechanisms.Mechanism, exp *verify.Value, options verify.Options,
-	retry func(*verify.Space) verify.Subject) *verify.Witness {
-	space := &verify.Space{
-		Unit: verify.Unit([][]*big.Rat{c.Scores, c.Sensitivities}), Sensitivities: c.Sensitivities, Epsilon: o.Epsilon,
+func (o *Options) around(ctx context.Context, c inquiry.Case, options verify.Options, retry func(*inquiry.Space) inquiry.Subject) *verify.Witness {
+	space := &inquiry.Space{
+		Unit: inquiry.Unit([][]*big.Rat{c.Scores, c.Sensitivities}), Sensitivities: c.Sensitivities, Epsilon: o.Epsilon,
 	}
 	q, err := space.Vector(c.Scores)
 	if err != nil {
@@ -325,11 +322,11 @@ func (o *Options) around(ctx context.Context, c verify.Case, em mechanisms.Mecha
 	if err != nil {
 		return nil
 	}
-	dom := verify.Around{
-		Space: space, Vectors: slices.Values([]verify.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
-		Neighbors: o.Neighbors, Seed: o.Seed, Far: o.far(space),
+	dom := inquiry.Around{
+		Space: space, Vectors: slices.Values([]inquiry.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
+		Monotonic: o.Neighbors == verify.Monotonic, Seed: o.Seed, Far: o.far(space),
 	}.Domain()
-	report, err := verify.Check(ctx, verify.Remember(retry(space)), verify.Remember(verify.ForMechanism(em, space)), exp, dom, options)
+	report, err := verify.Check(ctx, inquiry.Stated(inquiry.Remember(retry(space)), dom, o.Precision != nil), options)
 	if err != nil {
 		return nil
 	}
@@ -340,7 +337,7 @@ func (o *Options) around(ctx context.Context, c verify.Case, em mechanisms.Mecha
 func (o *Options) against(asked *questioned) (verify.Result, error) {
 	compared := "compared with " + o.Against.Info().Name
 	res := verify.Result{Name: Against, Verdict: verify.Proved, Reason: compared}
-	named := verify.ForMechanism(o.Against, asked.space)
+	named := inquiry.ForMechanism(o.Against, asked.space)
 	for q := range asked.dom.Vectors {
 		want, err := named.Answer(q)
 		if err != nil {
@@ -357,7 +354,7 @@ func (o *Options) against(asked *questioned) (verify.Result, error) {
 		}
 		for r := range got.P {
 			res.Checked++
-			switch s, ok := got.P[r].Compare(want.P[r]); {
+			switch s, ok := got.P[r].Compare(want.P[r], 1024); {
 			case !ok && vague(got.P[r]):
 				res.Verdict, res.Reason = verify.Undecided, "the numbers are not known well enough"
 			case ok && s != 0:
@@ -373,7 +370,7 @@ func (o *Options) against(asked *questioned) (verify.Result, error) {
 }
 
 // vague reports whether the readings of a number differ by more than a part of 1e-6, so that it equals no other for certain.
-func vague(v *verify.Value) bool {
+func vague(v *inquiry.Value) bool {
 	low, high := v.Readings()
 	return high.Cmp(new(big.Rat).Mul(low, big.NewRat(1_000_001, 1_000_000))) > 0
 }

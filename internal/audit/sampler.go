@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -18,7 +19,7 @@ import (
 // sampler draws from a mechanism and says how often each outcome came; outcomes are numbered, candidates or others. An event, if
 // not empty, came instead of counts; an error ends the audit.
 type sampler interface {
-	Sample(q verify.Vector, samples int64) (counts []int64, event string, err error)
+	Sample(q inquiry.Vector, samples int64) (counts []int64, event string, err error)
 }
 
 const (
@@ -78,7 +79,7 @@ type statistics struct {
 	o        *Options
 	sampler  sampler
 	rng      *rand.Rand
-	space    *verify.Space
+	space    *inquiry.Space
 	field    *field
 	wealth   *wealth
 	repeats  independence
@@ -110,11 +111,11 @@ type evidence struct {
 }
 
 // errRepeats ends an audit whose samples are not independent.
-var errRepeats = fmt.Errorf("%w: the samples are not independent, so that no ε is concluded from them", verify.ErrUndecided)
+var errRepeats = fmt.Errorf("%w: the samples are not independent, so that no ε is concluded from them", inquiry.ErrUndecided)
 
 // statistics searches the score vectors for neighbors that look bad, and bets on what it found that fresh samples show it
 // too (docs/reference/auditing.md). The budget is the only limit, but for the context: what is known when it ends is reported.
-func (o *Options) statistics(ctx context.Context, name string, s sampler, space *verify.Space, dom *verify.Domain) (*Report, error) {
+func (o *Options) statistics(ctx context.Context, name string, s sampler, space *inquiry.Space, dom *inquiry.Domain) (*Report, error) {
 	if o.Budget < 1 {
 		return nil, fmt.Errorf("%w: a budget of %d samples", errOptions, o.Budget)
 	}
@@ -149,7 +150,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
 	res := verify.Result{Name: verify.DP, Verdict: verify.Undecided, Reason: "samples cannot prove privacy; none was found violated"}
 	err := st.run(dom)
-	if !st.repeats.broken && (err == nil || errors.Is(err, verify.ErrUndecided)) {
+	if !st.repeats.broken && (err == nil || errors.Is(err, inquiry.ErrUndecided)) {
 		err = cmp.Or(st.drawLate(), err)
 	}
 	if err == nil && again > 0 {
@@ -158,7 +159,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		}
 		err = st.askAgain(again)
 	}
-	if err != nil && !errors.Is(err, verify.ErrUndecided) {
+	if err != nil && !errors.Is(err, inquiry.ErrUndecided) {
 		return nil, err
 	}
 	if err != nil {
@@ -211,15 +212,15 @@ func (s *statistics) boundOn(p verify.Property, samples int64, r *Report) (res v
 	} else {
 		res, err = s.measure(p, s.alpha, samples)
 	}
-	if errors.Is(err, verify.ErrUndecided) {
+	if errors.Is(err, inquiry.ErrUndecided) {
 		res.Reason, err = reason(err), nil
 	}
 	return res, err
 }
 
-// reason is what an error that wraps verify.ErrUndecided says.
+// reason is what an error that wraps inquiry.ErrUndecided says.
 func reason(err error) string {
-	return strings.TrimPrefix(err.Error(), verify.ErrUndecided.Error()+": ")
+	return strings.TrimPrefix(err.Error(), inquiry.ErrUndecided.Error()+": ")
 }
 
 // stopped returns an error once the audit is cancelled.
@@ -296,7 +297,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 }
 
 // compareChildren tests whether children repeat each other, as those do that start with one seed, where each drew as much.
-func (s *statistics) compareChildren(q verify.Vector, counted [][]int64) {
+func (s *statistics) compareChildren(q inquiry.Vector, counted [][]int64) {
 	for i := range counted {
 		if n := sumOf(counted[i]); n == 0 || n != sumOf(counted[0]) {
 			return
@@ -370,7 +371,7 @@ func evenness(counts []int64) (sum float64) {
 }
 
 // at says in words where samples are drawn.
-func (s *statistics) at(q verify.Vector) string {
+func (s *statistics) at(q inquiry.Vector) string {
 	return strings.TrimPrefix(s.o.asked(s.space, q), "scores ")
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -26,7 +27,7 @@ type softmax struct {
 	unit        float64 // of scores to Δ
 }
 
-func (s *softmax) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *softmax) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	s.asked += samples
 	weights, total := make([]float64, len(q)), 0.0
 	for r, x := range q {
@@ -168,7 +169,7 @@ type reseeded struct {
 	constant bool
 }
 
-func (s *reseeded) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *reseeded) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	seed := uint64(samples)
 	for _, x := range q {
 		seed = seed*31 + uint64(x)
@@ -183,7 +184,7 @@ func (s *reseeded) Sample(q verify.Vector, samples int64) ([]int64, string, erro
 // once draws one sample and repeats it, within one answer.
 type once struct{ lawSampler }
 
-func (s *once) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *once) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	counts, event, err := s.lawSampler.Sample(q, 1)
 	for r := range counts {
 		counts[r] *= samples
@@ -240,7 +241,7 @@ type slow struct {
 	after  int64
 }
 
-func (s *slow) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *slow) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	if s.asked > s.after {
 		s.cancel()
 	}
@@ -277,7 +278,7 @@ type failing struct {
 	after int64
 }
 
-func (s *failing) Sample(q verify.Vector, samples int64) ([]int64, string, error) {
+func (s *failing) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	if s.asked > s.after {
 		return nil, "error", nil
 	}
@@ -321,7 +322,7 @@ func TestFitIsNoFalseAlarm(t *testing.T) {
 	require.NoError(t, err)
 	fit := r.Find(Against)
 	require.Equal(t, verify.Violated, fit.Verdict)
-	require.Equal(t, "-4", verify.ScoreText(fit.Witness.Scores[2]))
+	require.Equal(t, "-4", inquiry.ScoreText(fit.Witness.Scores[2]))
 	require.Regexp(t, `candidate [01] was taken \d+ times of \d+, p <= \S+ in \d+ tests together`, fit.Reason)
 }
 

@@ -6,14 +6,13 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"optratio/internal/inquiry"
 	"slices"
-
-	"optratio/verify"
 )
 
 // place is one score vector and what was drawn there.
 type place struct {
-	q          verify.Vector
+	q          inquiry.Vector
 	counts     []int64 // of outcomes
 	total      int64
 	first      []int64 // of them, those of the first halves of samples
@@ -72,7 +71,7 @@ type field struct {
 	alone    bool     // no place is like another: they are no score vectors
 	directed bool     // pairs are looked at in their order alone
 	branches []branch // of the tree whose leaves outcomes are grouped by; nil: there is none
-	distance func(q, other verify.Vector) *big.Rat
+	distance func(q, other inquiry.Vector) *big.Rat
 	rng      *rand.Rand
 	scale    float64 // of the exponential mechanism that is guessed at before anything is drawn; 0: nothing is guessed
 	law      int     // the one of laws that fits best what was drawn,
@@ -90,20 +89,20 @@ func newField(o *Options, rng *rand.Rand) *field {
 	}
 }
 
-func descending(q verify.Vector) verify.Vector {
+func descending(q inquiry.Vector) inquiry.Vector {
 	sorted := slices.Clone(q)
 	slices.SortFunc(sorted, func(a, b int64) int { return cmp.Compare(b, a) })
 	return sorted
 }
 
 // placeAlone returns the number of a score vector, in a class of its own if it is new.
-func (f *field) placeAlone(q verify.Vector) int { return f.placeLike(q, "alone "+q.Key()) }
+func (f *field) placeAlone(q inquiry.Vector) int { return f.placeLike(q, "alone "+q.Key()) }
 
 // place returns the number of a score vector.
-func (f *field) place(q verify.Vector) int { return f.placeLike(q, "") }
+func (f *field) place(q inquiry.Vector) int { return f.placeLike(q, "") }
 
 // placeLike returns the number of a score vector. If it is new, it is in a class that is named, or in its own one.
-func (f *field) placeLike(q verify.Vector, name string) int {
+func (f *field) placeLike(q inquiry.Vector, name string) int {
 	key := q.Key()
 	if i, ok := f.byKey[key]; ok {
 		return i
@@ -145,7 +144,7 @@ func (f *field) placeLike(q verify.Vector, name string) int {
 }
 
 // collect takes the pairs of neighbors, at most room of them, and one of each class of pairs that are alike.
-func (f *field) collect(dom *verify.Domain, room int, stopped func() error) error {
+func (f *field) collect(dom *inquiry.Domain, room int, stopped func() error) error {
 	f.directed = dom.Directed
 	kept, err := f.thinned(dom.Neighbors, room, stopped)
 	if err != nil {
@@ -180,7 +179,7 @@ func (f *field) edge(pair [2]int) edge {
 
 // thinned returns pairs of different vectors, at most room of them: the first half of the room is for those that come first, the other half is drawn at random
 // from those that follow.
-func (f *field) thinned(pairs vectorPairs, room int, stopped func() error) (kept [][2]verify.Vector, err error) {
+func (f *field) thinned(pairs vectorPairs, room int, stopped func() error) (kept [][2]inquiry.Vector, err error) {
 	met, first := 0, room/2
 	for q, other := range pairs {
 		if err := stopped(); err != nil {
@@ -193,9 +192,9 @@ func (f *field) thinned(pairs vectorPairs, room int, stopped func() error) (kept
 			continue
 		}
 		if len(kept) < room {
-			kept = append(kept, [2]verify.Vector{q, other})
+			kept = append(kept, [2]inquiry.Vector{q, other})
 		} else if i := f.rng.IntN(met - first); first+i < room {
-			kept[first+i] = [2]verify.Vector{q, other}
+			kept[first+i] = [2]inquiry.Vector{q, other}
 		}
 	}
 	return kept, nil
@@ -207,7 +206,7 @@ func (f *field) shape(pair [2]int) string {
 		return fmt.Sprint(pair)
 	}
 	a, b := f.places[pair[0]], f.places[pair[1]]
-	forth, back := make(verify.Vector, len(a.q)), make(verify.Vector, len(a.q))
+	forth, back := make(inquiry.Vector, len(a.q)), make(inquiry.Vector, len(a.q))
 	topA, topB := slices.Max(a.q), slices.Max(b.q)
 	if f.ordered { // numbers may tell a shift of either side
 		return fmt.Sprint(f.sortedPair(a.q, b.q))
@@ -228,7 +227,7 @@ func (f *field) shape(pair [2]int) string {
 }
 
 // sortedPair returns two vectors in the order of the first one's scores and, where these are tied, of the second one's.
-func (f *field) sortedPair(q, other verify.Vector) [][2]int64 {
+func (f *field) sortedPair(q, other inquiry.Vector) [][2]int64 {
 	pairs := make([][2]int64, len(q))
 	for r := range q {
 		pairs[r] = [2]int64{q[r], other[r]}

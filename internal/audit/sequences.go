@@ -2,16 +2,15 @@ package audit
 
 import (
 	"iter"
-
-	"optratio/verify"
+	"optratio/internal/inquiry"
 )
 
-// vectorPairs are pairs of score vectors, as a verify.Domain has them.
-type vectorPairs = iter.Seq2[verify.Vector, verify.Vector]
+// vectorPairs are pairs of score vectors, as a inquiry.Domain has them.
+type vectorPairs = iter.Seq2[inquiry.Vector, inquiry.Vector]
 
 // chain yields what some sequences of vectors yield, one after the other.
-func chain(sequences ...iter.Seq[verify.Vector]) iter.Seq[verify.Vector] {
-	return func(yield func(verify.Vector) bool) {
+func chain(sequences ...iter.Seq[inquiry.Vector]) iter.Seq[inquiry.Vector] {
+	return func(yield func(inquiry.Vector) bool) {
 		for _, sequence := range sequences {
 			for q := range sequence {
 				if !yield(q) {
@@ -24,7 +23,7 @@ func chain(sequences ...iter.Seq[verify.Vector]) iter.Seq[verify.Vector] {
 
 // chainPairs is chain for pairs.
 func chainPairs(sequences ...vectorPairs) vectorPairs {
-	return func(yield func(verify.Vector, verify.Vector) bool) {
+	return func(yield func(inquiry.Vector, inquiry.Vector) bool) {
 		for _, sequence := range sequences {
 			for q, other := range sequence {
 				if !yield(q, other) {
@@ -36,8 +35,8 @@ func chainPairs(sequences ...vectorPairs) vectorPairs {
 }
 
 // listed yields the pairs of a list.
-func listed(pairs [][2]verify.Vector) vectorPairs {
-	return func(yield func(verify.Vector, verify.Vector) bool) {
+func listed(pairs [][2]inquiry.Vector) vectorPairs {
+	return func(yield func(inquiry.Vector, inquiry.Vector) bool) {
 		for _, p := range pairs {
 			if !yield(p[0], p[1]) {
 				return

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -23,8 +24,8 @@ const (
 )
 
 // sideSpace is the space of the side set.
-func (o *Options) sideSpace() *verify.Space {
-	return &verify.Space{
+func (o *Options) sideSpace() *inquiry.Space {
+	return &inquiry.Space{
 		Unit:          new(big.Rat).Quo(o.Sensitivity, big.NewRat(whole, 1)),
 		Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon,
 	}
@@ -53,11 +54,11 @@ func (o *Options) vanishing() int64 {
 
 // sideVectors returns the side set: one candidate, two, and o.N; far gaps, near ties, fractions, scores all of one sign and far
 // from 0, gaps where probabilities become tiny, and drawn ones.
-func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
+func (o *Options) sideVectors(rng *rand.Rand) []inquiry.Vector {
 	off := o.offset() * whole
-	out := []verify.Vector{{0}, {-3 * whole}, {off}}
+	out := []inquiry.Vector{{0}, {-3 * whole}, {off}}
 	add := func(n int, scores ...int64) {
-		q := make(verify.Vector, n)
+		q := make(inquiry.Vector, n)
 		for r := range q {
 			q[r] = scores[r%len(scores)]
 		}
@@ -113,23 +114,23 @@ func (o *Options) sideVectors(rng *rand.Rand) []verify.Vector {
 
 // sideDomain has the vectors and, for each, neighbors at corners and inside the box of sensitivities, shifts by
 // fractions and lowered scores. What is drawn depends on the seed alone.
-func (o *Options) sideDomain(space *verify.Space, vectors []verify.Vector) *verify.Domain {
-	moved := func(steps func(n int, rng *rand.Rand) iter.Seq[verify.Vector]) vectorPairs {
-		return func(yield func(verify.Vector, verify.Vector) bool) {
+func (o *Options) sideDomain(space *inquiry.Space, vectors []inquiry.Vector) *inquiry.Domain {
+	moved := func(steps func(n int, rng *rand.Rand) iter.Seq[inquiry.Vector]) vectorPairs {
+		return func(yield func(inquiry.Vector, inquiry.Vector) bool) {
 			rng := rand.New(rand.NewPCG(o.Seed, 0x73696465))
-			verify.Pairs(slices.Values(vectors), func(q verify.Vector) iter.Seq[verify.Vector] { return steps(len(q), rng) })(yield)
+			inquiry.Pairs(slices.Values(vectors), func(q inquiry.Vector) iter.Seq[inquiry.Vector] { return steps(len(q), rng) })(yield)
 		}
 	}
-	return &verify.Domain{
+	return &inquiry.Domain{
 		Name: fmt.Sprintf("a side set of %d vectors", len(vectors)), Space: space, Vectors: slices.Values(vectors),
 		Neighbors: moved(o.sideSteps),
-		Shifted: moved(func(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
-			return verify.Level(n, -whole/2, whole/3, rng.Int64N(8000)*whole/1000-4*whole)
+		Shifted: moved(func(n int, rng *rand.Rand) iter.Seq[inquiry.Vector] {
+			return inquiry.Level(n, -whole/2, whole/3, rng.Int64N(8000)*whole/1000-4*whole)
 		}),
-		Lowered: moved(func(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
-			steps := make([]verify.Vector, n)
+		Lowered: moved(func(n int, rng *rand.Rand) iter.Seq[inquiry.Vector] {
+			steps := make([]inquiry.Vector, n)
 			for r := range steps {
-				steps[r] = make(verify.Vector, n)
+				steps[r] = make(inquiry.Vector, n)
 				steps[r][r] = -[]int64{whole, whole / 2, rng.Int64N(1000)*whole/1000 + 1}[rng.IntN(3)]
 			}
 			return slices.Values(steps)
@@ -139,22 +140,22 @@ func (o *Options) sideDomain(space *verify.Space, vectors []verify.Vector) *veri
 
 // sideSteps yields steps to neighbors: all corners of the box of sensitivities, of more than two candidates the extreme ones and some others, and some
 // steps within the box.
-func (o *Options) sideSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
+func (o *Options) sideSteps(n int, rng *rand.Rand) iter.Seq[inquiry.Vector] {
 	if n <= 2 {
-		return chain(o.Neighbors.Steps(slices.Repeat([]int64{whole}, n), rng), o.drawnSteps(n, rng))
+		return chain(inquiry.Steps(o.Neighbors == verify.Monotonic, slices.Repeat([]int64{whole}, n), rng), o.drawnSteps(n, rng))
 	}
 	return chain(o.extremes(n, whole), o.drawnSteps(n, rng))
 }
 
 // drawnSteps draws as many corners of the box of sensitivities as steps within it.
-func (o *Options) drawnSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
-	return func(yield func(verify.Vector) bool) {
+func (o *Options) drawnSteps(n int, rng *rand.Rand) iter.Seq[inquiry.Vector] {
+	return func(yield func(inquiry.Vector) bool) {
 		for i := range 2 * sideNeighbor {
 			sizes := []int64{0, whole, whole}
 			if i%2 == 1 {
 				sizes = []int64{whole / 2, whole / 3, rng.Int64N(1001) * whole / 1000}
 			}
-			s, sign := make(verify.Vector, n), 1-2*rng.Int64N(2)
+			s, sign := make(inquiry.Vector, n), 1-2*rng.Int64N(2)
 			for r := range s {
 				s[r] = sign * sizes[rng.IntN(3)]
 				if o.Neighbors == verify.Linf {
@@ -170,14 +171,14 @@ func (o *Options) drawnSteps(n int, rng *rand.Rand) iter.Seq[verify.Vector] {
 
 // supported returns the vectors of n candidates and of those other numbers of candidates that the program answers about: one
 // that is made for n need not know others.
-func supported(vectors []verify.Vector, n int, probe verify.Subject) ([]verify.Vector, error) {
+func supported(vectors []inquiry.Vector, n int, probe inquiry.Subject) ([]inquiry.Vector, error) {
 	knows := map[int]bool{n: true}
-	var out []verify.Vector
+	var out []inquiry.Vector
 	for _, q := range vectors {
 		known, asked := knows[len(q)]
 		if !asked {
 			answer, err := probe.Answer(q)
-			if err != nil && !errors.Is(err, verify.ErrUndecided) {
+			if err != nil && !errors.Is(err, inquiry.ErrUndecided) {
 				return nil, err
 			}
 			known = err == nil && answer.Event == ""
@@ -190,7 +191,7 @@ func supported(vectors []verify.Vector, n int, probe verify.Subject) ([]verify.V
 	return out, nil
 }
 
-func scaled(q verify.Vector, factor int64) verify.Vector {
+func scaled(q inquiry.Vector, factor int64) inquiry.Vector {
 	out := slices.Clone(q)
 	for r := range out {
 		out[r] *= factor
@@ -200,7 +201,7 @@ func scaled(q verify.Vector, factor int64) verify.Vector {
 
 // aside returns the side set. There is none, nil, where vectors or pairs are given: these are all that is asked about. r is what was found on the domain, asking gives the
 // subject for the side set, retry one for trying things out. Cliffs are looked for up to reach·Δ from the origin, and up to the offset where reach is 0.
-func (o Options) aside(r *Report, reach int64, asking, retry func(*verify.Space) verify.Subject) (*questioned, error) {
+func (o Options) aside(r *Report, reach int64, asking, retry func(*inquiry.Space) inquiry.Subject) (*questioned, error) {
 	if o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 {
 		return nil, nil
 	}
@@ -215,7 +216,7 @@ func (o Options) aside(r *Report, reach int64, asking, retry func(*verify.Space)
 		if m <= o.N {
 			continue
 		}
-		more := make(verify.Vector, m)
+		more := make(inquiry.Vector, m)
 		for i := range more {
 			more[i] = -rng.Int64N(4) * whole
 		}
@@ -228,7 +229,7 @@ func (o Options) aside(r *Report, reach int64, asking, retry func(*verify.Space)
 	}
 	var pairs [][2]*probe
 	if len(vectors) > 0 && o.aboutNeighbors() {
-		n := len(slices.MaxFunc(vectors, func(a, b verify.Vector) int { return cmp.Compare(len(a), len(b)) }))
+		n := len(slices.MaxFunc(vectors, func(a, b inquiry.Vector) int { return cmp.Compare(len(a), len(b)) }))
 		if pairs, err = o.findCliffs(min(n, o.N), reach, retry(space)); err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"optratio/internal/inquiry"
 	"optratio/verify"
 )
 
@@ -34,7 +35,7 @@ type meter struct {
 }
 
 // measure starts to count the questions about a domain. It refuses more than there may be, unless the context has a deadline, which says how long they may take.
-func (o *Options) measure(ctx context.Context, dom *verify.Domain) error {
+func (o *Options) measure(ctx context.Context, dom *inquiry.Domain) error {
 	_, timed := ctx.Deadline()
 	m := &meter{report: o.Progress, domain: dom.Name, total: expected(dom), judged: timed || o.MaxQuestions >= 0}
 	o.meter = m
@@ -52,7 +53,7 @@ func (o *Options) measure(ctx context.Context, dom *verify.Domain) error {
 func (o *Options) mostQuestions() int64 { return max(mostQuestions, 2*o.MaxQuestions) }
 
 // more adds the questions about another domain.
-func (m *meter) more(dom *verify.Domain) {
+func (m *meter) more(dom *inquiry.Domain) {
 	if m != nil {
 		m.total += expected(dom)
 	}
@@ -87,7 +88,7 @@ func (m *meter) count() error {
 }
 
 // expected returns about how many different questions a domain's vectors and neighbors are: exactly, where there are few pairs.
-func expected(dom *verify.Domain) int64 {
+func expected(dom *inquiry.Domain) int64 {
 	seen, pairs, numbers := map[string]bool{}, int64(0), 0
 	for q, other := range dom.Neighbors {
 		seen[q.Key()], seen[other.Key()] = true, true
@@ -112,7 +113,7 @@ func expected(dom *verify.Domain) int64 {
 // pairsAround returns how many pairs so many vectors and their neighbors are, at most the largest number.
 func (o *Options) pairsAround(vectors *big.Int, deltas []int64) int64 {
 	steps := int64(0)
-	for range o.Neighbors.Steps(deltas, rand.New(rand.NewPCG(1, 1))) {
+	for range inquiry.Steps(o.Neighbors == verify.Monotonic, deltas, rand.New(rand.NewPCG(1, 1))) {
 		steps++
 	}
 	if all := new(big.Int).Mul(vectors, big.NewInt(steps)); all.IsInt64() {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
 	"optratio/verify"
 )
@@ -63,8 +64,8 @@ func plainSearch(t *testing.T, s *lawSampler, n int, budget int64) float64 {
 			patterns = append(patterns, slices.Concat(slices.Repeat([]int64{1}, up), slices.Repeat([]int64{others}, n-up)))
 		}
 	}
-	sample := func(q verify.Vector, draws int64) []int64 {
-		scaled := make(verify.Vector, len(q))
+	sample := func(q inquiry.Vector, draws int64) []int64 {
+		scaled := make(inquiry.Vector, len(q))
 		for r := range q {
 			scaled[r] = q[r] * fractions
 		}
@@ -72,11 +73,11 @@ func plainSearch(t *testing.T, s *lawSampler, n int, budget int64) float64 {
 		require.NoError(t, err)
 		return got
 	}
-	best, value := [2]verify.Vector{}, 0.0
+	best, value := [2]inquiry.Vector{}, 0.0
 	var event []bool
 	each := budget / 2 / int64(2*len(patterns))
 	for _, p := range patterns {
-		q := [2]verify.Vector{make(verify.Vector, n), p}
+		q := [2]inquiry.Vector{make(inquiry.Vector, n), p}
 		got := [2][]int64{sample(q[0], each), sample(q[1], each)}
 		for way := range 2 {
 			own, near := got[way], got[1-way]
@@ -89,7 +90,7 @@ func plainSearch(t *testing.T, s *lawSampler, n int, budget int64) float64 {
 			for _, r := range order[:n-1] {
 				x, y, in[r] = x+own[r], y+near[r], true
 				if v := math.Log(float64(x+1) / float64(y+1)); v > value {
-					best, value, event = [2]verify.Vector{q[way], q[1-way]}, v, slices.Clone(in)
+					best, value, event = [2]inquiry.Vector{q[way], q[1-way]}, v, slices.Clone(in)
 				}
 			}
 		}

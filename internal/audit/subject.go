@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -34,9 +35,9 @@ type Subject struct {
 type stating struct {
 	mu        sync.Mutex
 	opts      Options
-	program   *asker                     // nil for a table
-	table     *Table                     // nil for a program
-	rows      map[string][]*verify.Value // of the table, by scores; where symmetry is assumed, in descending order
+	program   *asker                      // nil for a table
+	table     *Table                      // nil for a program
+	rows      map[string][]*inquiry.Value // of the table, by scores; where symmetry is assumed, in descending order
 	symmetric bool
 	asked     int64
 	known     map[string]*meanAnswer
@@ -73,7 +74,7 @@ func (t *Table) Subject(symmetric bool, o Options) (*Subject, error) {
 		return nil, err
 	}
 	s := newSubject(symmetric, o)
-	s.table, s.rows = t, map[string][]*verify.Value{}
+	s.table, s.rows = t, map[string][]*inquiry.Value{}
 	for i, scores := range t.Scores {
 		pmf := t.PMF[i]
 		if symmetric {
@@ -87,7 +88,7 @@ func (t *Table) Subject(symmetric bool, o Options) (*Subject, error) {
 				scores, pmf = append(scores, t.Scores[i][r]), append(pmf, t.PMF[i][r])
 			}
 		}
-		key := verify.ScoresText(scores)
+		key := inquiry.ScoresText(scores)
 		if _, twice := s.rows[key]; twice && !symmetric {
 			return nil, fmt.Errorf("%w: %s: scores %s are there twice", errTable, t.Name, key)
 		}
@@ -108,7 +109,7 @@ func (s *Subject) Try(ctx context.Context, n, k, parts int) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for q := range verify.Grid(n, k*parts, 1) {
+	for q := range inquiry.Grid(n, k*parts, 1) {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -228,7 +229,7 @@ func (s *Subject) placed(depths []*big.Rat) (a *meanAnswer, place []int, err err
 func (s *stating) mean(ctx context.Context, distinct []*big.Rat, order []int) (*meanAnswer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := fmt.Sprint(verify.ScoresText(distinct), order)
+	key := fmt.Sprint(inquiry.ScoresText(distinct), order)
 	if a := s.known[key]; a != nil {
 		return a, a.err
 	}
@@ -275,10 +276,10 @@ func (s *stating) scores(depths []*big.Rat) []*big.Rat {
 }
 
 // row returns the table's row of some scores.
-func (s *stating) row(scores []*big.Rat) ([]*verify.Value, error) {
-	p, ok := s.rows[verify.ScoresText(scores)]
+func (s *stating) row(scores []*big.Rat) ([]*inquiry.Value, error) {
+	p, ok := s.rows[inquiry.ScoresText(scores)]
 	if !ok {
-		return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", errTable, s.table.Name, verify.ScoresText(scores), orderHint(s.symmetric))
+		return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", errTable, s.table.Name, inquiry.ScoresText(scores), orderHint(s.symmetric))
 	}
 	return p, nil
 }
@@ -291,7 +292,7 @@ func orderHint(symmetric bool) string {
 }
 
 // ask asks about one score vector. What is no distribution in any reading is an error.
-func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*verify.Value, err error) {
+func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*inquiry.Value, err error) {
 	if s.table != nil {
 		p, err = s.row(scores)
 	} else {
@@ -306,8 +307,8 @@ func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*verify.Value
 	if err != nil {
 		return nil, err
 	}
-	if text := fault(&verify.Answer{P: p}, candidate); text != "" {
-		return nil, fmt.Errorf("%w: at the scores %s %s", mechanisms.ErrAnswer, verify.ScoresText(scores), text)
+	if text := fault(&inquiry.Answer{P: p}, candidate); text != "" {
+		return nil, fmt.Errorf("%w: at the scores %s %s", mechanisms.ErrAnswer, inquiry.ScoresText(scores), text)
 	}
 	return p, nil
 }
@@ -332,24 +333,24 @@ func nextOrder(order []int) bool {
 
 // probabilities asks about scores. An error wraps mechanisms.ErrAnswer where there was no answer, none that is a probability
 // distribution, or another one than before.
-func (a *asker) probabilities(ctx context.Context, scores []*big.Rat) ([]*verify.Value, error) {
-	a.space, a.questions, a.numbers = &verify.Space{Unit: verify.Unit([][]*big.Rat{scores, {a.opts.Sensitivity}})}, 0, 0
+func (a *asker) probabilities(ctx context.Context, scores []*big.Rat) ([]*inquiry.Value, error) {
+	a.space, a.questions, a.numbers = &inquiry.Space{Unit: inquiry.Unit([][]*big.Rat{scores, {a.opts.Sensitivity}})}, 0, 0
 	q, err := a.space.Vector(scores)
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.put(ctx, q, fmt.Sprintf("at the scores %s: ", verify.ScoresText(scores)))
+	p, err := a.put(ctx, q, fmt.Sprintf("at the scores %s: ", inquiry.ScoresText(scores)))
 	return p, cmp.Or(err, a.changed())
 }
 
 // put asks about a vector, and says where that was in errors.
-func (a *asker) put(ctx context.Context, q verify.Vector, place string) ([]*verify.Value, error) {
+func (a *asker) put(ctx context.Context, q inquiry.Vector, place string) ([]*inquiry.Value, error) {
 	a.ctx = ctx
 	answer, err := a.Answer(q)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errors.Is(err, verify.ErrUndecided):
+	case errors.Is(err, inquiry.ErrUndecided):
 		return nil, fmt.Errorf("%w: %s%w", mechanisms.ErrAnswer, place, err)
 	case err != nil:
 		return nil, err
@@ -390,9 +391,9 @@ func (p Program) Rows(ctx context.Context, values []json.RawMessage, o Options) 
 	}
 	a := newAsker(ctx, space, &o)
 	defer a.child.stop()
-	t := &Table{Name: "the program", Inputs: values, PMF: make([][]*verify.Value, len(values))}
+	t := &Table{Name: "the program", Inputs: values, PMF: make([][]*inquiry.Value, len(values))}
 	for i, value := range values {
-		if t.PMF[i], err = a.put(ctx, verify.Vector{int64(i)}, "input "+verify.InputText(value)+": "); err != nil {
+		if t.PMF[i], err = a.put(ctx, inquiry.Vector{int64(i)}, "input "+inquiry.InputText(value)+": "); err != nil {
 			return nil, err
 		}
 	}

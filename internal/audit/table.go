@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/internal/strictjson"
 	"optratio/number"
 	"optratio/verify"
@@ -26,7 +27,7 @@ type Table struct {
 	Name   string
 	Scores [][]*big.Rat      // of each row; nil where the table is about other inputs
 	Inputs []json.RawMessage // then
-	PMF    [][]*verify.Value
+	PMF    [][]*inquiry.Value
 	Labels []string // of the probabilities; nil where they are the candidates'
 }
 
@@ -142,7 +143,7 @@ func (t *Table) Audit(ctx context.Context, shifted bool, o Options) (*Report, er
 	r.nameInputs(o.Inputs)
 	r.Questions = int64(len(t.PMF))
 	for i, p := range t.PMF {
-		f := Finding{Event: noDistribution, Detail: fault(&verify.Answer{P: p}, t.place)}
+		f := Finding{Event: noDistribution, Detail: fault(&inquiry.Answer{P: p}, t.place)}
 		if t.Inputs != nil {
 			f.Input = t.Inputs[i]
 		} else {
@@ -160,7 +161,7 @@ func (t *Table) Audit(ctx context.Context, shifted bool, o Options) (*Report, er
 func (r *Report) rowsAlone() {
 	for i := range r.Properties {
 		p := &r.Properties[i]
-		if p.Verdict == verify.Violated && p.Witness != nil && p.Witness.NeedsShift(p.Name) {
+		if p.Verdict == verify.Violated && p.Witness != nil && needsShift(p.Witness, p.Name) {
 			// Every pair without a shift agrees, so the property alone is not refuted; and with these rows it is not proved for more than them.
 			p.Verdict = verify.Undecided
 			p.Reason = "rows that are related by it and a shift contradict each other: it does not hold, or the mechanism is not shift-invariant"
@@ -168,11 +169,30 @@ func (r *Report) rowsAlone() {
 	}
 }
 
+// needsShift reports whether the witness's two vectors are related by its property only after a number is added to all scores of
+// one: what it refutes is then that the mechanism has the property and is shift-invariant, not the property alone.
+func needsShift(w *verify.Witness, p verify.Property) bool {
+	if w.Candidate == nil || len(w.Scores) == 0 || len(w.Neighbor) != len(w.Scores) {
+		return false
+	}
+	switch p {
+	case verify.Symmetry:
+		return slices.MaxFunc(w.Scores, (*big.Rat).Cmp).Cmp(slices.MaxFunc(w.Neighbor, (*big.Rat).Cmp)) != 0
+	case verify.Monotone:
+		steps := make([]int64, len(w.Scores))
+		for r, q := range w.Scores {
+			steps[r] = int64(w.Neighbor[r].Cmp(q))
+		}
+		return inquiry.NeedsShift(steps, *w.Candidate) > 0
+	}
+	return false
+}
+
 // questioned is a subject, and what it is asked about.
 type questioned struct {
-	subject verify.Subject
-	space   *verify.Space
-	dom     *verify.Domain
+	subject inquiry.Subject
+	space   *inquiry.Space
+	dom     *inquiry.Domain
 }
 
 // tableOfScores asks a table about its rows, and the pairs of them that properties relate.
@@ -187,12 +207,12 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*questioned, error) {
 		return nil, err
 	}
 	vectors := slices.Collect(dom.Vectors)
-	known := map[string]*verify.Answer{}
+	known := map[string]*inquiry.Answer{}
 	for i, q := range vectors {
 		if known[q.Key()] != nil {
 			return nil, fmt.Errorf("%w: %s: scores %s are there twice", errTable, t.Name, fmt.Sprint(q))
 		}
-		known[q.Key()] = &verify.Answer{P: t.PMF[i]}
+		known[q.Key()] = &inquiry.Answer{P: t.PMF[i]}
 	}
 	delta, err := space.Vector(space.Sensitivities)
 	if err != nil {
@@ -201,12 +221,12 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*questioned, error) {
 	o.relate(dom, vectors, shifted, o.window(delta[0], shifted))
 	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(vectors), t.Name, o.Neighbors)
 	if len(o.Pairs) > 0 {
-		pairs := make([][2]verify.Vector, len(o.Pairs))
+		pairs := make([][2]inquiry.Vector, len(o.Pairs))
 		for i, pair := range o.Pairs {
 			for side, scores := range pair {
 				q, err := space.Vector(scores)
 				if err != nil || known[q.Key()] == nil {
-					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", errTable, i+1, verify.ScoresText(scores), t.Name)
+					return nil, fmt.Errorf("%w: pair %d of neighbors: the scores %s are in no row of %s", errTable, i+1, inquiry.ScoresText(scores), t.Name)
 				}
 				pairs[i][side] = q
 			}
@@ -214,7 +234,7 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*questioned, error) {
 		dom.Neighbors = listed(pairs)
 		dom.Name = fmt.Sprintf("the %d rows of %s and %d given pairs of them", len(vectors), t.Name, len(pairs))
 	}
-	return &questioned{verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return known[q.Key()], nil }), space, dom}, nil
+	return &questioned{inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return known[q.Key()], nil }), space, dom}, nil
 }
 
 // tableOfInputs asks a table about the inputs of the options.
@@ -222,26 +242,26 @@ func (o *Options) tableOfInputs(t *Table, _ bool) (*questioned, error) {
 	if t.Inputs == nil {
 		return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", errTable, t.Name)
 	}
-	known := map[string]*verify.Answer{}
+	known := map[string]*inquiry.Answer{}
 	for i, input := range t.Inputs {
 		key, err := strictjson.Key(input)
 		switch {
 		case err != nil:
-			return nil, fmt.Errorf("%w: %s: the input %s: %w", errTable, t.Name, verify.InputText(input), err)
+			return nil, fmt.Errorf("%w: %s: the input %s: %w", errTable, t.Name, inquiry.InputText(input), err)
 		case known[key] != nil:
-			return nil, fmt.Errorf("%w: %s: the input %s is there twice", errTable, t.Name, verify.InputText(input))
+			return nil, fmt.Errorf("%w: %s: the input %s is there twice", errTable, t.Name, inquiry.InputText(input))
 		}
-		known[key] = &verify.Answer{P: t.PMF[i]}
+		known[key] = &inquiry.Answer{P: t.PMF[i]}
 	}
-	answers := make([]*verify.Answer, len(o.Inputs.Values))
+	answers := make([]*inquiry.Answer, len(o.Inputs.Values))
 	for i, value := range o.Inputs.Values {
 		key, err := strictjson.Key(value)
 		if answers[i] = known[key]; err != nil || answers[i] == nil {
-			return nil, fmt.Errorf("%w: %s: no row for the input %s", errTable, t.Name, verify.InputText(value))
+			return nil, fmt.Errorf("%w: %s: no row for the input %s", errTable, t.Name, inquiry.InputText(value))
 		}
 	}
 	space, dom, err := o.domain(0)
-	return &questioned{verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) { return answers[q[0]], nil }), space, dom}, err
+	return &questioned{inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return answers[q[0]], nil }), space, dom}, err
 }
 
 // window returns the most by which the scores of neighbors differ, or of shifted ones the greatest and the least difference of their scores.
@@ -253,7 +273,7 @@ func (o *Options) window(reach int64, shifted bool) int64 {
 }
 
 // near reports whether two vectors are neighbors in the model.
-func (o *Options) near(a, b verify.Vector, window int64, shifted bool) bool {
+func (o *Options) near(a, b inquiry.Vector, window int64, shifted bool) bool {
 	low, high := spread(a, b)
 	if shifted {
 		return high-low <= window
@@ -262,7 +282,7 @@ func (o *Options) near(a, b verify.Vector, window int64, shifted bool) bool {
 }
 
 // spread returns the least and the greatest difference of scores.
-func spread(a, b verify.Vector) (low, high int64) {
+func spread(a, b inquiry.Vector) (low, high int64) {
 	low, high = b[0]-a[0], b[0]-a[0]
 	for i := range a {
 		low, high = min(low, b[i]-a[i]), max(high, b[i]-a[i])
@@ -271,8 +291,8 @@ func spread(a, b verify.Vector) (low, high int64) {
 }
 
 // relate replaces the pairs of dom by all those of the vectors that a property relates.
-func (o *Options) relate(dom *verify.Domain, vectors []verify.Vector, shifted bool, window int64) {
-	places := func(key func(q verify.Vector) verify.Vector) (groups map[string][]int, of []string) {
+func (o *Options) relate(dom *inquiry.Domain, vectors []inquiry.Vector, shifted bool, window int64) {
+	places := func(key func(q inquiry.Vector) inquiry.Vector) (groups map[string][]int, of []string) {
 		groups = map[string][]int{}
 		for i, q := range vectors {
 			of = append(of, key(q).Key())
@@ -280,16 +300,16 @@ func (o *Options) relate(dom *verify.Domain, vectors []verify.Vector, shifted bo
 		}
 		return groups, of
 	}
-	level := func(q verify.Vector) verify.Vector { return q.Plus(-q[0]) }
-	orbits, orbit := places(func(q verify.Vector) verify.Vector {
+	level := func(q inquiry.Vector) inquiry.Vector { return q.Plus(-q[0]) }
+	orbits, orbit := places(func(q inquiry.Vector) inquiry.Vector {
 		sorted := slices.Clone(q)
 		slices.Sort(sorted)
 		return level(sorted)
 	})
 	levels, form := places(level)
 	// related yields pairs of rows, the later one last: of each row with those of the others before it, in their order, that it has to do with.
-	related := func(self bool, others func(i int) []int) iter.Seq2[verify.Vector, verify.Vector] {
-		return func(yield func(verify.Vector, verify.Vector) bool) {
+	related := func(self bool, others func(i int) []int) iter.Seq2[inquiry.Vector, inquiry.Vector] {
+		return func(yield func(inquiry.Vector, inquiry.Vector) bool) {
 			for i, a := range vectors {
 				if self && !yield(a, a) {
 					return
@@ -307,7 +327,7 @@ func (o *Options) relate(dom *verify.Domain, vectors []verify.Vector, shifted bo
 	}
 	placed := vectors
 	if shifted {
-		placed = make([]verify.Vector, len(vectors))
+		placed = make([]inquiry.Vector, len(vectors))
 		for i, q := range vectors {
 			placed[i] = level(q)
 		}
@@ -331,11 +351,11 @@ func (o *Options) relate(dom *verify.Domain, vectors []verify.Vector, shifted bo
 
 // closeBy finds the vectors around one, in lexicographic order.
 type closeBy struct {
-	vectors []verify.Vector
+	vectors []inquiry.Vector
 	order   []int // of their places
 }
 
-func newClose(vectors []verify.Vector) *closeBy {
+func newClose(vectors []inquiry.Vector) *closeBy {
 	c := &closeBy{vectors: vectors, order: make([]int, len(vectors))}
 	for i := range c.order {
 		c.order[i] = i
@@ -345,7 +365,7 @@ func newClose(vectors []verify.Vector) *closeBy {
 }
 
 // within returns the places of the vectors no score of which differs by more than the window from that of q, in ascending order.
-func (c *closeBy) within(q verify.Vector, window int64) (found []int) {
+func (c *closeBy) within(q inquiry.Vector, window int64) (found []int) {
 	var search func(some []int, r int)
 	search = func(some []int, r int) { // all have the same first r scores
 		if r == len(q) {

@@ -11,8 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -557,7 +559,7 @@ func TestQuestionsAreJSON(t *testing.T) {
 	for _, text := range []string{"1", "1/3", "1e-40", "2.5"} {
 		x, ok := new(big.Rat).SetString(text)
 		require.True(t, ok)
-		q := question{scores: verify.ScoresJSON([]*big.Rat{x, new(big.Rat)}), epsilon: "1", sensitivity: x}
+		q := question{scores: inquiry.ScoresJSON([]*big.Rat{x, new(big.Rat)}), epsilon: "1", sensitivity: x}
 		var read struct{ Sensitivity float64 }
 		require.NoError(t, json.Unmarshal(q.line(), &read), "%s", q.line())
 		want, _ := x.Float64()
@@ -569,4 +571,20 @@ func TestTableWithALineTooLong(t *testing.T) {
 	_, err := ReadTable(strings.NewReader("\n"+strings.Repeat("0", longestLine+1)), "t.jsonl", Index, big.NewRat(0, 1))
 	require.ErrorIs(t, err, errTable)
 	require.ErrorContains(t, err, "t.jsonl:2: a line of more than")
+}
+
+// What a witness refutes needs a shift where the candidate's score moves one way and another one's does too, or where permuted scores have another best one.
+func TestNeedsShift(t *testing.T) {
+	r := 0
+	scores := func(xs ...int64) (out []*big.Rat) {
+		for _, x := range xs {
+			out = append(out, big.NewRat(x, 1))
+		}
+		return out
+	}
+	assert.False(t, needsShift(&verify.Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(-1, 0)}, verify.Symmetry))
+	assert.True(t, needsShift(&verify.Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(0, 1)}, verify.Symmetry))
+	assert.False(t, needsShift(&verify.Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(1, -2)}, verify.Monotone))
+	assert.True(t, needsShift(&verify.Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(1, 0)}, verify.Monotone))
+	assert.False(t, needsShift(&verify.Witness{Candidate: &r, Scores: scores(0, -1), Neighbor: scores(1, 0)}, verify.DP))
 }

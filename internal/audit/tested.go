@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -33,7 +34,7 @@ var OfLabels = []verify.Property{verify.DP, verify.BoundedRange, verify.Sum, ver
 // that the second's probability must not be less; otherwise they must be equal.
 type comparison struct {
 	property  verify.Property
-	q, other  verify.Vector
+	q, other  inquiry.Vector
 	to        []int
 	atLeast   bool
 	own, near []int64
@@ -99,7 +100,7 @@ func (s *statistics) plan(places []int, budget int64) (plan []comparison, each i
 
 // drawComparison draws what a score vector is compared with: for symmetry a permutation of it, for shift-invariance a shift, and for monotonicity the vector in
 // which one candidate alone has risen by Δ or 2Δ.
-func (s *statistics) drawComparison(p verify.Property, q verify.Vector, delta int64) comparison {
+func (s *statistics) drawComparison(p verify.Property, q inquiry.Vector, delta int64) comparison {
 	n := len(q)
 	c := comparison{property: p, q: q, other: slices.Clone(q), to: make([]int, n)}
 	for r := range c.to {

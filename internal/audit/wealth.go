@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
-	"optratio/verify"
 )
 
 // stakes is how many stakes are bet side by side; their wealth is averaged. A patient player's are each four times the one before; of
@@ -91,7 +91,7 @@ func newWealth(claimed number.Epsilon, alpha *big.Rat, patient bool) *wealth {
 		}
 	}
 	w.claimed = len(w.levels)
-	w.levels = append(w.levels, &level{c: above(verify.ExpEpsilon(claimed).Enclose(binomialBits))})
+	w.levels = append(w.levels, &level{c: above(inquiry.ExpEpsilon(claimed).Enclose(binomialBits))})
 	for x := max(eps, base/50) * (1 + fine); x < highest; {
 		add(x)
 		if x < 4*base {
@@ -127,7 +127,7 @@ func (w *wealth) claims(d *big.Rat) []float64 {
 		case key == "1":
 			out[i] = l.c
 		case l.epsilon == nil:
-			out[i] = above(verify.ExpTimes(w.exact, d).Enclose(binomialBits))
+			out[i] = above(inquiry.ExpTimes(w.exact, d).Enclose(binomialBits))
 		default:
 			out[i] = above(number.ExpRat(new(big.Rat).Mul(l.epsilon, d), binomialBits))
 		}

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/optimum"
@@ -16,12 +17,12 @@ import (
 
 // lossPrec is the precision in bits at which losses are summed where probabilities are not rational. At any other the mechanism
 // would be asked once more for every vector, which for random stopping takes longer than all else.
-const lossPrec = verify.FirstBits
+const lossPrec = inquiry.FirstBits
 
 // rate compares a mechanism with the optimum of a problem that a grid describes.
 func rate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Problem, levels [][]int, best number.Number) (Rating, error) {
 	l, err := newLaw(ctx, &r.Grid, levels, m, r.Epsilon, r.Params)
-	if errors.Is(err, verify.ErrEstimates) {
+	if errors.Is(err, inquiry.ErrEstimates) {
 		return estimate(ctx, m, r, p, levels, best)
 	}
 	if err != nil {
@@ -44,17 +45,17 @@ func rate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Pr
 // law is a mechanism on the grid. One that is shift-invariant by its Info, as all of the registry are, is asked at scores relative to the best one, once
 // for all shifts; any other at the scores as they are.
 type law struct {
-	own     *verify.Exact
-	subject verify.Subject // own, asked once for each question
-	vectors []verify.Vector
-	values  [][]*verify.Value // at each vector
-	from    *big.Rat          // which counts as 0 in the vectors
+	own     *inquiry.Exact
+	subject inquiry.Subject // own, asked once for each question
+	vectors []inquiry.Vector
+	values  [][]*inquiry.Value // at each vector
+	from    *big.Rat           // which counts as 0 in the vectors
 }
 
 // newLaw asks a mechanism about every vector.
 func newLaw(ctx context.Context, g *Grid, levels [][]int, m mechanisms.Mechanism, eps number.Epsilon, params mechanisms.Params) (*law, error) {
 	l := &law{from: g.From}
-	space := &verify.Space{Unit: g.Step, Gap: 1, Sensitivities: g.Sensitivities, Epsilon: eps, Params: params}
+	space := &inquiry.Space{Unit: g.Step, Gap: 1, Sensitivities: g.Sensitivities, Epsilon: eps, Params: params}
 	first, invariant := int64(0), m.Info().ShiftInvariant
 	if !invariant {
 		if g.ShiftInvariant {
@@ -69,16 +70,16 @@ func newLaw(ctx context.Context, g *Grid, levels [][]int, m mechanisms.Mechanism
 		first, space.Gap = quotient.Num().Int64(), quotient.Denom().Int64()
 		space.Unit, l.from = new(big.Rat).Quo(g.Step, new(big.Rat).SetInt64(space.Gap)), new(big.Rat)
 	}
-	l.own = verify.ForMechanism(m, space)
-	once := verify.Remember(l.own)
-	l.subject = verify.SubjectFunc(func(q verify.Vector) (*verify.Answer, error) {
+	l.own = inquiry.ForMechanism(m, space)
+	once := inquiry.Remember(l.own)
+	l.subject = inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
 		if invariant {
 			q = q.Plus(-slices.Max(q))
 		}
 		return once.Answer(q)
 	})
 	for _, at := range levels {
-		q := make(verify.Vector, len(at))
+		q := make(inquiry.Vector, len(at))
 		for r, level := range at {
 			q[r] = first + int64(level)*space.Gap
 		}
@@ -96,16 +97,17 @@ func newLaw(ctx context.Context, g *Grid, levels [][]int, m mechanisms.Mechanism
 
 // privacy decides whether the mechanism is ε-DP on the pairs and finds the tight ε, the largest ln x_r(q)/x_r(q') over neighbors q, q'.
 func (l *law) privacy(ctx context.Context, pairs []optimum.Pair) (*verify.Result, error) {
-	report, err := verify.Check(ctx, l.subject, l.subject, l.own.ExpEpsilon(), &verify.Domain{
+	dom := &inquiry.Domain{
 		Space: l.own.Space(),
-		Neighbors: func(yield func(a, b verify.Vector) bool) {
+		Neighbors: func(yield func(a, b inquiry.Vector) bool) {
 			for _, p := range pairs {
 				if !yield(l.vectors[p.From], l.vectors[p.To]) {
 					return
 				}
 			}
 		},
-	}, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
+	}
+	report, err := verify.Check(ctx, &inquiry.Question{Subject: l.subject, Exp: l.own.ExpEpsilon(), Domain: dom}, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"optratio/internal/audit"
 	"optratio/internal/document"
+	"optratio/internal/inquiry"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -134,7 +135,7 @@ func (s *Stated) about(in *reading, p *optimum.Problem, eps number.Epsilon) *opt
 	}
 	var t *optimum.Table
 	if err == nil {
-		t, err = p.TableOf(stated.Name, stated.Labels, stated.Inputs, stated.PMF)
+		t, err = p.TableOf(stated.Name, stated.Labels, stated.Inputs, inquiry.Numbers(stated.PMF))
 	}
 	if s.Exec == "" {
 		in.refuse(err != nil, "{pmf-file} %w", err)

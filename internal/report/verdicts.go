@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"optratio/internal/audit"
+	"optratio/internal/inquiry"
 	"optratio/internal/job"
 	"optratio/number"
 	"optratio/verify"
@@ -94,13 +95,13 @@ func bound(r *verify.Result, symbol string, x number.Number) string {
 // place is what was asked about.
 func place(scores []*big.Rat, input json.RawMessage) string {
 	if input != nil {
-		return "input " + verify.InputText(input)
+		return "input " + inquiry.InputText(input)
 	}
 	return "scores " + vector(scores)
 }
 
 func vector(scores []*big.Rat) string {
-	return strings.ReplaceAll(verify.ScoresText(scores), "-", "−")
+	return strings.ReplaceAll(inquiry.ScoresText(scores), "-", "−")
 }
 
 // here and there are the two places of a witness.
@@ -325,7 +326,7 @@ func (d verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Secti
 		for i := range w.PMF {
 			name := fmt.Sprintf("candidate %d", i)
 			if i < len(w.Scores) && i < len(w.Neighbor) {
-				name += strings.ReplaceAll(fmt.Sprintf(", score %s → %s", verify.ScoreText(w.Scores[i]), verify.ScoreText(w.Neighbor[i])), "-", "−")
+				name += strings.ReplaceAll(fmt.Sprintf(", score %s → %s", inquiry.ScoreText(w.Scores[i]), inquiry.ScoreText(w.Neighbor[i])), "-", "−")
 			}
 			add(name, job.Choose(i == *w.Candidate, mark, ""), w.PMF[i], w.NeighborPMF[i])
 		}

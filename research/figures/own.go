@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"optratio/internal/evaluate"
+	"optratio/internal/inquiry"
 	"optratio/internal/stopping"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -364,7 +365,7 @@ func drawWitness(ctx context.Context, a *Args) *Figure {
 		settled(ctx, cmp.Or(r.Reason, "no neighbors were compared"))
 	}
 	x := Axis{Name: "candidate", Label: "candidate (numbered from 0)"}
-	both := []*Series{{Name: "q = " + verify.ScoresText(w.Scores), Kind: Bars}, {Name: "q' = " + verify.ScoresText(w.Neighbor), Kind: Bars}}
+	both := []*Series{{Name: "q = " + inquiry.ScoresText(w.Scores), Kind: Bars}, {Name: "q' = " + inquiry.ScoresText(w.Neighbor), Kind: Bars}}
 	band := &Series{Name: "allowed at q': within a factor e^ε of q", Kind: Ranges}
 	for i, scores := range [][]*big.Rat{w.Scores, w.Neighbor} {
 		for c, p := range must(m.Float(&mechanisms.Instance{Scores: scores, Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: runs})) {

@@ -1,4 +1,4 @@
-package verify
+package inquiry
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const mostAttempts = 400
 // violated there, else nil. From the start, which gave the witness w, Shrink goes on to simpler cases as long as
 // one of them is a violation too: fewer candidates, then shorter numerals, then smaller scores. The result is a
 // witness none of whose immediate simplifications is one, not necessarily the least of all.
-func Shrink(ctx context.Context, start Case, w *Witness, violates func(Case) *Witness) *Witness {
+func Shrink[W any](ctx context.Context, start Case, w *W, violates func(Case) *W) *W {
 	attempts := 0
 	for improved := true; improved; {
 		improved = false

@@ -1,4 +1,4 @@
-package verify
+package inquiry
 
 import (
 	"cmp"
@@ -19,7 +19,7 @@ type Value struct {
 	ring   *ring                           // whose number exact is a function of
 	exact  func() (arith.RatFunc, bool)    // which may take long; nil: no function is known
 	fixed  bool                            // the enclosure does not depend on prec
-	zeroed bool                            // 0, of a number that was computed in double precision and may have vanished by rounding
+	Zeroed bool                            // 0, of a number that was computed in double precision and may have vanished by rounding
 	lo, hi float64                         // outward-rounded bounds, where known is set
 	known  bool
 }
@@ -28,7 +28,7 @@ type Value struct {
 func Rational(r *big.Rat) *Value { return &Value{rat: r} }
 
 // refinable returns the number that all enclosures of box contain.
-func refinable(box func(prec uint) number.Interval) *Value {
+func Refinable(box func(prec uint) number.Interval) *Value {
 	return &Value{box: remembering(box)}
 }
 
@@ -48,19 +48,22 @@ func Within(lo, hi *big.Rat) *Value {
 	return v
 }
 
+// vanishing is the number up to which double precision may round to 0.
+var Vanishing = Rational(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1074)))
+
 // Nearly returns what a number x stands for that was computed in double precision: see decimal.Readings. A 0 is 0, but where a claim is refuted
 // only because it is exactly that, and not a number below 2^-1074, the claim is undecided.
 func Nearly(x, precision *big.Rat) *Value {
 	v := Within(decimal.Readings(x, precision))
-	v.zeroed = x.Sign() == 0 && precision.Sign() > 0
+	v.Zeroed = x.Sign() == 0 && precision.Sign() > 0
 	return v
 }
 
 // Readings returns rationals that the number lies between: twice the same where it is known, but for a 0 that may have vanished by rounding.
 func (v *Value) Readings() (low, high *big.Rat) {
 	switch {
-	case v.zeroed:
-		return new(big.Rat), vanishing.rat
+	case v.Zeroed:
+		return new(big.Rat), Vanishing.rat
 	case v.Rat() != nil:
 		return v.Rat(), v.Rat()
 	}
@@ -69,6 +72,27 @@ func (v *Value) Readings() (low, high *big.Rat) {
 	low, _ = x.Lo().Rat(nil)
 	high, _ = x.Hi().Rat(nil)
 	return low, high
+}
+
+// Numbers returns stated probabilities as results that others may see, and Of one of these as a value again. A 0 that may have vanished by rounding
+// lies between 0 and 2^-1074.
+func Numbers(rows [][]*Value) [][]number.Number {
+	out := make([][]number.Number, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			out[i] = append(out[i], number.Bounds(v.Readings()))
+		}
+	}
+	return out
+}
+
+// Of returns the value of a result with two bounds: see Numbers.
+func Of(x number.Number) *Value {
+	lo, hi := x.Ends()
+	if lo.Sign() == 0 && hi.Cmp(Vanishing.rat) == 0 {
+		return &Value{rat: lo, Zeroed: true}
+	}
+	return Within(lo, hi)
 }
 
 // lately returns a number that all enclosures of box contain, and that is a function of the ring's number.
@@ -115,7 +139,7 @@ func (v *Value) Number() number.Number {
 }
 
 // inexact reports whether some of the numbers are known only to lie between bounds.
-func inexact(vs ...*Value) bool {
+func Inexact(vs ...*Value) bool {
 	return slices.ContainsFunc(vs, func(v *Value) bool { return v.fixed })
 }
 
@@ -131,7 +155,7 @@ func (v *Value) narrow(bits uint) number.Interval {
 }
 
 // bounds returns float64 numbers around v.
-func (v *Value) bounds() (lo, hi float64) {
+func (v *Value) Bounds() (lo, hi float64) {
 	if !v.known {
 		v.lo, v.hi = v.Enclose(64).Float64()
 		v.known = true
@@ -179,18 +203,18 @@ func (v *Value) form() (f arith.RatFunc, ok bool) {
 	return v.exact()
 }
 
-func (v *Value) add(w *Value) *Value {
+func (v *Value) Add(w *Value) *Value {
 	return combine(v, w, arith.Rat{}.Add, arith.Poly{}.Add, number.Interval.Add)
 }
 
-func (v *Value) sub(w *Value) *Value {
+func (v *Value) Sub(w *Value) *Value {
 	if v == w {
 		return Rational(new(big.Rat))
 	}
 	return combine(v, w, arith.Rat{}.Sub, arith.Poly{}.Sub, number.Interval.Sub)
 }
 
-func (v *Value) mul(w *Value) *Value {
+func (v *Value) Mul(w *Value) *Value {
 	return combine(v, w, arith.Rat{}.Mul, arith.Poly{}.Mul, number.Interval.Mul)
 }
 
@@ -200,7 +224,7 @@ func (v *Value) quo(w *Value) *Value {
 }
 
 // sign returns the sign of v and whether it is decided: where enclosures of at most limit bits tell, or where its exact form is known.
-func (v *Value) sign(limit uint) (s int, ok bool) {
+func (v *Value) Sign(limit uint) (s int, ok bool) {
 	if v.rat != nil {
 		return v.rat.Sign(), true
 	}
@@ -221,40 +245,37 @@ func (v *Value) sign(limit uint) (s int, ok bool) {
 }
 
 // zero reports whether v is known to be 0.
-func (v *Value) zero(limit uint) bool {
-	if lo, _ := v.bounds(); lo > 0 {
+func (v *Value) Zero(limit uint) bool {
+	if lo, _ := v.Bounds(); lo > 0 {
 		return false
 	}
-	s, ok := v.sign(limit)
+	s, ok := v.Sign(limit)
 	return ok && s == 0
 }
 
-// compare returns the sign of v - w, and whether it is decided.
-func (v *Value) compare(w *Value, limit uint) (int, bool) {
+// Compare returns the sign of v - w, and whether it is decided.
+func (v *Value) Compare(w *Value, limit uint) (int, bool) {
 	if v == w {
 		return 0, true
 	}
-	vlo, vhi := v.bounds()
-	wlo, whi := w.bounds()
+	vlo, vhi := v.Bounds()
+	wlo, whi := w.Bounds()
 	switch {
 	case vlo > whi:
 		return 1, true
 	case vhi < wlo:
 		return -1, true
 	}
-	return v.sub(w).sign(limit)
+	return v.Sub(w).Sign(limit)
 }
 
-// Compare returns the sign of v - w, and whether it is decided.
-func (v *Value) Compare(w *Value) (int, bool) { return v.compare(w, 1024) }
-
 // exceeds compares v with factor·w, for values and a factor that are not negative.
-func (v *Value) exceeds(factor, w *Value, limit uint) (int, bool) {
-	vlo, vhi := v.bounds()
-	wlo, whi := w.bounds()
-	flo, fhi := factor.bounds()
+func (v *Value) Exceeds(factor, w *Value, limit uint) (int, bool) {
+	vlo, vhi := v.Bounds()
+	wlo, whi := w.Bounds()
+	flo, fhi := factor.Bounds()
 	switch {
-	case vlo > up(fhi*whi):
+	case vlo > Up(fhi*whi):
 		return 1, true
 	case vhi < down(flo*wlo):
 		return -1, true
@@ -262,8 +283,28 @@ func (v *Value) exceeds(factor, w *Value, limit uint) (int, bool) {
 	if v.fixed || w.fixed {
 		limit = min(limit, 128) // what is not known better is not told apart by more bits
 	}
-	return v.sub(factor.mul(w)).sign(limit)
+	return v.Sub(factor.Mul(w)).Sign(limit)
 }
 
-func up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
+func Up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
 func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+
+// positivePart returns max(0, v), where the sign of v is not known.
+func (v *Value) PositivePart() *Value {
+	return &Value{fixed: v.fixed, box: func(prec uint) number.Interval {
+		return v.Enclose(prec).Max(number.FromInt(0, prec))
+	}}
+}
+
+// greater returns the greater one of two numbers, and whether it is known to be w and no other.
+func (v *Value) Greater(w *Value, limit uint) (most *Value, isW bool) {
+	switch s, ok := v.Compare(w, limit); {
+	case ok && s < 0:
+		return w, true
+	case ok:
+		return v, false
+	}
+	return &Value{fixed: v.fixed && w.fixed, box: func(prec uint) number.Interval {
+		return v.Enclose(prec).Max(w.Enclose(prec))
+	}}, false
+}

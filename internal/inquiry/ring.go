@@ -1,4 +1,4 @@
-package verify
+package inquiry
 
 import (
 	"math/big"

@@ -1,8 +1,6 @@
-package verify
+package inquiry
 
 import (
-	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/big"
@@ -12,47 +10,6 @@ import (
 	"optratio/mechanisms"
 	"optratio/number"
 )
-
-// Vector is a score vector in multiples of its space's unit.
-type Vector []int64
-
-// Key returns a text that equal vectors share and others do not, for maps.
-func (q Vector) Key() string {
-	b := make([]byte, 0, 3*len(q))
-	for _, s := range q {
-		b = binary.AppendVarint(b, s)
-	}
-	return string(b)
-}
-
-// best returns the greatest score.
-func (q Vector) best() int64 { return slices.Max(q) }
-
-// Space says what the integers of a Vector mean.
-type Space struct {
-	Unit          *big.Rat   // one step of a score, in the user's units
-	Gap           int64      // the scores of one vector differ by multiples of Gap; 0: 1
-	Sensitivities []*big.Rat // as in mechanisms.Instance
-	Epsilon       number.Epsilon
-	Params        mechanisms.Params
-}
-
-// Scores returns q in the user's units.
-func (s *Space) Scores(q Vector) []*big.Rat {
-	scores := make([]*big.Rat, len(q))
-	for i, x := range q {
-		scores[i] = new(big.Rat).SetInt64(x)
-		scores[i].Mul(scores[i], s.Unit)
-	}
-	return scores
-}
-
-// instance returns the question that q is to a mechanism.
-func (s *Space) instance(q Vector) *mechanisms.Instance {
-	return &mechanisms.Instance{
-		Scores: s.Scores(q), Sensitivities: s.Sensitivities, Epsilon: s.Epsilon, Params: s.Params,
-	}
-}
 
 // Answer is what a mechanism says about one score vector: a probability for each
 // candidate, or the event that it produced no choice. Where outcomes are labels, which dp, bounded-range, rdp, zcdp and sum alone are about, there is one for
@@ -128,42 +85,8 @@ func ForMechanism(m mechanisms.Mechanism, s *Space) *Exact {
 // Space says what vectors mean to the subject.
 func (e *Exact) Space() *Space { return e.space }
 
-// parts returns into how many parts a lattice step has to be cut for all depths to be multiples of a part. A depth is a multiple of
-// unit·gap/2Δ, where Δ is the largest sensitivity. Mechanisms that take a sensitivity for each candidate count in other steps, too: in
-// the sum of the two largest sensitivities, or in 4Δ where all are equal. Where there would be too many parts, 1 is left, with which
-// mechanisms that look at ties alone still have an exact form.
-func (s *Space) parts(uniform bool) int64 {
-	in := s.instance(make(Vector, len(s.Sensitivities)))
-	largest := in.Sensitivity()
-	if largest.Sign() <= 0 {
-		return 1
-	}
-	steps := []*big.Rat{new(big.Rat).Add(largest, largest)}
-	if equal := !slices.ContainsFunc(s.Sensitivities, func(d *big.Rat) bool { return d.Cmp(largest) != 0 }); equal && !uniform {
-		steps = append(steps, new(big.Rat).Add(steps[0], steps[0]))
-	} else if !uniform {
-		pair := in.PairSensitivity()
-		steps = append(steps, new(big.Rat).Add(pair, pair))
-	}
-	return s.partsOf(steps)
-}
-
-// partsOf is parts for the steps that are counted in.
-func (s *Space) partsOf(steps []*big.Rat) int64 {
-	parts, own := big.NewInt(1), new(big.Rat).SetInt64(max(1, s.Gap))
-	own.Mul(own, s.Unit)
-	for _, step := range steps {
-		den := new(big.Rat).Quo(own, step).Denom()
-		parts.Mul(parts, den.Quo(den, new(big.Int).GCD(nil, nil, parts, den)))
-	}
-	if parts.Cmp(big.NewInt(mostParts)) > 0 {
-		return 1
-	}
-	return parts.Int64()
-}
-
 // like returns the subject of another mechanism whose values combine exactly with e's.
-func (e *Exact) like(m mechanisms.Mechanism) *Exact {
+func (e *Exact) Like(m mechanisms.Mechanism) *Exact {
 	out := *e
 	out.mechanism, out.forms = m, nil
 	return &out
@@ -219,7 +142,7 @@ func (e *Exact) modest(q Vector) bool { return e.within(q, mostDepth, mostDegree
 // within reports whether q's depths are at most so many parts, or those of all but one candidate, to which the degree of a polynomial may come.
 func (e *Exact) within(q Vector, mostDepth, mostDegree int64) bool {
 	step := slices.MaxFunc(e.space.Sensitivities, (*big.Rat).Cmp)
-	depth := new(big.Rat).SetInt64(q.best() - slices.Min(q))
+	depth := new(big.Rat).SetInt64(q.Best() - slices.Min(q))
 	depth.Mul(depth, e.space.Unit)
 	depth.Quo(depth, new(big.Rat).Add(step, step))
 	return depth.Cmp(big.NewRat(max(mostDepth, mostDegree/int64(max(1, len(q)-1))), e.parts)) <= 0
@@ -278,7 +201,7 @@ func (e *Exact) enclose(in *mechanisms.Instance, form func(r int) (arith.RatFunc
 	values := make([]*Value, len(first))
 	for r := range values {
 		box := func(prec uint) number.Interval { return all(prec)[r] }
-		if values[r] = refinable(box); form != nil {
+		if values[r] = Refinable(box); form != nil {
 			values[r] = lately(box, e.exp, func() (arith.RatFunc, bool) { return form(r) })
 		}
 	}
@@ -295,7 +218,7 @@ func readings(m mechanisms.Mechanism, in *mechanisms.Instance) (*Answer, error) 
 		lo, _ := x.Lo().Rat(nil)
 		hi, _ := x.Hi().Rat(nil)
 		v := Within(lo, hi)
-		v.zeroed = lo.Sign() == 0 && hi.Sign() == 0
+		v.Zeroed = lo.Sign() == 0 && hi.Sign() == 0
 		return v
 	}), nil
 }
@@ -330,7 +253,7 @@ func ExpTimes(eps number.Epsilon, d *big.Rat) *Value {
 		}
 	}
 	minus := new(big.Rat).Neg(d)
-	return refinable(func(prec uint) number.Interval { return eps.ExpNeg(minus, prec) })
+	return Refinable(func(prec uint) number.Interval { return eps.ExpNeg(minus, prec) })
 }
 
 // memo keeps the answers of a subject.
@@ -355,11 +278,11 @@ func (m *memo) Answer(q Vector) (*Answer, error) {
 }
 
 // bySymmetry answers from the answers to sorted vectors, for subjects that were proved symmetric.
-type bySymmetry struct{ inner Subject }
+type BySymmetry struct{ Inner Subject }
 
-func (s bySymmetry) Answer(q Vector) (*Answer, error) {
-	sorted, place := sortVector(q)
-	a, err := s.inner.Answer(sorted)
+func (s BySymmetry) Answer(q Vector) (*Answer, error) {
+	sorted, place := SortVector(q)
+	a, err := s.Inner.Answer(sorted)
 	if err != nil || a.Event != "" {
 		return a, err
 	}
@@ -368,16 +291,4 @@ func (s bySymmetry) Answer(q Vector) (*Answer, error) {
 		out.P[r] = a.P[i]
 	}
 	return out, nil
-}
-
-// sortVector returns q in descending order and the place of each candidate there; equal scores
-// share the first place of their run.
-func sortVector(q Vector) (sorted Vector, place []int) {
-	sorted = slices.Clone(q)
-	slices.SortFunc(sorted, func(a, b int64) int { return cmp.Compare(b, a) })
-	place = make([]int, len(q))
-	for r, x := range q {
-		place[r] = slices.Index(sorted, x)
-	}
-	return sorted, place
 }

@@ -1,0 +1,46 @@
+package inquiry
+
+import (
+	"encoding/json"
+	"math/big"
+	"strings"
+)
+
+// ScoresJSON writes exact scores as JSON numbers where they are finite decimals, as strings
+// "p/q" otherwise.
+func ScoresJSON(scores []*big.Rat) []json.RawMessage {
+	out := make([]json.RawMessage, len(scores))
+	for i, s := range scores {
+		out[i] = json.RawMessage(ScoreText(s))
+		if strings.Contains(string(out[i]), "/") {
+			out[i] = json.RawMessage(`"` + string(out[i]) + `"`)
+		}
+	}
+	return out
+}
+
+// ScoreText returns s as a decimal where it is finite and not long, as p/q otherwise.
+func ScoreText(s *big.Rat) string {
+	if digits, exact := s.FloatPrec(); exact && digits <= 30 {
+		return s.FloatString(digits)
+	}
+	return s.RatString()
+}
+
+// InputText returns a JSON value as it was given; of one that is long, the beginning.
+func InputText(value json.RawMessage) string {
+	const most = 120
+	if len(value) <= most {
+		return string(value)
+	}
+	return strings.ToValidUTF8(string(value[:most]), "") + "…"
+}
+
+// ScoresText returns scores as (0, -1, 1/3).
+func ScoresText(scores []*big.Rat) string {
+	parts := make([]string, len(scores))
+	for i, s := range scores {
+		parts[i] = ScoreText(s)
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
