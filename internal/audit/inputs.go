@@ -240,7 +240,7 @@ func (r *Report) nameInputs(in *Inputs) {
 func (in *Inputs) Add(value json.RawMessage) error {
 	key, err := strictjson.Key(value)
 	switch {
-	case err != nil && !json.Valid(value):
+	case strictjson.NoJSON(err):
 		return fmt.Errorf("%w; give a JSON value a line", err)
 	case err != nil:
 		return err

@@ -60,12 +60,12 @@ func (l *labelled) about(q inquiry.Vector, o *Options) {
 
 // parse reads how often each label came in so many samples.
 func (l *labelled) parse(line []byte, samples int64) ([]int64, error) {
-	r, err := parseReply(line)
+	fields, err := answerOf(line)
 	if err != nil {
 		return nil, err
 	}
 	counts, sum := make([]int64, len(l.names)), int64(0)
-	err = l.each(r.Counts, "counts", line, func(id int, text json.RawMessage) error {
+	err = l.each(fields["counts"], "counts", line, func(id int, text json.RawMessage) error {
 		c, err := parseCount(text, samples)
 		for len(counts) <= id {
 			counts = append(counts, 0)
@@ -85,11 +85,11 @@ func (l *labelled) parse(line []byte, samples int64) ([]int64, error) {
 
 // parsePMF reads the probability of each label: those that it does not name have probability 0.
 func (l *labelled) parsePMF(line []byte, precision *big.Rat) ([]*inquiry.Value, error) {
-	r, err := parseReply(line)
+	fields, err := answerOf(line)
 	if err != nil {
 		return nil, err
 	}
-	return l.readPMF(r.PMF, line, precision)
+	return l.readPMF(fields["pmf"], line, precision)
 }
 
 func (l *labelled) readPMF(raw json.RawMessage, line []byte, precision *big.Rat) (p []*inquiry.Value, err error) {
@@ -184,18 +184,12 @@ func parseCount(text json.RawMessage, samples int64) (int64, error) {
 
 // parseValues reads so many numbers.
 func parseValues(line []byte, samples int64) ([]float64, error) {
-	r, err := parseReply(line)
+	values, err := valuesOf(line, samples)
 	if err != nil {
 		return nil, err
 	}
-	if r.Values == nil {
-		return nil, fmt.Errorf("answered %s, which has no values", brief(line))
-	}
-	if int64(len(r.Values)) != samples {
-		return nil, fmt.Errorf("answered %d values where %d were wanted", len(r.Values), samples)
-	}
-	out := make([]float64, len(r.Values))
-	for i, text := range r.Values {
+	out := make([]float64, len(values))
+	for i, text := range values {
 		if out[i], err = strconv.ParseFloat(string(text), 64); err != nil {
 			return nil, fmt.Errorf("answered %s for a value", brief(text))
 		}

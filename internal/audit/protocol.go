@@ -58,43 +58,44 @@ func sensitivityText(s *big.Rat) string {
 // errNoAnswer says that a line is no answer at all, but a greeting or a message, so that the answer may be yet to come.
 var errNoAnswer = errors.New("out of step")
 
-// reply is a program's answer.
-type reply struct {
-	PMF    json.RawMessage
-	Counts json.RawMessage // a list, or an object where outcomes are labels
-	Values []json.RawMessage
-}
-
-func parseReply(line []byte) (r reply, err error) {
-	if !json.Valid(line) {
+// answerOf returns the fields of a program's answer.
+func answerOf(line []byte) (map[string]json.RawMessage, error) {
+	fields, err := strictjson.Object(line)
+	switch {
+	case strictjson.NoJSON(err):
 		for _, word := range []string{"NaN", "Infinity"} {
 			if bytes.Contains(line, []byte(word)) {
-				return r, fmt.Errorf("answered %s, which holds %s", brief(line), word)
+				return nil, fmt.Errorf("answered %s, which holds %s", brief(line), word)
 			}
 		}
-		d := json.NewDecoder(bytes.NewReader(line))
 		var first json.RawMessage
-		if d.Decode(&first) == nil && first[0] == '{' {
-			return r, fmt.Errorf("answered %s: something follows the JSON object", brief(line))
+		if json.NewDecoder(bytes.NewReader(line)).Decode(&first) == nil && first[0] == '{' {
+			return nil, fmt.Errorf("answered %s: something follows the JSON object", brief(line))
 		}
-		return r, fmt.Errorf("%w: answered %s, which is %w", errNoAnswer, brief(line), strictjson.Check(line))
-	}
-	fields, err := strictjson.Object(line)
-	if err != nil {
-		return r, fmt.Errorf("answered %s: %w", brief(line), err)
-	}
-	r.PMF, r.Counts = fields["pmf"], fields["counts"]
-	if values := fields["values"]; values != nil && json.Unmarshal(values, &r.Values) != nil {
-		return r, fmt.Errorf("answered %s, whose values are no list", brief(line))
+		return nil, fmt.Errorf("%w: answered %s, which is %w", errNoAnswer, brief(line), err)
+	case err != nil:
+		return nil, fmt.Errorf("answered %s: %w", brief(line), err)
 	}
 	if failed := fields["error"]; failed != nil && string(failed) != "null" {
-		var text string
-		if json.Unmarshal(failed, &text) != nil {
-			text = string(failed)
-		}
-		return r, fmt.Errorf("said error: %s", brief([]byte(text)))
+		text := string(failed)
+		_ = json.Unmarshal(failed, &text) // of a string what is in it
+		return nil, fmt.Errorf("said error: %s", brief([]byte(text)))
 	}
-	return r, nil
+	return fields, nil
+}
+
+// valuesOf returns the outcomes of so many samples that an answer lists.
+func valuesOf(line []byte, samples int64) (values []json.RawMessage, err error) {
+	fields, err := answerOf(line)
+	switch {
+	case err != nil:
+		return nil, err
+	case json.Unmarshal(fields["values"], &values) != nil || values == nil:
+		return nil, fmt.Errorf("answered %s, which has no list of values", brief(line))
+	case int64(len(values)) != samples:
+		return nil, fmt.Errorf("answered %d values where %d were wanted", len(values), samples)
+	}
+	return values, nil
 }
 
 // readProbability reads one probability. A JSON number stands for any real number within the relative precision of it, and below 2^-1022, where

@@ -57,17 +57,14 @@ func (s *shapes) full() bool { return len(s.list) >= mostShapes }
 
 // parse reads so many outcomes.
 func (s *shapes) parse(line []byte, samples int64) ([]mixture, error) {
-	r, err := parseReply(line)
+	values, err := valuesOf(line, samples)
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(r.Values)) != samples {
-		return nil, fmt.Errorf("answered %d values where %d were wanted", len(r.Values), samples)
-	}
-	out := make([]mixture, len(r.Values))
+	out := make([]mixture, len(values))
 	var key []byte
 	var numbers []float64 // of all
-	for i, text := range r.Values {
+	for i, text := range values {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.UseNumber()
 		var x any

@@ -34,7 +34,7 @@ func (a *asker) refusal(line []byte, err error, samples int64, took time.Duratio
 	case a.ctx.Err() != nil:
 		return nil
 	case line != nil:
-		u := a.opts.unlike(line, samples)
+		u := a.opts.unlike(line, samples, c.confused != "")
 		if u == nil {
 			c.spoke = true
 			return nil
@@ -89,7 +89,7 @@ func (c *child) idle(ctx context.Context, patience time.Duration) *failure {
 }
 
 // unlike says how a line differs from an answer of the kind that is asked for, nil where it does not, or says that something went wrong.
-func (o *Options) unlike(line []byte, samples int64) *Unlike {
+func (o *Options) unlike(line []byte, samples int64, outOfStep bool) *Unlike {
 	want, labels := "pmf", o.Outcomes == Labels
 	switch {
 	case samples > 0 && (o.Outcomes == Real || o.Outcomes == Mixed):
@@ -101,11 +101,13 @@ func (o *Options) unlike(line []byte, samples int64) *Unlike {
 	if labels {
 		form = fmt.Sprintf(`{"%s":{"label":…}}`, want)
 	}
-	if !json.Valid(line) {
-		return noJSON(line, form)
-	}
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(line, &fields) != nil || fields == nil {
+	switch err := json.Unmarshal(line, &fields); {
+	case outOfStep:
+		return noJSON(line, form)
+	case err != nil && !json.Valid(line):
+		return nil
+	case fields == nil:
 		return &Unlike{text: "write an object, " + form}
 	}
 	if failed := fields["error"]; failed != nil && string(failed) != "null" {
@@ -137,18 +139,14 @@ func (o *Options) unlike(line []byte, samples int64) *Unlike {
 	return &Unlike{text: "write " + form}
 }
 
-// noJSON says what to do about a line that is no JSON, nil where it holds a number that JSON has not, or something follows an object.
+// noJSON says what to do about a line that is no JSON.
 func noJSON(line []byte, form string) *Unlike {
 	line = bytes.TrimSpace(line)
 	switch {
-	case bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")):
-		return nil
 	case bytes.Contains(line, []byte("np.")) || bytes.Contains(line, []byte("array(")) || bytes.Contains(line, []byte("tensor(")):
 		return &Unlike{text: "these are no JSON numbers: write float(x), or x.tolist() of an array"}
 	case len(line) > 0 && line[0] == '{' && bytes.ContainsRune(line, '\''):
 		return &Unlike{text: "this is no JSON, which has double quotes: in Python, print json.dumps of it"}
-	case json.NewDecoder(bytes.NewReader(line)).Decode(&json.RawMessage{}) == nil && line[0] == '{':
-		return nil
 	}
 	return &Unlike{text: "this is no JSON; only answers belong on its output, one line " + form + " each, and all else on stderr"}
 }

@@ -41,7 +41,7 @@ func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) (*Table, 
 	err := eachLine(r, name, func(line []byte) error {
 		fields, err := strictjson.Object(line)
 		switch {
-		case err != nil && (line[0] != '{' || !json.Valid(line)):
+		case err != nil && (line[0] != '{' || strictjson.NoJSON(err)):
 			return fmt.Errorf("%w; give an object with scores and pmf", err)
 		case err != nil:
 			return err

@@ -523,7 +523,6 @@ func TestRepliesAreOneObject(t *testing.T) {
 		`{"pmf":[0,1],"pmf":[1,0]}`:                       `the key "pmf" is there twice`,
 		`{"pmf":[0,1],"PMF":[1,0],"Error":"x"}`:           "",
 		`{"PMF":[1,0]}`:                                   "which has no list of probabilities",
-		`{"pmf":[1,0],"values":7}`:                        "whose values are no list",
 		`{"pmf":[1,0],"note":{"a":1,"a":2}}`:              `the key "a" is there twice`,
 		`{"pmf":[1,0],"note":["a",{"b":1}],"note":2}`:     `the key "note" is there twice`,
 		`[1,0]`:           "no JSON object",

@@ -21,9 +21,16 @@ import (
 type Error struct {
 	Offset int // of the byte where it shows
 	Reason string
+	NoJSON bool // as encoding/json sees it, too
 }
 
 func (e *Error) Error() string { return e.Reason }
+
+// NoJSON reports whether an error of this package is about a text that is no JSON at all.
+func NoJSON(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.NoJSON
+}
 
 // The byte-order marks of UTF-8 and of UTF-16, least and greatest byte first.
 const (
@@ -49,7 +56,7 @@ func Object(text []byte) (fields map[string]json.RawMessage, err error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
-		return nil, &Error{0, "no JSON object"}
+		return nil, &Error{Reason: "no JSON object"}
 	}
 	return fields, nil
 }
@@ -71,7 +78,7 @@ type reader struct {
 }
 
 func (r *reader) fail(at int, format string, args ...any) error {
-	return &Error{at, fmt.Sprintf(format, args...)}
+	return &Error{Offset: at, Reason: fmt.Sprintf(format, args...)}
 }
 
 func (r *reader) whole() error {
@@ -83,18 +90,17 @@ func (r *reader) whole() error {
 }
 
 func (r *reader) syntax(err error) error {
+	at := 0
+	var wrong *json.SyntaxError
 	switch {
 	case bytes.HasPrefix(r.text, []byte(Mark)):
-		return r.fail(0, "no JSON: it begins with a byte-order mark; write UTF-8 without one")
+		err = errors.New("it begins with a byte-order mark; write UTF-8 without one")
 	case IsUTF16(r.text):
-		return r.fail(0, "no JSON: it is UTF-16; write UTF-8")
-	}
-	at := len(r.text)
-	var wrong *json.SyntaxError
-	if errors.As(err, &wrong) {
+		err = errors.New("it is UTF-16; write UTF-8")
+	case errors.As(err, &wrong):
 		at = max(0, int(wrong.Offset)-1)
 	}
-	return r.fail(at, "no JSON: %v", err)
+	return &Error{at, fmt.Sprintf("no JSON: %v", err), true}
 }
 
 // space goes to the next byte that is not blank, and returns it.
