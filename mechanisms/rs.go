@@ -1,7 +1,6 @@
 package mechanisms
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -97,9 +96,22 @@ func (in *Instance) stoppingGroups(eta *big.Rat) (all []noisy, group []int, eps 
 	return all, group, eps, err
 }
 
+// Exact knows candidates that are all alike, as they are at ε = 0 if all have the same noise.
 func (m *randomStopping) Exact(in *Instance) ([]*big.Rat, error) {
-	_, _, err := m.checked(in)
-	return nil, cmp.Or(err, ErrNotRational)
+	_, eta, err := m.checked(in)
+	if err != nil {
+		return nil, err
+	}
+	all, _, _, err := in.stoppingGroups(eta)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range all {
+		if g.at.Cmp(all[0].at) != 0 || g.rate == nil || all[0].rate == nil || g.rate.Cmp(all[0].rate) != 0 {
+			return nil, ErrNotRational
+		}
+	}
+	return uniformly[*big.Rat](arith.Rat{}, nil, in)
 }
 
 // Enclose returns ErrNoEnclosure for more than 128 bits, and where there are so many candidates, or scales so

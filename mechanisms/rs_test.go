@@ -219,6 +219,22 @@ func TestRandomStoppingOfManyCandidates(t *testing.T) {
 	}
 }
 
+// At ε = 0 noise drowns all scores: the choice is uniform if all noise is alike, and else the most sensitive candidate's share is the largest.
+func TestRandomStoppingAtZero(t *testing.T) {
+	for _, name := range []string{"rs", "rs-log", "rs-tnb"} {
+		in := &Instance{Scores: ratsOf(t, "0", "1", "5"), Sensitivities: ratsOf(t, "1"), Epsilon: decimalEps(t, "0")}
+		p, err := registry[name].Exact(in)
+		require.NoError(t, err)
+		assert.Equal(t, []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 3), big.NewRat(1, 3)}, p)
+		in.Sensitivities = ratsOf(t, "1", "1", "2")
+		_, err = registry[name].Exact(in)
+		assert.ErrorIs(t, err, ErrNotRational)
+		boxes, err := registry[name].Enclose(in, 64)
+		require.NoError(t, err)
+		assert.Greater(t, boxes[2].Near(), 0.34)
+	}
+}
+
 func TestRandomStoppingSumsToOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for range 30 {

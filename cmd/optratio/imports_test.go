@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"internal/patience":   {},
 	"internal/strictjson": {},
 	"internal/supervise":  {},
-	"internal/quadrature": {"number"},
+	"internal/quadrature": {"internal/arith", "number"},
 
 	"internal/arith":                 {"number"},
 	"number":                         {"internal/decimal"},

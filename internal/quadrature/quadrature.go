@@ -17,6 +17,7 @@ import (
 	"math/big"
 	"sync"
 
+	"optratio/internal/arith"
 	"optratio/number"
 )
 
@@ -62,14 +63,14 @@ func newRule(n int, prec uint) *Rule {
 	size := number.FromInt(int64(n), work)
 	var last number.Interval
 	for i := range (n + 1) / 2 { // the others mirror these
-		x := root(n, i, work)
+		x := root(n, i, prec+2*uint(n)+40)
 		node := number.NewInterval(new(big.Float).SetPrec(work).Sub(x, radius), new(big.Float).SetPrec(work).Add(x, radius))
 		middle := 2*i+1 == n
 		if !changesSign(n, node) || i > 0 && last.Hi().Cmp(node.Lo()) >= 0 || !middle && node.Hi().Sign() >= 0 {
 			panic(fmt.Sprintf("quadrature: node %d of %d is not enclosed at %d bits", i+1, n, prec))
 		}
 		last = node
-		_, before := legendre(n, node)
+		_, before := legendre(arith.Interval{Prec: work}, n, node)
 		// 2(1-x²)/(n P_{n-1}(x))² on [-1,1], half of it on [0,1]
 		weight := one.Sub(node.Sqr()).Quo(size.Mul(before).Sqr()).SetPrec(prec)
 		low, high := one.Add(node).Mul(half).SetPrec(prec), one.Sub(node).Mul(half).SetPrec(prec)
@@ -81,44 +82,48 @@ func newRule(n int, prec uint) *Rule {
 	return r
 }
 
-// root returns a point close to the i-th root of P_n, counted from 0 and from -1, i < (n+1)/2.
-func root(n, i int, prec uint) *big.Float {
-	x := big.NewFloat(-math.Cos(math.Pi * (float64(i) + 0.75) / (float64(n) + 0.5)))
+// root returns a point within about 2^-accuracy of the i-th root of P_n, counted from 0 and from -1, i < (n+1)/2.
+func root(n, i int, accuracy uint) *big.Float {
+	x := -math.Cos(math.Pi * (float64(i) + 0.75) / (float64(n) + 0.5))
 	if 2*i+1 == n {
-		return new(big.Float).SetPrec(prec)
-	}
-	step := func(bits uint) { // bits of accuracy are enough
-		at := number.Point(x).SetPrec(bits + 2*uint(n) + 32)
-		p, before := legendre(n, at)
-		// P' = n (P_{n-1} - x P)/(1 - x²)
-		slope := before.Sub(at.Mul(p)).Mul(number.FromInt(int64(n), at.Prec())).Quo(number.FromInt(1, at.Prec()).Sub(at.Sqr()))
-		x = new(big.Float).SetPrec(at.Prec()).Sub(at.Mid(), p.Quo(slope).Mid())
+		return new(big.Float).SetPrec(accuracy)
 	}
 	for range 6 {
-		step(64)
+		x -= newton(arith.Float{}, n, x)
 	}
-	for bits := uint(96); bits < 3*prec/2; bits += bits / 2 { // Newton's method nearly doubles the digits
-		step(min(bits, prec))
+	at := big.NewFloat(x)
+	for bits := uint(72); ; bits = 2*bits - 32 { // a step nearly doubles the digits
+		f := arith.Interval{Prec: min(bits, accuracy) + 2*uint(n) + 32}
+		at = new(big.Float).SetPrec(f.Prec).Sub(at, newton(f, n, number.Point(at).SetPrec(f.Prec)).Mid())
+		if bits >= accuracy {
+			return at
+		}
 	}
-	return x
+}
+
+// newton returns P_n(x)/P'_n(x), P'_n = n (P_{n-1} - x P_n)/(1 - x²).
+func newton[T any](f arith.Field[T], n int, x T) T {
+	p, before := legendre(f, n, x)
+	slope := f.Mul(f.FromInt(int64(n)), f.Sub(before, f.Mul(x, p)))
+	return f.Quo(f.Mul(p, f.Sub(f.One(), f.Mul(x, x))), slope)
 }
 
 // changesSign reports whether P_n has different signs at the ends of x, and so a root inside.
 func changesSign(n int, x number.Interval) bool {
-	left, _ := legendre(n, number.Point(x.Lo()))
-	right, _ := legendre(n, number.Point(x.Hi()))
+	f := arith.Interval{Prec: x.Prec()}
+	left, _ := legendre(f, n, number.Point(x.Lo()))
+	right, _ := legendre(f, n, number.Point(x.Hi()))
 	a, known1 := left.Sign()
 	b, known2 := right.Sign()
 	return known1 && known2 && a*b < 0
 }
 
-// legendre encloses P_n(x) and P_{n-1}(x), n >= 1, by (j+1) P_{j+1} = (2j+1) x P_j - j P_{j-1}.
-func legendre(n int, x number.Interval) (p, before number.Interval) {
-	prec := x.Prec()
-	before, p = number.FromInt(1, prec), x
+// legendre returns P_n(x) and P_{n-1}(x), n >= 1, by (j+1) P_{j+1} = (2j+1) x P_j - j P_{j-1}.
+func legendre[T any](f arith.Field[T], n int, x T) (p, before T) {
+	before, p = f.One(), x
 	for j := int64(1); j < int64(n); j++ {
-		next := x.Mul(p).Mul(number.FromInt(2*j+1, prec)).Sub(before.Mul(number.FromInt(j, prec)))
-		before, p = p, next.Quo(number.FromInt(j+1, prec))
+		next := f.Sub(f.Mul(f.Mul(x, p), f.FromInt(2*j+1)), f.Mul(before, f.FromInt(j)))
+		before, p = p, f.Quo(next, f.FromInt(j+1))
 	}
 	return p, before
 }
