@@ -69,10 +69,10 @@ func (a *asking) host(begin func(what string, at number.Epsilon) (report func(st
 
 // run asks, shows the answer, and writes the certificate and the page.
 func (a *asking) run(c *cobra.Command, args []string) error {
-	return a.Limited(func(ctx context.Context) error { return a.ask(ctx, c) })(c, args)
+	return a.Limited(func(ctx context.Context) error { return a.ask(ctx) })(c, args)
 }
 
-func (a *asking) ask(ctx context.Context, c *cobra.Command) error {
+func (a *asking) ask(ctx context.Context) error {
 	var certs []*command.CertificateFile
 	var page *command.OutputFile
 	done := func() {}
@@ -131,7 +131,7 @@ func (a *asking) ask(ctx context.Context, c *cobra.Command) error {
 	if page == nil {
 		return end
 	}
-	return errors.Join(page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, c, h, answer, kept.Bytes()).Write(w) }), end)
+	return errors.Join(page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, h, answer, kept.Bytes()).Write(w) }), end)
 }
 
 // createCertificates prepares the files of certificates.

@@ -6,15 +6,10 @@ import (
 	"fmt"
 	"math/big"
 	"path/filepath"
-	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"optratio/internal/command"
 	"optratio/internal/document"
-	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/internal/report"
 	"optratio/lattice"
@@ -40,8 +35,8 @@ func isPlain(q job.Question) bool {
 const curveTime = 20 * time.Second
 
 // page draws the answer to the command's question, with the certificate that was kept; where none was asked for, with one of the page's own.
-func (a *asking) page(ctx context.Context, c *cobra.Command, h *job.Host, found *job.Answer, kept []byte) *report.Page {
-	at := report.Context{Command: commandLine(c), Certificate: kept, CertificateName: filepath.Base(a.cert)}
+func (a *asking) page(ctx context.Context, h *job.Host, found *job.Answer, kept []byte) *report.Page {
+	at := report.Context{Command: job.CommandText(a.question), Certificate: kept, CertificateName: filepath.Base(a.cert)}
 	if a.cert == "" && h.Certificate {
 		var b bytes.Buffer
 		err := found.Certificates[0](&b)
@@ -63,22 +58,4 @@ func (a *asking) page(ctx context.Context, c *cobra.Command, h *job.Host, found 
 		return answer.Documents
 	})
 	return report.New(found.Documents[0], at)
-}
-
-// commandLine is the command line itself, with the flags that were given.
-func commandLine(c *cobra.Command) string {
-	words := []string{"optratio", job.Choose(c.HasParent(), c.Name(), "ratio")}
-	for _, arg := range c.Flags().Args() {
-		words = append(words, escape.Shell(arg))
-	}
-	c.Flags().Visit(func(f *pflag.Flag) {
-		switch name := command.FlagName(f); {
-		case f.Name == "html" || f.Name == "json":
-		case f.Value.Type() == "bool":
-			words = append(words, name+job.Choose(f.Value.String() == "true", "", "=false"))
-		default:
-			words = append(words, name, escape.Shell(f.Value.String()))
-		}
-	})
-	return strings.Join(words, " ")
 }

@@ -85,7 +85,7 @@ func AddFields(c *cobra.Command, q any, help map[string]string) {
 		if f.Help == "" {
 			continue
 		}
-		usage := job.Named(f.Help, func(field string) string { return job.Field{Name: field}.Flag() })
+		usage := job.Named(f.Help, func(field string) string { return job.Choose(len(field) == 1, "-", "--") + field })
 		switch to := f.To.(type) {
 		case *string:
 			fs.StringVar(to, f.Name, *to, usage)
@@ -94,11 +94,7 @@ func AddFields(c *cobra.Command, q any, help map[string]string) {
 		case *bool:
 			fs.BoolVar(to, f.Name, *to, usage)
 		case *int:
-			short := ""
-			if len(f.Name) == 1 {
-				short = f.Name
-			}
-			CountVar(fs, to, f.Name, short, *to, usage)
+			CountVar(fs, to, f.Name, f.Short(), *to, usage)
 		case *uint64:
 			fs.Uint64Var(to, f.Name, *to, usage)
 		case *time.Duration:

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"optratio/internal/document"
-	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/internal/report"
 	"optratio/number"
@@ -171,11 +170,7 @@ func (c *Course) drawCurve(ctx context.Context) {
 func (c *Course) drawn(ask report.Ask) *report.Page {
 	var lines []string
 	for _, j := range c.q.jobs {
-		words := []string{"optratio"}
-		for _, w := range job.CommandLine(j.Question) {
-			words = append(words, escape.Shell(w))
-		}
-		lines = append(lines, strings.Join(words, " "))
+		lines = append(lines, job.CommandText(j.Question))
 	}
 	if c.q.draw != nil {
 		p := c.q.draw(c.answers)

@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/number"
 )
 
@@ -53,11 +55,26 @@ func Quietly(string, number.Epsilon) (report func(string, ...any), err error) {
 	return func(string, ...any) {}, nil
 }
 
+// CommandText is the command line that asks a question, as a shell reads it.
+func CommandText(q Question) string {
+	words := []string{"optratio"}
+	for _, w := range CommandLine(q) {
+		words = append(words, escape.Shell(w))
+	}
+	return strings.Join(words, " ")
+}
+
 // CommandLine returns the words of the command line that asks a question, without the program's name.
 func CommandLine(q Question) []string {
 	kind, standard := q.standard()
 	words := []string{kind}
 	for _, f := range given(q, standard) {
+		if list, several := f.To.(*[]string); several {
+			for _, text := range *list {
+				words = append(words, f.Flag(), text)
+			}
+			continue
+		}
 		switch text := f.Text(); {
 		case f.Name == "":
 			words = append(words, text)
@@ -97,13 +114,16 @@ func Fields(q any) (all []Field) {
 // Text is the value of the field.
 func (f Field) Text() string { return fmt.Sprint(reflect.ValueOf(f.To).Elem().Interface()) }
 
-// Flag is how the field's flag is written.
-func (f Field) Flag() string {
-	if len(f.Name) == 1 {
-		return "-" + f.Name
+// Short is the flag's name of one letter: counts with such a name have it.
+func (f Field) Short() string {
+	if _, counts := f.To.(*int); counts && len(f.Name) == 1 {
+		return f.Name
 	}
-	return "--" + f.Name
+	return ""
 }
+
+// Flag is how the field's flag is written.
+func (f Field) Flag() string { return Choose(f.Short() == "", "--", "-") + f.Name }
 
 // given are the fields of a question that differ from those of the standard.
 func given(q, standard any) (differing []Field) {

@@ -71,6 +71,28 @@ func single(heading, class string, value number.Number) group {
 	return group{heading: heading, bars: []bar{{class: class, value: value.Float64(), number: show(value)}}}
 }
 
+// measured is a value with a bar in a picture, unless it has no class, and a row of a table, unless it has no cells.
+type measured struct {
+	name, class string
+	value       number.Number
+	cells       []string
+}
+
+// measures is a section that draws values and tells them in a table, whose rows begin with the names.
+func measures(title, caption string, head []string, rows []measured) Section {
+	table := &Table{Head: head}
+	var groups []group
+	for _, r := range rows {
+		if r.class != "" {
+			groups = append(groups, single(r.name, r.class, r.value))
+		}
+		if r.cells != nil {
+			table.Rows = append(table.Rows, append([]string{r.name}, r.cells...))
+		}
+	}
+	return Section{Title: title, Table: table, Figure: &Figure{SVG: bars(groups, "Bars of the errors in the table below."), Caption: caption + " Digits before … are certain."}}
+}
+
 // bars draws groups of horizontal bars on a common scale from 0.
 func bars(groups []group, description string) template.HTML {
 	most := 0.0

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,23 +23,18 @@ func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 	}
 	if len(d.Mechanisms) > 0 {
 		best := d.Mechanisms[0]
-		p.Sentences = append(p.Sentences, fmt.Sprintf("On these scores %s has the least mean squared error, %s; its expected error is %s.", best.Name, show(best.MSE), show(best.ExpectedError)))
+		p.say("On these scores %s has the least mean squared error, %s; its expected error is %s.", best.Name, show(best.MSE), show(best.ExpectedError))
 	}
-	p.Sentences = append(p.Sentences, strings.ToUpper(d.Warning[:min(1, len(d.Warning))])+d.Warning[min(1, len(d.Warning)):]+".")
-	var groups []group
-	table := &Table{Head: []string{"mechanism", "mean squared error", "expected error"}}
-	for _, list := range [][]recommend.Rated{d.Mechanisms, d.NotPrivate} {
-		for _, m := range list {
-			name := m.Name + job.Choose(m.Private, "", ", not ε-DP")
-			if len(groups) < mostCompared {
-				groups = append(groups, single(name, job.Choose(m.Private, "one", "two"), m.ExpectedError))
-			}
-			table.Rows = append(table.Rows, []string{name, m.MSE.String(), m.ExpectedError.String()})
+	p.say("%s.", strings.ToUpper(d.Warning[:min(1, len(d.Warning))])+d.Warning[min(1, len(d.Warning)):])
+	var rows []measured
+	for _, m := range slices.Concat(d.Mechanisms, d.NotPrivate) {
+		row := measured{m.Name + job.Choose(m.Private, "", ", not ε-DP"), "", m.ExpectedError, []string{m.MSE.String(), m.ExpectedError.String()}}
+		if len(rows) < mostCompared {
+			row.class = job.Choose(m.Private, "one", "two")
 		}
+		rows = append(rows, row)
 	}
-	p.Sections = []Section{{Title: "Expected errors", Table: table, Figure: &Figure{
-		SVG: bars(groups, "Bars of the expected errors in the table below."), Caption: "Of those with the least mean squared error, best first, in units of the scores. Digits before … are certain.",
-	}}}
+	p.Sections = []Section{measures("Expected errors", "Of those with the least mean squared error, best first, in units of the scores.", []string{"mechanism", "mean squared error", "expected error"}, rows)}
 	if c.Curve != nil {
 		p.Sections = append(p.Sections, c.Curve.section())
 	}
@@ -59,7 +55,7 @@ func ofCheck(d *document.Check) *Page {
 	case d.Valid:
 		p.Tone, p.Word = "good", "Yes: every claim in it follows from the values that it holds"
 	default:
-		p.Sentences = append(p.Sentences, "Reason: "+d.Reason+".")
+		p.say("Reason: %s.", d.Reason)
 	}
 	if q := d.Problem; q != nil {
 		about := q.About
@@ -78,10 +74,10 @@ func ofCheck(d *document.Check) *Page {
 		case q.ExpEps.IsValid():
 			about += ", at e^ε = " + told(q.ExpEps)
 		}
-		p.Sentences = append(p.Sentences, "It is about "+about+".")
+		p.say("It is about %s.", about)
 	}
 	if d.Proves != "" {
-		p.Sentences = append(p.Sentences, "Proved: "+d.Proves+".")
+		p.say("Proved: %s.", d.Proves)
 	}
 	if len(d.Claims) > 0 {
 		table := &Table{Head: []string{"claim", "value", "follows"}}
@@ -90,8 +86,6 @@ func ofCheck(d *document.Check) *Page {
 		}
 		p.Sections = append(p.Sections, Section{Title: "What it claims", Table: table})
 	}
-	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: []string{
-		"The checker enumerates the problem itself, from the parameters in the file, and shares no code with the solvers.",
-	}})
+	p.Sections = append(p.Sections, assumed("The checker enumerates the problem itself, from the parameters in the file, and shares no code with the solvers."))
 	return p
 }

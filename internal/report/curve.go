@@ -70,7 +70,7 @@ func CurveFor(d document.Document, ask Ask) *Curve {
 	if answers == nil {
 		return nil
 	}
-	c := &Curve{At: at, Command: "optratio " + strings.Join(job.CommandLine(q), " ")}
+	c := &Curve{At: at, Command: job.CommandText(q)}
 	for _, a := range answers {
 		d := a.(*document.Ratio)
 		var ratios []number.Number
@@ -118,7 +118,7 @@ func ErrorsFor(d *recommend.Recommendation, asked job.Recommend, ask Ask) *Curve
 	for i := 1; i <= 12; i++ {
 		asked.Epsilon = job.Epsilon{Eps: strconv.FormatFloat(float64(i)*0.1*spacing(c.At.Float64()), 'f', 1, 64)}
 		if i == 1 {
-			c.Command = "optratio " + strings.Join(job.CommandLine(&asked), " ")
+			c.Command = job.CommandText(&asked)
 		}
 		answer := ask(&asked)
 		if answer == nil {

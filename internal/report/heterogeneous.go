@@ -24,34 +24,29 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 		Title: fmt.Sprintf("Candidates with the sensitivities %s, scores %s, %s", strings.Join(sensitivities, ", "), d.Grid, given(d.Eps, d.ExpEps)),
 		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible on the grid is %s", error, told(d.Optimum)),
 	}
-	if d.Undecided != "" {
-		p.Tone = "open"
-		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+". What is stated is certified all the same.")
-	}
+	p.ended(d.Undecided)
 	if d.Recommended != "" {
-		p.Sentences = append(p.Sentences, "Recommended for scores in this range, which has to be public: "+d.Recommended+".")
+		p.say("Recommended for scores in this range, which has to be public: %s.", d.Recommended)
 	}
-	groups := []group{single("the least possible", "three", d.Optimum)}
-	table := &Table{Head: []string{"mechanism", error, "ratio to the least possible", "ε-DP on the grid", "tight ε there"}}
+	rows := []measured{{"the least possible", "three", d.Optimum, nil}}
 	var violations []string
 	for _, m := range d.Mechanisms {
+		row := measured{m.Name, "", m.Loss, []string{m.Loss.String(), m.Ratio.String(), string(m.DP), m.TightEps.String()}}
 		if m.Loss.IsValid() && !m.Loss.IsInf() {
-			groups = append(groups, single(m.Name, job.Choose(m.DP == verify.Proved, "one", "two"), m.Loss))
+			row.class = job.Choose(m.DP == verify.Proved, "one", "two")
 		}
-		table.Rows = append(table.Rows, []string{m.Name, m.Loss.String(), m.Ratio.String(), string(m.DP), m.TightEps.String()})
+		rows = append(rows, row)
 		if m.Witness != nil {
 			violations = append(violations, fmt.Sprintf("%s is not ε-DP there: %s.", m.Name, m.Witness))
 		}
 	}
-	p.Sections = []Section{{Title: "Errors", Table: table, Figure: &Figure{
-		SVG: bars(groups, "Bars of the errors in the table below."), Caption: "The " + error + ", " + unit + ". Digits before … are certain.",
-	}}}
+	p.Sections = []Section{measures("Errors", "The "+error+", "+unit+".", []string{"mechanism", error, "ratio to the least possible", "ε-DP on the grid", "tight ε there"}, rows)}
 	if violations != nil {
 		p.Sections = append(p.Sections, Section{Title: "Where they are not private", Items: violations})
 	}
-	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: []string{
+	p.Sections = append(p.Sections, assumed(
 		fmt.Sprintf("The grid has %s score vectors%s and %s pairs of neighbors. Other scores were not looked at.", grouped(int64(d.Vectors)), job.Choose(d.ShiftInvariant, " up to shifts", ""), grouped(int64(d.Neighbors))),
-		"The least error possible is that of all ε-DP mechanisms on the grid" + job.Choose(d.ShiftInvariant, " that look at differences of scores only", "") + "; it was proved in exact or outward-rounded arithmetic.",
-	}})
+		"The least error possible is that of all ε-DP mechanisms on the grid"+job.Choose(d.ShiftInvariant, " that look at differences of scores only", "")+"; it was proved in exact or outward-rounded arithmetic.",
+	))
 	return p
 }

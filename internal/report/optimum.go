@@ -24,10 +24,7 @@ func ofOptimum(d *document.Optimum) *Page {
 		Title: fmt.Sprintf("The best private mechanism of %s inputs and %s outputs, %s", grouped(int64(d.Inputs)), grouped(int64(d.Outputs)), private),
 		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible is %s", loss, told(d.Optimum)),
 	}
-	if d.Undecided != "" {
-		p.Tone = "open"
-		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+".")
-	}
+	p.ended(d.Undecided)
 	if d.Rated != nil {
 		p.rated(d, private)
 	}
@@ -42,21 +39,21 @@ func ofOptimum(d *document.Optimum) *Page {
 	if r := d.Rounded; r != nil {
 		proved = append(proved, fmt.Sprintf("In multiples of 2^-%d the mechanism is private as it is written (--optimal); its %s is larger by %s.", r.Bits, loss, r.GivenUp))
 	}
-	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: proved})
+	p.Sections = append(p.Sections, assumed(proved...))
 	return p
 }
 
 // rated puts what was compared with the optimum first.
 func (p *Page) rated(d *document.Optimum, private string) {
 	r := d.Rated
-	p.Sentences = append(p.Sentences, p.Word+".")
+	p.say("%s.", p.Word)
 	switch w := r.Witness; {
 	case r.Finding != "":
 		p.Tone, p.Word = "bad", "There is nothing to compare: "+r.Finding
 		return
 	case w != nil:
 		p.Tone, p.Word = "bad", "No: the mechanism is not private at "+private
-		p.Sentences = append(p.Sentences, fmt.Sprintf("At input %s the outputs %s have the probability %s, at input %s they have %s.", w.Input, strings.Join(w.Outputs, ", "), told(w.P), w.Neighbor, told(w.PNeighbor)))
+		p.say("At input %s the outputs %s have the probability %s, at input %s they have %s.", w.Input, strings.Join(w.Outputs, ", "), told(w.P), w.Neighbor, told(w.PNeighbor))
 	case r.DP == "undecided":
 		p.Tone, p.Word = "open", "Whether the mechanism is private at "+private+" is undecided"
 	case r.Ratio.IsValid():

@@ -145,6 +145,24 @@ func New(d document.Document, c Context) *Page {
 	return p
 }
 
+// say adds a sentence.
+func (p *Page) say(format string, args ...any) {
+	p.Sentences = append(p.Sentences, fmt.Sprintf(format, args...))
+}
+
+// ended says that a job ended early and why, if why is not "".
+func (p *Page) ended(why string) {
+	if why != "" {
+		p.Tone = "open"
+		p.say("The job ended early: %s. What is stated is certified all the same.", why)
+	}
+}
+
+// assumed is the section of what an answer rests on.
+func assumed(items ...string) Section {
+	return Section{Title: "What is proved, and what is assumed", Items: items}
+}
+
 // grouped writes a count with thin spaces between its thousands.
 func grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)

@@ -22,12 +22,12 @@ func ofRatio(d *ratio, c Context) *Page {
 		p.Title += ", δ = " + show(*d.Delta)
 	}
 	p.Tone, p.Word = d.headline()
-	p.Sentences = d.sentences()
+	d.say(p)
 	p.Sections = append(p.Sections, d.errors())
 	if c.Curve != nil {
 		p.Sections = append(p.Sections, c.Curve.section())
 	}
-	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: d.assumed()})
+	p.Sections = append(p.Sections, assumed(d.assumed()...))
 	return p
 }
 
@@ -107,36 +107,29 @@ func (d *ratio) measure() string {
 	return job.Choose(d.Objective == "minimax", "worst-case "+what, "mean "+what)
 }
 
-func (d *ratio) sentences() []string {
-	var out []string
+func (d *ratio) say(p *Page) {
 	for _, m := range d.Mechanisms[min(1, len(d.Mechanisms)):] {
 		if m.Finding == "" {
-			out = append(out, fmt.Sprintf("%s: %s times.", m.Name, show(m.Ratio)))
+			p.say("%s: %s times.", m.Name, show(m.Ratio))
 		}
 	}
-	if d.Undecided != "" {
-		out = append(out, "The job ended early: "+d.Undecided+". What is stated is certified all the same.")
-	}
-	return append(out, fmt.Sprintf("“Possible” means: for the mechanisms described at the end of this page, with scores that are multiples of %s, in the mean over all such score vectors%s.",
-		strings.ReplaceAll(cmp.Or(d.Step, "2delta"), "delta", "Δ"),
-		job.Choose(d.Objective == "minimax", " replaced by the worst of them", "")))
+	tone := p.Tone
+	p.ended(d.Undecided)
+	p.Tone = tone
+	p.say("“Possible” means: for the mechanisms described at the end of this page, with scores that are multiples of %s, in the mean over all such score vectors%s.",
+		strings.ReplaceAll(cmp.Or(d.Step, "2delta"), "delta", "Δ"), job.Choose(d.Objective == "minimax", " replaced by the worst of them", ""))
 }
 
 // errors draws the errors of the mechanisms and the optimum.
 func (d *ratio) errors() Section {
-	groups := []group{single("the least possible", "three", d.Optimum)}
-	table := &Table{Head: []string{"mechanism", d.measure(), "ratio to the least possible"}, Rows: [][]string{{"the least possible", d.Optimum.String(), "1"}}}
+	rows := []measured{{"the least possible", "three", d.Optimum, []string{d.Optimum.String(), "1"}}}
 	for _, m := range d.Mechanisms {
-		if m.Finding != "" {
-			continue
+		if m.Finding == "" {
+			rows = append(rows, measured{m.Name, "one", m.Error, []string{m.Error.String(), m.Ratio.String()}})
 		}
-		groups = append(groups, single(m.Name, "one", m.Error))
-		table.Rows = append(table.Rows, []string{m.Name, m.Error.String(), m.Ratio.String()})
 	}
 	unit := job.Choose(d.Loss == "mean" || d.Loss == "", " in steps of "+job.Choose(d.Monotonic, "Δ", "2Δ"), "")
-	return Section{Title: "Errors", Table: table, Figure: &Figure{
-		SVG: bars(groups, "Bars of the errors in the table below."), Caption: "The " + d.measure() + unit + ". Digits before … are certain.",
-	}}
+	return measures("Errors", "The "+d.measure()+unit+".", []string{"mechanism", d.measure(), "ratio to the least possible"}, rows)
 }
 
 // proofs explains how the optimum was had.

@@ -11,14 +11,12 @@ func ofConcentrated(d *document.Rho) *Page {
 	first, base := d.Mechanisms[0].Name, job.Choose(d.Monotonic, "Δ", "2Δ")
 	p := &Page{Title: fmt.Sprintf("Which errs least at equal ρ = %s? n = %d candidates, scores down to k = %d steps", show(d.Rho), d.N, d.K), Tone: "good"}
 	best := d.Mechanisms[0]
-	table := &Table{Head: []string{"mechanism", "parameter ε'", "mean expected error", "ratio to " + first}}
-	var groups []group
+	var rows []measured
 	for _, m := range d.Mechanisms {
 		if m.Error.Float64() < best.Error.Float64() {
 			best = m
 		}
-		groups = append(groups, single(m.Name, "one", m.Error))
-		table.Rows = append(table.Rows, []string{m.Name, m.Parameter.String(), m.Error.String(), m.Ratio.String()})
+		rows = append(rows, measured{m.Name, "one", m.Error, []string{m.Parameter.String(), m.Error.String(), m.Ratio.String()}})
 	}
 	p.Word = fmt.Sprintf("%s: a mean expected error of %s", best.Name, show(best.Error))
 	for _, m := range d.Mechanisms {
@@ -34,20 +32,15 @@ func ofConcentrated(d *document.Rho) *Page {
 	if d.Domain == "real" {
 		where = "for all real scores and any number of candidates, by theorem"
 	}
-	p.Sentences = []string{fmt.Sprintf("Every mechanism runs at the largest parameter ε' at which it is %s-zCDP %s.", show(d.Rho), where)}
-	if d.Undecided != "" {
-		p.Tone = "open"
-		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+". What is stated is certified all the same.")
-	}
+	p.say("Every mechanism runs at the largest parameter ε' at which it is %s-zCDP %s.", show(d.Rho), where)
+	p.ended(d.Undecided)
 	p.Sections = []Section{
-		{Title: "Errors", Table: table, Figure: &Figure{
-			SVG: bars(groups, "Bars of the errors in the table below."), Caption: "The mean expected error in steps of " + base + ". Digits before … are certain.",
-		}},
-		{Title: "What is proved, and what is assumed", Items: []string{
+		measures("Errors", "The mean expected error in steps of "+base+".", []string{"mechanism", "parameter ε'", "mean expected error", "ratio to " + first}, rows),
+		assumed(
 			"Errors are those at the lower ends of the parameters, at which each mechanism is certainly ρ-zCDP; at the upper ends it is not.",
-			"Means are over all score vectors of the lattice of step " + base + " with these n and k.",
+			"Means are over all score vectors of the lattice of step "+base+" with these n and k.",
 			"Equal ρ, not equal ε, is what counts where many private choices are composed.",
-		}},
+		),
 	}
 	return p
 }

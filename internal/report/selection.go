@@ -13,27 +13,19 @@ func ofEvaluate(d *document.Evaluate) *Page {
 	if d.Ratio.IsValid() {
 		p.Word = fmt.Sprintf("The exponential mechanism's expected error is %s times permute-and-flip's", show(d.Ratio))
 	}
-	if d.Undecided != "" {
-		p.Tone = "open"
-		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+".")
-	}
-	table := &Table{Head: []string{"mechanism", "expected error", "ε at which it reaches permute-and-flip's error"}}
-	var groups []group
+	p.ended(d.Undecided)
+	var rows []measured
 	for _, m := range d.Mechanisms {
-		groups = append(groups, single(m.Name, "one", m.ExpectedError))
 		same := ""
 		if m.EquivalentEps.IsValid() {
 			same = m.EquivalentEps.String()
 		}
-		table.Rows = append(table.Rows, []string{m.Name, m.ExpectedError.String(), same})
+		rows = append(rows, measured{m.Name, "one", m.ExpectedError, []string{m.ExpectedError.String(), same}})
 	}
-	p.Sections = append(p.Sections, Section{Title: "Expected errors", Table: table, Figure: &Figure{
-		SVG: bars(groups, "Bars of the expected errors in the table below."), Caption: "The score of the best choice less that of the one taken, in the mean. Digits before … are certain.",
-	}})
-	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: []string{
-		"Errors are enclosures in outward-rounded arithmetic on exactly these counts.",
-		"They are themselves computed from private data: publishing them is not private.",
-	}})
+	p.Sections = []Section{
+		measures("Expected errors", "The score of the best choice less that of the one taken, in the mean.", []string{"mechanism", "expected error", "ε at which it reaches permute-and-flip's error"}, rows),
+		assumed("Errors are enclosures in outward-rounded arithmetic on exactly these counts.", "They are themselves computed from private data: publishing them is not private."),
+	}
 	return p
 }
 

@@ -15,28 +15,21 @@ func ofStopping(d *rules) *Page {
 	p := &Page{Title: fmt.Sprintf("Choosing one of n = %d candidates as they arrive, %s, δ = %s, l = %d", d.N, given(d.Eps, d.ExpEps), d.Delta, d.L)}
 	p.Tone = "good"
 	what := job.Choose(d.Win == 1, "the best candidate", fmt.Sprintf("one of the best %d", d.Win))
-	rule := fmt.Sprintf("The optimal rule without privacy, followed with probability %s", d.P)
-	switch {
-	case d.BestRule != nil:
+	if p.Word = fmt.Sprintf("This rule takes %s with probability %s", what, show(d.Success)); d.BestRule != nil {
 		p.Word = fmt.Sprintf("The best private rule takes %s with probability %s", what, show(d.Optimum))
-		p.Sentences = append(p.Sentences, fmt.Sprintf("The best mixture of the secretary rule with a random choice reaches %s; the best private rule is %s times as good.", show(d.PMixBest.Success), show(d.Ratio)))
-	default:
-		p.Word = fmt.Sprintf("This rule takes %s with probability %s", what, show(d.Success))
+		p.say("The best mixture of the secretary rule with a random choice reaches %s; the best private rule is %s times as good.", show(d.PMixBest.Success), show(d.Ratio))
 	}
-	tight := fmt.Sprintf("%s, takes %s with probability %s. Its smallest ε is %s", rule, what, show(d.Success), show(d.TightEps))
+	tight := ""
 	if d.TightDelta != nil {
-		tight += fmt.Sprintf(", or δ = %s at the given ε", show(*d.TightDelta))
+		tight = fmt.Sprintf(", or δ = %s at the given ε", show(*d.TightDelta))
 	}
-	p.Sentences = append(p.Sentences, tight+".")
-	if d.Undecided != "" {
-		p.Tone = "open"
-		p.Sentences = append(p.Sentences, "The job ended early: "+d.Undecided+". What is stated is certified all the same.")
-	}
-	p.Sections = append(p.Sections, d.outcomes(), Section{Title: "What is proved, and what is assumed", Items: []string{
+	p.say("The optimal rule without privacy, followed with probability %s, takes %s with probability %s. Its smallest ε is %s%s.", d.P, what, show(d.Success), show(d.TightEps), tight)
+	p.ended(d.Undecided)
+	p.Sections = append(p.Sections, d.outcomes(), assumed(
 		"The order of the candidates' quality is the secret; they arrive in a uniformly random order, and only their ranks among those seen so far are known.",
 		fmt.Sprintf("Two orders are neighbors if exchanging two candidates, of ranks at most %d apart, turns one into the other.", d.L),
 		"Probabilities are exact rationals or enclosures in outward-rounded arithmetic; digits before … are certain.",
-	}})
+	))
 	return p
 }
 

@@ -67,7 +67,7 @@ func ofVerdicts(r *audit.Report, c Context) *Page {
 		}
 		p.Sections = append(p.Sections, Section{Title: "Answers that are no probabilities", Items: items})
 	}
-	p.Sections = append(p.Sections, Section{Title: "What is proved, and what is assumed", Items: d.assumed()})
+	p.Sections = append(p.Sections, assumed(d.assumed()...))
 	return p
 }
 
