@@ -17,7 +17,7 @@ import (
 	"optratio/internal/slowtest"
 )
 
-// TestResultCommands parses the flags of every command line of docs/results/results.md.
+// TestResultCommands parses the flags of every command line of research/docs/results.md.
 func TestResultCommands(t *testing.T) {
 	commandtest.ParseResults(t, newRoot(command.Streams{}), 20)
 }
@@ -29,7 +29,7 @@ func TestResultCommandsRun(t *testing.T) {
 
 // TestResultsHaveAStatus reads the second column of every table.
 func TestResultsHaveAStatus(t *testing.T) {
-	text, err := os.ReadFile("../docs/results/results.md")
+	text, err := os.ReadFile("../research/docs/results.md")
 	require.NoError(t, err)
 	rows := 0
 	for _, line := range strings.Split(string(text), "\n") {

@@ -274,7 +274,7 @@ func TestBrowserSiteDocuments(t *testing.T) {
 	assert.Contains(t, text, "gem uses half the depth")
 	shot(t, ctx, "site-search")
 	require.NoError(t, chromedp.Run(ctx, chromedp.Click("#found li a", chromedp.ByQuery), chromedp.WaitVisible("#different-sensitivities", chromedp.ByQuery), chromedp.Location(&address)))
-	assert.Equal(t, at+"docs/results/results.html#different-sensitivities", address)
+	assert.Equal(t, at+"research/docs/results.html#different-sensitivities", address)
 	require.NoError(t, chromedp.Run(ctx, chromedp.SendKeys("#query", "zebra", chromedp.ByQuery), chromedp.WaitVisible("#found", chromedp.ByQuery),
 		chromedp.Poll(`document.querySelector("#found p").textContent == "Nothing was found."`, nil), chromedp.KeyEvent(kb.Escape), chromedp.WaitVisible("article", chromedp.ByQuery)))
 

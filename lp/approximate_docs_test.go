@@ -14,10 +14,10 @@ import (
 	"optratio/internal/slowtest"
 )
 
-// approximateTable returns the rows of a table in docs/results/approximate.md, the head first.
+// approximateTable returns the rows of a table in research/docs/approximate.md, the head first.
 func approximateTable(t *testing.T, name string) (rows [][]string) {
 	t.Helper()
-	text, err := os.ReadFile("../docs/results/approximate.md")
+	text, err := os.ReadFile("../research/docs/approximate.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), "<!-- table: "+name+" -->\n")
 	require.True(t, found)
@@ -74,7 +74,7 @@ func TestTableOfManyCandidates(t *testing.T) {
 func TestTableByTheScale(t *testing.T) {
 	rows := approximateTable(t, "scale")
 	require.Len(t, rows, 4)
-	text, err := os.ReadFile("../docs/results/approximate.md")
+	text, err := os.ReadFile("../research/docs/approximate.md")
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "(1+z)/2 = "+strconv.FormatFloat((1+math.Exp(-1))/2, 'f', 4, 64))
 	for _, row := range rows[1:] {

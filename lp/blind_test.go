@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// blind is the mechanism in the proof of Theorem 6 of docs/results/approximate.md for k = 1: the probabilities of a best
+// blind is the mechanism in the proof of Theorem 6 of research/docs/approximate.md for k = 1: the probabilities of a best
 // candidate and of another one for each number of best candidates, with β times a factor.
 func blind(n int, z, delta, omega, factor *big.Rat) (best, other []*big.Rat) {
 	one, half := big.NewRat(1, 1), big.NewRat(1, 2)

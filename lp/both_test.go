@@ -58,9 +58,9 @@ func overBoth(t *testing.T, n, k, l int, eps number.Epsilon) (low, high float64)
 	return value(s.Lower), value(s.Upper)
 }
 
-// The figures are those of docs/results/resolution.md.
+// The figures are those of research/docs/resolution.md.
 func TestNoMechanismIsAsGoodAsBoth(t *testing.T) {
-	text, err := os.ReadFile("../docs/results/resolution.md")
+	text, err := os.ReadFile("../research/docs/resolution.md")
 	require.NoError(t, err)
 	prose := strings.Join(strings.Fields(string(text)), " ")
 	eps, err := number.ParseEpsilon("0.7")

@@ -14,10 +14,10 @@ import (
 	"optratio/mechanisms"
 )
 
-// The map of docs/results/resolution.md: mean error of geometric noisy max over permute-and-flip's on Q(n,2) with scores 2Δ/L apart. Both are
+// The map of research/docs/resolution.md: mean error of geometric noisy max over permute-and-flip's on Q(n,2) with scores 2Δ/L apart. Both are
 // enclosed, so that which one is smaller is certain; on the lattice of step 2Δ they are equal, exactly.
 func TestMapOfGeometricAgainstPermuteAndFlip(t *testing.T) {
-	text, err := os.ReadFile("../docs/results/resolution.md")
+	text, err := os.ReadFile("../research/docs/resolution.md")
 	require.NoError(t, err)
 	geo, err := mechanisms.Lookup("geo")
 	require.NoError(t, err)

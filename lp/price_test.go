@@ -32,7 +32,7 @@ func priceBound(t *testing.T, q Request, optimum *big.Rat) *big.Rat {
 // tinyDelta is a δ within the first linear piece of the curves that are asked for it.
 const tinyDelta = "1e-12"
 
-// docs/results/approximate.md, Theorem 2 and what is computed beside Theorem 3: the price at δ = 0 never exceeds the bound, and mostly equals it.
+// research/docs/approximate.md, Theorem 2 and what is computed beside Theorem 3: the price at δ = 0 never exceeds the bound, and mostly equals it.
 func TestPriceAtZero(t *testing.T) {
 	rho, err := ParsePrior("geometric:" + big.NewRat(2, 3).RatString())
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func powerOf(x *big.Rat, n int) *big.Rat {
 	return out
 }
 
-// docs/results/approximate.md, Corollary: the price where permute-and-flip is optimal as z Σ λ / |Q| over the rows (P), and for k = 1 in closed form.
+// research/docs/approximate.md, Corollary: the price where permute-and-flip is optimal as z Σ λ / |Q| over the rows (P), and for k = 1 in closed form.
 func TestPriceFromTheRecurrence(t *testing.T) {
 	for _, c := range []struct {
 		n, k int
@@ -207,7 +207,7 @@ func linearUntil(t *testing.T, q Request) *big.Rat {
 	return most.Quo(most, den.Sub(big.NewRat(1, 1), den))
 }
 
-// docs/results/approximate.md: up to linearUntil the optimum falls in proportion to δ, and beyond more slowly.
+// research/docs/approximate.md: up to linearUntil the optimum falls in proportion to δ, and beyond more slowly.
 func TestWhereTheLineEnds(t *testing.T) {
 	slowtest.Only(t)
 	for _, c := range []struct {
@@ -245,7 +245,7 @@ func TestWhereTheLineEnds(t *testing.T) {
 	}
 }
 
-// docs/results/approximate.md, Theorem 4: two candidates, a_v = max(0, z^v/2 - δ(z + … + z^v)) for the worse one, whatever the prior and the loss.
+// research/docs/approximate.md, Theorem 4: two candidates, a_v = max(0, z^v/2 - δ(z + … + z^v)) for the worse one, whatever the prior and the loss.
 func TestTwoCandidatesApproximately(t *testing.T) {
 	rho, err := ParsePrior("geometric:" + big.NewRat(3, 2).RatString())
 	require.NoError(t, err)
@@ -290,7 +290,7 @@ func TestTwoCandidatesApproximately(t *testing.T) {
 	}
 }
 
-// docs/results/approximate.md, Theorem 1: an (ε,δ)-DP table mixed with the uniform choice satisfies every privacy row; with a little less of it, it need not.
+// research/docs/approximate.md, Theorem 1: an (ε,δ)-DP table mixed with the uniform choice satisfies every privacy row; with a little less of it, it need not.
 func TestMixingMakesPure(t *testing.T) {
 	tight := 0
 	for _, c := range []Request{{N: 3, K: 2, Step: 1, Epsilon: exp(t, "3/2")}, {N: 4, K: 2, Step: 1, Epsilon: exp(t, "2")}, {N: 3, K: 1, Step: 2, Epsilon: exp(t, "5/4")}} {
@@ -325,7 +325,7 @@ func TestMixingMakesPure(t *testing.T) {
 	assert.Positive(t, tight)
 }
 
-// docs/results/approximate.md, Theorem 5: opt(δ) >= z^k U - kδ(1-z^k)/(e^ε-1).
+// research/docs/approximate.md, Theorem 5: opt(δ) >= z^k U - kδ(1-z^k)/(e^ε-1).
 func TestBoundWithoutTheNumberOfCandidates(t *testing.T) {
 	for _, c := range []Request{{N: 2, K: 2, Step: 1}, {N: 4, K: 1, Step: 1}, {N: 12, K: 1, Step: 1}, {N: 4, K: 3, Step: 1}} {
 		for _, e := range []string{"11/10", "3/2"} {

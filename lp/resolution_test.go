@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// geometric is the pmf of geometric noisy max at depths in steps of 2Δ/l, by the closed form of docs/results/resolution.md: the winner's noise t is summed
+// geometric is the pmf of geometric noisy max at depths in steps of 2Δ/l, by the closed form of research/docs/resolution.md: the winner's noise t is summed
 // from the first value that no other candidate exceeds for certain, as a polynomial in z^t.
 func geometric(z *big.Rat, l int, q []int) []*big.Rat {
 	pmf := make([]*big.Rat, len(q))
@@ -147,7 +147,7 @@ func checkRows(n, most, l int, z *big.Rat, pmf func([]int) []*big.Rat) (private,
 	return private, monotone
 }
 
-// Theorem 1 of docs/results/resolution.md on small lattices, exactly; with a little more privacy asked for, rows are violated.
+// Theorem 1 of research/docs/resolution.md on small lattices, exactly; with a little more privacy asked for, rows are violated.
 func TestGeometricNoisyMaxIsPrivateAndMonotone(t *testing.T) {
 	z := big.NewRat(3, 5)
 	for _, c := range [][3]int{{2, 6, 2}, {2, 7, 3}, {3, 4, 2}, {3, 5, 3}, {4, 3, 2}} {
@@ -161,7 +161,7 @@ func TestGeometricNoisyMaxIsPrivateAndMonotone(t *testing.T) {
 }
 
 // ratio returns a mechanism's ratio to the optimum between the ends low and high of e^{-ε/l}: each quotient of an error at one end by the optimum at
-// the other. The optimum rises with z, since a larger z leaves fewer mechanisms, and so does permute-and-flip's error (docs/results/resolution.md), so for it
+// the other. The optimum rises with z, since a larger z leaves fewer mechanisms, and so does permute-and-flip's error (research/docs/resolution.md), so for it
 // the two quotients enclose the ratio in between.
 func (s small) ratio(t *testing.T, low, high *big.Rat, pmf func(root *big.Rat, q []int) []*big.Rat) (lower, upper *big.Rat) {
 	at := func(root *big.Rat) (mechanism, optimum *big.Rat) {
@@ -180,7 +180,7 @@ func around(x float64) (low, high *big.Rat) {
 
 func geometricAtHalf(root *big.Rat, q []int) []*big.Rat { return geometric(power(root, 2), 2, q) }
 
-// The table of docs/results/resolution.md: (3,3) on the lattice of step Δ.
+// The table of research/docs/resolution.md: (3,3) on the lattice of step Δ.
 func TestRatiosAtHalfTheStep(t *testing.T) {
 	s := small{n: 3, k: 3, l: 2, level: DP, loss: depthLoss(2)}
 	assert.Len(t, vectors(3, 6), 127)

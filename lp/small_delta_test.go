@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// smallDelta is the mechanism in the proof of Theorem 7 of docs/results/approximate.md, in exact numbers. Vectors are
+// smallDelta is the mechanism in the proof of Theorem 7 of research/docs/approximate.md, in exact numbers. Vectors are
 // given by how many candidates they have at each depth.
 type smallDelta struct {
 	k          int

@@ -14,7 +14,7 @@ import (
 
 // A small program is the optimal-mechanism program written out from its definition, for questions that Program does not state: score
 // vectors on the lattice of step 2Δ/L, any loss, any prior, the worst case instead of the mean. Only symmetry is used. It is an oracle for
-// docs/results/resolution.md, research/docs/threshold.md, research/docs/minimax.md and research/docs/extension.md.
+// research/docs/resolution.md, research/docs/threshold.md, research/docs/minimax.md and research/docs/extension.md.
 type small struct {
 	n, k, l int                      // candidates, greatest depth in steps of 2Δ, steps of the lattice in 2Δ
 	level   Level                    // Paper: the worst neighbors only; DP: all neighbors; Monotone: the worst neighbors and monotonicity; Full: all

@@ -29,7 +29,7 @@ func (q *Request) nothing() *theorems {
 // maxClosedBits bounds the length of rationals in closed forms; beyond it they are enclosed.
 const maxClosedBits = 1 << 16
 
-// theorems evaluates the theorems of research/docs/threshold.md, research/docs/minimax.md and docs/results/approximate.md, exactly where z^{1/L} is rational and the numbers are not too long,
+// theorems evaluates the theorems of research/docs/threshold.md, research/docs/minimax.md and research/docs/approximate.md, exactly where z^{1/L} is rational and the numbers are not too long,
 // else with the given precision in bits. They are about
 //
 //   - means under a product prior (the uniform one is), of any loss: permute-and-flip's at every L, and the optimum for L = 1;
@@ -93,7 +93,7 @@ func uniformMean[T any](f arith.Field[T], n int, losses, factors []*big.Rat) T {
 	return f.Quo(f.Mul(sum, arith.DifferenceQuotient(f, high, low, n-1)), arith.DifferenceQuotient(f, high, low, n))
 }
 
-// weaken turns bounds for δ = 0 into those for the question's δ by docs/results/approximate.md: with U the uniform choice's objective,
+// weaken turns bounds for δ = 0 into those for the question's δ by research/docs/approximate.md: with U the uniform choice's objective,
 //
 //	opt(0) - nδ z/(1-z) (U - opt(0)) <= opt(δ) <= (1-δ) opt(0).
 func weaken[T any](c *theorems, q *Request, f arith.Field[T], uniform, z T, bounds func(T) number.Number) {
@@ -245,7 +245,7 @@ const (
 	optimalFromSomeOn              // from some ε > 0 on, and not below
 )
 
-// flipOptimal says by research/docs/threshold.md, Theorem 1, and docs/results/resolution.md, Theorem 5, where permute-and-flip has the least mean loss under
+// flipOptimal says by research/docs/threshold.md, Theorem 1, and research/docs/resolution.md, Theorem 5, where permute-and-flip has the least mean loss under
 // a prior of factors, at whatever level of constraints: on the lattice of step 2Δ, and on finer ones where it never is.
 func (q *Request) flipOptimal(losses, factors []*big.Rat) where {
 	costly, between := false, false // depths that weigh and cost: any, and any that are no multiple of 2Δ

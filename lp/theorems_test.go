@@ -83,7 +83,7 @@ func TestTheoremsAgreeWithPrograms(t *testing.T) {
 			check(Request{N: n, K: 2, Step: 2, Loss: loss, Worst: true, Level: DP}, "3/2")
 		}
 		check(Request{N: n, K: 1, Step: 2, Loss: Loss{kind: "square"}, Prior: uneven, Level: DP}, "3/2")
-		for _, loss := range []Loss{Loss{}, tailHalf} { // Theorem 5 of docs/results/resolution.md
+		for _, loss := range []Loss{Loss{}, tailHalf} { // Theorem 5 of research/docs/resolution.md
 			for _, level := range []Level{DP, Full} {
 				for _, e := range []string{"9/8", "4"} {
 					check(Request{N: n, K: 2, Step: 2, Loss: loss, Prior: rho, Level: level}, e)

@@ -12,7 +12,7 @@ import (
 	"optratio/internal/slowtest"
 )
 
-// For two candidates Theorem 4 of docs/results/approximate.md has the optimum: Pr[error >= 2 steps] is a weight times max(0, z²/2 - δ(z + z²)), which is 0 iff
+// For two candidates Theorem 4 of research/docs/approximate.md has the optimum: Pr[error >= 2 steps] is a weight times max(0, z²/2 - δ(z + z²)), which is 0 iff
 // δ >= z/(2(1+z)) = 1/(2(e+1)) = 0.134470710684997… at ε = 1. The deltas are that number rounded up and down.
 func TestOptimumOfExactlyZero(t *testing.T) {
 	tail, err := ParseLoss("tail:2")

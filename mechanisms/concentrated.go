@@ -15,7 +15,7 @@ import (
 //	pf   max over u in [z, 1] of ε(1-u/2) + ln u + (1-u/2)ln(2-u) - (u/2)ln(2-z/u)
 //	geo  ε(1-z)/(1+z)                                                            (any ε-DP mechanism)
 //
-// Two candidates attain each; proofs are in docs/results/zcdp.md. prec is the number of bits of the result that are to be right.
+// Two candidates attain each; proofs are in research/docs/zcdp.md. prec is the number of bits of the result that are to be right.
 func Concentration(m Mechanism, eps number.Epsilon, prec uint) (rho number.Interval, ok bool) {
 	if m.Info().Name != "em" && m.Info().Name != "pf" && m.Info().Name != "geo" {
 		return rho, false

@@ -116,7 +116,7 @@ func TestConcentrationIsAboveManyCandidates(t *testing.T) {
 	}
 }
 
-// TestTwoCandidatesAreWorstForFlips checks the step that the proof of docs/results/zcdp.md rests on, in exact arithmetic on random neighbors of two to five scores
+// TestTwoCandidatesAreWorstForFlips checks the step that the proof of research/docs/zcdp.md rests on, in exact arithmetic on random neighbors of two to five scores
 // whose weights are rational: with X = σk₀/h₀ and Y = z/X, both in [z, 1], the ratio of candidate r's probabilities is at most X(2-X)/z and that of
 // candidate s's, the other way, at most Y(2-Y)/z.
 func TestTwoCandidatesAreWorstForFlips(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 var geo = &geometric{bodies{
-	info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "docs/results/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
+	info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "research/docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
 	rat:   geometricBody[*big.Rat],
 	box:   geometricBody[number.Interval],
 	fun:   geometricBody[arith.RatFunc],
@@ -18,7 +18,7 @@ var geo = &geometric{bodies{
 	most:  1000, // the work grows with their cube
 }}
 
-var geoPair = &pair{geo, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1; docs/results/resolution.md")}
+var geoPair = &pair{geo, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1; research/docs/resolution.md")}
 
 // geometric takes the candidate with the largest q_r + 2Δ X_r, the X_r independent with Pr[X_r >= t] = z^t for
 // t = 0, 1, …, z = e^{-ε}; ties are broken uniformly. On the lattice of step 2Δ it is permute-and-flip.
@@ -29,7 +29,7 @@ var geoPair = &pair{geo, epsDPEach("geo-pair", "geometric noisy max at the sum o
 //
 //	Pr[r] = w_r Σ_j ∫ Π_{φ_s = φ_r, s ≠ r} (1 - u w_s) du · Π_{φ_s < φ_r} (1 - z^{j+1} w_s) · Π_{φ_s > φ_r} (1 - z^j w_s),
 //
-// the integral from z^{j+1} to z^j. docs/results/resolution.md has the proofs.
+// the integral from z^{j+1} to z^j. research/docs/resolution.md has the proofs.
 type geometric struct{ bodies }
 
 // level is a set of candidates of the same depth: they share φ, known by its place in ascending order, and c.

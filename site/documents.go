@@ -200,7 +200,7 @@ func (l *library) ask(folder, command string) string {
 
 // groups are the parts of the contents, and where their documents are.
 var groups = []struct{ folder, name string }{
-	{".", "Overview"}, {"docs/use", "Use"}, {"docs/results", "Results"}, {"docs/reference", "Reference"}, {"docs/development", "Development"},
+	{".", "Overview"}, {"docs/use", "Use"}, {"docs/explanation", "Explanation"}, {"docs/reference", "Reference"}, {"docs/development", "Development"},
 	{"research/docs", "Research"}, {"proofs", "Proofs"}, {"examples", "Examples"},
 }
 

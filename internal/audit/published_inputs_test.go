@@ -142,7 +142,7 @@ func TestPublishedInputs(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	page := read("../../docs/results/gallery.md")
+	page := read("../../docs/explanation/gallery.md")
 	inf := math.Inf(1)
 	for _, c := range []struct {
 		name, files, outcomes string
@@ -192,7 +192,7 @@ func TestPublishedTables(t *testing.T) {
 	slowtest.Only(t)
 	t.Parallel()
 	gallery := buildGallery(t)
-	text, err := os.ReadFile("../../docs/results/gallery.md")
+	text, err := os.ReadFile("../../docs/explanation/gallery.md")
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name, inputs, pairs, outcomes string

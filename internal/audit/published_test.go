@@ -14,13 +14,13 @@ import (
 	"optratio/verify"
 )
 
-// docs/results/gallery.md shows bugs of published implementations. Each has a subject of the same mathematical behaviour in testdata/gallery; the audit
+// docs/explanation/gallery.md shows bugs of published implementations. Each has a subject of the same mathematical behaviour in testdata/gallery; the audit
 // finds what the page says it finds.
 func TestPublishedBugs(t *testing.T) {
 	slowtest.Only(t)
 	t.Parallel()
 	gallery := buildGallery(t)
-	text, err := os.ReadFile("../../docs/results/gallery.md")
+	text, err := os.ReadFile("../../docs/explanation/gallery.md")
 	require.NoError(t, err)
 	page := string(text)
 	// e^(1420/2) overflows, e^(1419/2) does not

@@ -90,7 +90,7 @@ func short(t *testing.T, a *Result) string {
 	return a.Optimum.Format(10)
 }
 
-// pairwiseIsClose asserts what docs/results/results.md says of pairwise: it is no worse than pf-pair, and within 9.2 % of the optimum for e^ε <= 2.
+// pairwiseIsClose asserts what research/docs/results.md says of pairwise: it is no worse than pf-pair, and within 9.2 % of the optimum for e^ε <= 2.
 func pairwiseIsClose(t *testing.T, a *Result, sensitivities, e string) {
 	by := map[string]Rating{}
 	for _, m := range a.Mechanisms {

@@ -19,7 +19,7 @@ func geometricPair(z *big.Rat, d, j int) *big.Rat {
 	return new(big.Rat).Quo(pow(z, j/d+1), new(big.Rat).Add(z, big.NewRat(1, 1)))
 }
 
-// docs/results/resolution.md: geometric noisy max for the sum of the two sensitivities attains the two-candidate optima at e^ε = 5/4, 2 and 4, but not every
+// research/docs/resolution.md: geometric noisy max for the sum of the two sensitivities attains the two-candidate optima at e^ε = 5/4, 2 and 4, but not every
 // optimum: with squared errors, sensitivities 1 and 2 and a small ε something is better.
 func TestGeometricNoiseForTwoCandidates(t *testing.T) {
 	for _, c := range []struct {

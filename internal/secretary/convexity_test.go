@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSecretaryLawIsLogConvex: r_{k-1} r_{k+1} >= r_k² for 5 <= n <= 130, which docs/results/stopping.md proves from n = 61 on; at n = 3 and 4 it fails.
+// TestSecretaryLawIsLogConvex: r_{k-1} r_{k+1} >= r_k² for 5 <= n <= 130, which research/docs/stopping.md proves from n = 61 on; at n = 3 and 4 it fails.
 func TestSecretaryLawIsLogConvex(t *testing.T) {
 	for n := 3; n <= 130; n++ {
 		r := secretary(t, n)

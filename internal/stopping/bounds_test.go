@@ -123,7 +123,7 @@ func TestConstantRateRule(t *testing.T) {
 }
 
 // Every outcome law of every stopping rule is a polynomial of degree at most n-2 in the rank:
-// its (n-1)-th difference vanishes. See docs/results/stopping.md.
+// its (n-1)-th difference vanishes. See research/docs/stopping.md.
 func TestLawDifferenceVanishes(t *testing.T) {
 	for n := 2; n <= 12; n++ {
 		for _, threshold := range []int{1, (n + 1) / 2, n} {

@@ -21,9 +21,9 @@ func certain(lo, hi *big.Rat, shown string) bool {
 	return ok && lo.Cmp(from) >= 0 && hi.Cmp(new(big.Rat).Add(from, unit)) < 0
 }
 
-// The tables of docs/results/stopping.md, recomputed: all digits shown are certain.
+// The tables of research/docs/stopping.md, recomputed: all digits shown are certain.
 func TestDocumentTable(t *testing.T) {
-	text, err := os.ReadFile("../../docs/results/stopping.md")
+	text, err := os.ReadFile("../../research/docs/stopping.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,9 +223,9 @@ func TestLimitTheorem(t *testing.T) {
 	}
 }
 
-// The numbers in the prose of docs/results/stopping.md that need no large program: each is in the text as it is formatted here.
+// The numbers in the prose of research/docs/stopping.md that need no large program: each is in the text as it is formatted here.
 func TestNumbersOfTheProse(t *testing.T) {
-	data, err := os.ReadFile("../../docs/results/stopping.md")
+	data, err := os.ReadFile("../../research/docs/stopping.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"optratio/number"
 )
 
-// complete is pairwise noisy max without drawing again (docs/results/topk.md, Theorem 7). Let f_S be the probability that S beats all other sets, a_S that it does so with a noise of
+// complete is pairwise noisy max without drawing again (research/docs/topk.md, Theorem 7). Let f_S be the probability that S beats all other sets, a_S that it does so with a noise of
 // a step or more, and F the least Σ f_S of all score vectors. Then a_S(q') >= e^{-ε} f_S(q) for neighbors, so all probabilities between a_S/F and f_S/F that add up to 1 are ε-DP;
 // there are such ones if Σ a_S <= F everywhere. Beyond a_S/F, sets get up to f_S/F in the order of their regret, those of one regret the same share of it. Where Σ a_S > F somewhere
 // it is pairwise noisy max.

@@ -14,11 +14,11 @@ import (
 	"optratio/number"
 )
 
-// The tables of docs/results/topk.md: ratios to the optimum, those of mechanisms within the budget at ε and pairwise noisy max's at the ε that its sets have, and
+// The tables of research/docs/topk.md: ratios to the optimum, those of mechanisms within the budget at ε and pairwise noisy max's at the ε that its sets have, and
 // tight ε over the budget.
 func TestTables(t *testing.T) {
 	slowtest.Only(t)
-	text, err := os.ReadFile("../../docs/results/topk.md")
+	text, err := os.ReadFile("../../research/docs/topk.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), "<!-- table: ratios -->\n")
 	require.True(t, found)

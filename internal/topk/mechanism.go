@@ -274,7 +274,7 @@ func (s *single) joint(sets [][]int) ([]number.Number, error) {
 	return s.c.ask(sums, int64(max(1, min(s.top, len(s.depths)-s.top))))
 }
 
-// pairwise is pairwise noisy max among sets (docs/results/topk.md): every set draws exponential noise of rate ε, in steps of 2Δ, and beats another one if the
+// pairwise is pairwise noisy max among sets (research/docs/topk.md): every set draws exponential noise of rate ε, in steps of 2Δ, and beats another one if the
 // difference of their sums, divided by the number of candidates that they differ in, and that of their noise have a positive sum. Drawn again until
 // one set beats all others.
 func (s *single) pairwise(sets [][]int) []number.Number {

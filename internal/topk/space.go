@@ -3,7 +3,7 @@
 // there, and the least error that any ε-DP choice of a set can have, by a linear program.
 //
 // The error of a set is its regret: the sum of the depths of its candidates, in steps of 2Δ below the best score, minus the least sum that a set
-// of that size has. docs/results/topk.md says what was found.
+// of that size has. research/docs/topk.md says what was found.
 package topk
 
 import (

@@ -138,7 +138,7 @@ func TestDistributionsSumToOne(t *testing.T) {
 	}
 }
 
-// Theorem 7 of docs/results/topk.md: where its condition holds sets need exactly ε, where it does not they are drawn again; pairwise noisy max needs more than ε.
+// Theorem 7 of research/docs/topk.md: where its condition holds sets need exactly ε, where it does not they are drawn again; pairwise noisy max needs more than ε.
 func TestCompletedNeedsNoMoreThanEpsilon(t *testing.T) {
 	for _, c := range []struct {
 		e    string
@@ -310,7 +310,7 @@ func TestOptimumOverAllVectors(t *testing.T) {
 	}
 }
 
-// Theorem 1 of docs/results/topk.md: lists by one-shot exponential noise are ε-DP; and no less while somebody is left over.
+// Theorem 1 of research/docs/topk.md: lists by one-shot exponential noise are ε-DP; and no less while somebody is left over.
 func TestOneShotUsesItsBudget(t *testing.T) {
 	for _, c := range [][3]int{{3, 2, 2}, {4, 2, 2}, {3, 3, 2}, {4, 2, 3}} {
 		e := map[int]string{2: "9/4", 3: "27/8"}[c[2]]
@@ -425,7 +425,7 @@ func circles(a, b, c ends) float64 {
 	return least + part(b, c) + part(c, b)
 }
 
-// TestCirclesOfTwoOfFour: Theorem 6 of docs/results/topk.md: how often no set of two beats all others, exactly, is what the formula says, and nowhere more than the bound.
+// TestCirclesOfTwoOfFour: Theorem 6 of research/docs/topk.md: how often no set of two beats all others, exactly, is what the formula says, and nowhere more than the bound.
 func TestCirclesOfTwoOfFour(t *testing.T) {
 	m, err := ParseMechanism("pairwise")
 	require.NoError(t, err)

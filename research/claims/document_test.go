@@ -48,7 +48,7 @@ func TestVerdicts(t *testing.T) {
 		require.NoError(t, os.WriteFile("testdata/verdicts.txt", []byte(b.String()), 0o644))
 	}
 	assert.Equal(t, verdicts(t), b.String(), "go test -C research ./claims -tags slow -run TestVerdicts -update")
-	text, err := os.ReadFile("../../docs/results/results.md")
+	text, err := os.ReadFile("../../research/docs/results.md")
 	require.NoError(t, err)
 	assert.Contains(t, strings.Join(strings.Fields(string(text)), " "), fmt.Sprintf("has %d statements of the three sources, each decided by a computation: %d are refuted", len(All()), refuted))
 }

@@ -91,7 +91,7 @@ func init() {
 		"Example with δ = 0.05 | newer": exampleWhole(rat(85, 100), rat(1, 200)),
 		"Example with δ = 0.05 | older": exampleWhole(rat(8, 10), rat(1, 20)),
 		"Text on figures | newer":       notCheckable("cross-references; the sentences say which curves are meant"),
-		"Conclusions | both":            notCheckable("questions for later work; for one of several best, and for the best private rule of all, docs/results/stopping.md has answers"),
+		"Conclusions | both":            notCheckable("questions for later work; for one of several best, and for the best private rule of all, research/docs/stopping.md has answers"),
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of research/docs/figures.md and docs/results/zcdp.md")
+var update = flag.Bool("update", false, "rewrite the tables of research/docs/figures.md and research/docs/zcdp.md")
 
 // TestDocument: the tables of research/docs/figures.md are those of the specs, and the pictures it shows are small and there.
 func TestDocument(t *testing.T) {

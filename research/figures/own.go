@@ -257,12 +257,12 @@ func drawPrivateStopping(ctx context.Context, a *Args) *Figure {
 		Title:    "What privacy costs in optimal stopping",
 		Subtitle: fmt.Sprintf("Probability of taking the best of n candidates under (ε, 0)-privacy, ε = %s, neighboring orders swapping two candidates at most %d apart. Rules certified to a relative 1e-9.", a.Text("eps"), l),
 		Panels: single(Axis{Name: "n", Label: "candidates n", Log: true}, Axis{Name: "success", Label: "Pr[the best is taken]", Min: 0, Max: max(0.02, 1.05*secretary.Y[0])}, best, mix, secretary, any,
-			level("limit of the rule with constant rate", best.X, (1-z)*-math.Expm1(-z/(1-z)))), // docs/results/stopping.md
+			level("limit of the rule with constant rate", best.X, (1-z)*-math.Expm1(-z/(1-z)))), // research/docs/stopping.md
 	}
 }
 
 // lawBound bounds the probability of taking the best of n under (ε, 0)-privacy, by whatever means: 1/Σ_k z^⌈(k-1)/l⌉, z = e^-ε, as the k-th best has at
-// least z^⌈(k-1)/l⌉ times that probability (docs/results/stopping.md).
+// least z^⌈(k-1)/l⌉ times that probability (research/docs/stopping.md).
 func lawBound(n, l int, eps float64) float64 {
 	sum := 0.0
 	for k := n; k >= 1; k-- {
@@ -349,7 +349,7 @@ func drawRho(ctx context.Context, a *Args) *Figure {
 	errs.Series = append(errs.Series, level("equal", []float64{from, to}, 1))
 	return &Figure{
 		Title:    "At equal ρ the exponential mechanism is ahead",
-		Subtitle: fmt.Sprintf("Each mechanism runs at the largest parameter at which it is ρ-zCDP for all real scores and any number of candidates (docs/results/zcdp.md). Left: mean error of permute-and-flip (pf) over that of the exponential mechanism (em) on the lattice of n candidates, step 2Δ and depth %d steps. Right: the parameters; geo is geometric noisy max. Certified to a relative 1e-9.", k),
+		Subtitle: fmt.Sprintf("Each mechanism runs at the largest parameter at which it is ρ-zCDP for all real scores and any number of candidates (research/docs/zcdp.md). Left: mean error of permute-and-flip (pf) over that of the exponential mechanism (em) on the lattice of n candidates, step 2Δ and depth %d steps. Right: the parameters; geo is geometric noisy max. Certified to a relative 1e-9.", k),
 		Panels:   [][]*Panel{{errs, parameters}}, Height: 220,
 	}
 }
@@ -388,7 +388,7 @@ func drawWitness(ctx context.Context, a *Args) *Figure {
 	}
 }
 
-// drawOptimum draws the famous cases of docs/results/optimum.md: geometric noise after a remap, once for the mean and once for right or wrong, randomised
+// drawOptimum draws the famous cases of research/docs/optimum.md: geometric noise after a remap, once for the mean and once for right or wrong, randomised
 // response, partition selection with δ, a grid, and selection itself.
 func drawOptimum(ctx context.Context, a *Args) *Figure {
 	eps, size := a.Epsilon("eps"), a.Int("size", 2, 12)

@@ -35,7 +35,7 @@ func TestWorstRatios(t *testing.T) {
 	assert.InDelta(t, 1856.0/1845, monotone.Z[0][0], 5e-4)
 }
 
-// TestResolutionCurve: digits of docs/results/resolution.md at (3,3), ε = 1, and that at L = 1 geometric noisy max is permute-and-flip.
+// TestResolutionCurve: digits of research/docs/resolution.md at (3,3), ε = 1, and that at L = 1 geometric noisy max is permute-and-flip.
 func TestResolutionCurve(t *testing.T) {
 	f := drawn(t, "resolution", "k", "3")
 	pf, geo := series(t, f, "pf"), series(t, f, "geo")
@@ -44,7 +44,7 @@ func TestResolutionCurve(t *testing.T) {
 	assert.InDelta(t, pf.Y[0], geo.Y[0], 1e-6)
 }
 
-// TestPrivateStoppingCurve: values of docs/results/stopping.md at n = 10.
+// TestPrivateStoppingCurve: values of research/docs/stopping.md at n = 10.
 func TestPrivateStoppingCurve(t *testing.T) {
 	f := drawn(t, "private-stopping", "n", "5,10")
 	best, mix := series(t, f, "best private rule"), series(t, f, "best p-mix of the secretary rule")
@@ -108,7 +108,7 @@ func TestEndsEncloseTheNumber(t *testing.T) {
 	}
 }
 
-// TestEqualRhoCurve: values of docs/results/zcdp.md at ρ = 0.1, and what it proves: the exponential mechanism is ahead for every number of candidates.
+// TestEqualRhoCurve: values of research/docs/zcdp.md at ρ = 0.1, and what it proves: the exponential mechanism is ahead for every number of candidates.
 func TestEqualRhoCurve(t *testing.T) {
 	f := drawn(t, "optratio-rho", "n", "2,50", "rho-range", "0.1:2", "points", "2")
 	assert.InDelta(t, 0.501049, series(t, f, "pf").Y[0], 1e-6)
@@ -123,7 +123,7 @@ func TestEqualRhoCurve(t *testing.T) {
 }
 
 // TestOptimumTables: at e^ε = 4 up to ten digits the first problem's table is geometric noise, cut off, and the third one randomised response
-// (values of docs/results/optimum.md); columns sum to 1.
+// (values of research/docs/optimum.md); columns sum to 1.
 func TestOptimumTables(t *testing.T) {
 	f := drawn(t, "optimum", "eps", "1.3862943611", "size", "6")
 	panels := f.each()

@@ -21,10 +21,10 @@ import (
 	"optratio/verify"
 )
 
-// TestZCDPDocument: the tables of docs/results/zcdp.md.
+// TestZCDPDocument: the tables of research/docs/zcdp.md.
 func TestZCDPDocument(t *testing.T) {
 	slowtest.Only(t)
-	const document = "../../docs/results/zcdp.md"
+	const document = "../../research/docs/zcdp.md"
 	data, err := os.ReadFile(document)
 	require.NoError(t, err)
 	text := string(data)
@@ -159,7 +159,7 @@ func errorTable(t *testing.T) string {
 }
 
 // deepLimit is the limit as k → ∞ of permute-and-flip's mean error over the exponential mechanism's at eps and at em:
-// Theorem 5 of docs/results/zcdp.md.
+// Theorem 5 of research/docs/zcdp.md.
 func deepLimit(eps, em float64) float64 {
 	var flip, exponential float64
 	for g := 1.0; g == 1 || g*eps < 60; g++ {
@@ -169,7 +169,7 @@ func deepLimit(eps, em float64) float64 {
 	return flip / exponential
 }
 
-// TestQuotientAtEqualRho: Theorem 5 of docs/results/zcdp.md. With y = e^{ε/2} rational, e^{-ε} and the bounds of Theorem 3
+// TestQuotientAtEqualRho: Theorem 5 of research/docs/zcdp.md. With y = e^{ε/2} rational, e^{-ε} and the bounds of Theorem 3
 // on e^{-ε'} are, so that the quotients of the errors there are exact; and it nears the limits that the theorem names.
 func TestQuotientAtEqualRho(t *testing.T) {
 	total := func(m mechanisms.Mechanism, n, k int, z *big.Rat) *big.Rat {
@@ -279,7 +279,7 @@ func TestMoreCandidatesCanBeWorseOnLattices(t *testing.T) {
 	}
 }
 
-// TestExponentialMechanismIsAheadAtEqualRho: Theorem 4 of docs/results/zcdp.md, on every orbit of some lattices: the quotient of the distributions falls with the depth,
+// TestExponentialMechanismIsAheadAtEqualRho: Theorem 4 of research/docs/zcdp.md, on every orbit of some lattices: the quotient of the distributions falls with the depth,
 // at the parameter ε + ln(2 - e^{-ε}), and does not at one that is clearly smaller.
 func TestExponentialMechanismIsAheadAtEqualRho(t *testing.T) {
 	for _, eps := range []float64{0.05, 0.5, 1, 3, 8} {

@@ -27,9 +27,9 @@ func limitAt(t *testing.T, eps string) (e float64, lo, hi *big.Rat) {
 	return e, lo, hi
 }
 
-// The table of limits in docs/results/stopping.md: all digits shown are certain. The limit is at most n/(n-1) times the best success among n candidates (Theorem 1).
+// The table of limits in research/docs/stopping.md: all digits shown are certain. The limit is at most n/(n-1) times the best success among n candidates (Theorem 1).
 func TestDocumentLimits(t *testing.T) {
-	text := string(must(os.ReadFile("../../docs/results/stopping.md")))
+	text := string(must(os.ReadFile("../../research/docs/stopping.md")))
 	_, table, found := strings.Cut(text, "<!-- table: limits -->")
 	require.True(t, found)
 	rows := 0
@@ -62,7 +62,7 @@ func TestDocumentLimits(t *testing.T) {
 	assert.Equal(t, 6, rows)
 }
 
-// The rate at which the success meets its limit (docs/results/stopping.md, Theorem 3): the recursion of n candidates for the multipliers of the limit model has it,
+// The rate at which the success meets its limit (research/docs/stopping.md, Theorem 3): the recursion of n candidates for the multipliers of the limit model has it,
 // and so have the certified optima that the document gives. The theorem's conditions hold.
 func TestRateOfTheLimit(t *testing.T) {
 	epsilons := []string{"1.5", "0.9", "0.7", "0.6"}
@@ -95,7 +95,7 @@ func TestRateOfTheLimit(t *testing.T) {
 	e, _, _ := limitAt(t, "1.5")
 	assert.InDelta(t, (1-1/math.E)/2, proposeLimit(t.Context(), e, 1e-11, maxMultipliers).rate(e), 1e-12)
 
-	text := string(must(os.ReadFile("../../docs/results/stopping.md")))
+	text := string(must(os.ReadFile("../../research/docs/stopping.md")))
 	require.Contains(t, text, "n(V_n - V) is 0.3573, 0.3564 and 0.3558 for ε = 0.5 and n = 100, 300 and 1000")
 	for row, want := range map[string]string{"| 100 | 0.5 | 0 | 1 | 1 | ": "0.3573", "| 300 | 0.5 | 0 | 1 | 1 | ": "0.3564", "| 1000 | 0.5 | 0 | 1 | 1 | ": "0.3558"} {
 		_, after, found := strings.Cut(text, row)

@@ -39,7 +39,7 @@ const boundBits = 160
 // maxMultipliers bounds the work on one limit; as many suffice from ε = 0.36 on.
 const maxMultipliers = 90
 
-// Best encloses lim V_n, V_n being the best success among n candidates for l = 1 and δ = 0 (docs/results/stopping.md, Theorem 2). The enclosure holds whatever
+// Best encloses lim V_n, V_n being the best success among n candidates for l = 1 and δ = 0 (research/docs/stopping.md, Theorem 2). The enclosure holds whatever
 // floating point proposed; it is meant to be no wider than gap, and is wide where the context ended.
 func Best(ctx context.Context, eps number.Epsilon, gap float64) *Limit {
 	lo, hi := eps.ExpBounds(boundBits)

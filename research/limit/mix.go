@@ -1,5 +1,5 @@
 // Package limit has the limits of private stopping as the number of candidates grows: of the p-mix of the secretary rule, with the region in which it is private, and of
-// the best private rule's success. docs/results/stopping.md has the theorems. For n candidates there are internal/secretary and internal/stopping.
+// the best private rule's success. research/docs/stopping.md has the theorems. For n candidates there are internal/secretary and internal/stopping.
 package limit
 
 import (

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// The limit of the best private success as n grows, for l = 1 and δ = 0: docs/results/stopping.md, Theorem 2. In the limit model candidates come at uniform times
+// The limit of the best private success as n grows, for l = 1 and δ = 0: research/docs/stopping.md, Theorem 2. In the limit model candidates come at uniform times
 // in [0,1], and a rule takes relative rank j from a start t_j on, t_1 < t_2 < …. Here is the proposal, in floating point; times are kept as what is left, 1 - t.
 
 // proposal is a rule of the limit model that is best for the payoffs that multipliers λ_k of the rows q_k <= e^ε q_{k+1} make: 1 - λ_1, e^ε λ_1 - λ_2, …, e^ε λ_M.
@@ -182,7 +182,7 @@ func (p *proposal) excesses(e float64) []float64 {
 }
 
 // rate is c with V_n = V + c/n + o(1/n), V_n being the best success among n candidates and V its limit, if the starts and multipliers are the best ones
-// (docs/results/stopping.md, Theorem 3):
+// (research/docs/stopping.md, Theorem 3):
 //
 //	c = S(1) Σ_k w_k / 2 + ∫ S(x)/x (Σ_{j<=r(x)} g_j(x) - r(x) u'(x)/2) dx    from x = t_1 to 1,
 //	g_j(x) = x/2 Σ_k w_k Pr[Bin(k-1, x) = j-1] (k(k-1) - j(j-1)/x - (k-j)(k-j-1)/(1-x)),

@@ -9,7 +9,7 @@ import (
 )
 
 // orbits is section lattice: the optimal-mechanism program with scores 2Δ/L apart, any losses and priors, (ε,δ)-privacy, and the choice of T candidates at once
-// (docs/results/resolution.md, threshold.md, minimax.md, approximate.md, topk.md), as a finite problem. Inputs are the count vectors m of depths 0, 1/L, …, k in
+// (research/docs/resolution.md, threshold.md, minimax.md, approximate.md, topk.md), as a finite problem. Inputs are the count vectors m of depths 0, 1/L, …, k in
 // descending lexicographic order. Cells are the ways t to choose: t_v of the m_v candidates at each depth v, Σ t_v = T, in descending lexicographic order; such a cell
 // has Π C(m_v, t_v) sets, of which each has the probability x. Its loss is the sum of the chosen depths' losses less the least sum that T candidates have. With T = 1
 // the cells are the depths v with m_v > 0, and their loss is that of v.

@@ -8,7 +8,7 @@ import (
 	"optratio/internal/evidence"
 )
 
-// stopping is the best private rule of optimal stopping (docs/results/stopping.md). n candidates arrive in random order; at time i a rule knows the relative ranks of the first i alone,
+// stopping is the best private rule of optimal stopping (research/docs/stopping.md). n candidates arrive in random order; at time i a rule knows the relative ranks of the first i alone,
 // stops with the i-th or goes on, and must take the last one if it comes to that. With q_k the probability of taking the k-th best,
 //
 //	maximise   Σ payoff_k q_k    subject to   q_i <= e^ε q_j + δ   for 0 < |i-j| <= distance.

@@ -13,9 +13,9 @@ import (
 	"optratio/internal/command"
 )
 
-// results are the command lines of docs/results/results.md that call a program.
+// results are the command lines of research/docs/results.md that call a program.
 func results(t *testing.T, program string) (all [][]string) {
-	text, err := os.ReadFile("../docs/results/results.md")
+	text, err := os.ReadFile("../research/docs/results.md")
 	require.NoError(t, err)
 	for _, line := range regexp.MustCompile("(?m)`"+program+" ([^`|]*)`[^`|\n]* \\|$").FindAllStringSubmatch(string(text), -1) {
 		all = append(all, strings.Fields(line[1]))

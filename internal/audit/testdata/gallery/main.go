@@ -264,7 +264,7 @@ var mechanisms = map[string]func(question) any{
 		}
 		return softmax(q, 1)
 	},
-	// The subjects that docs/results/gallery.md names begin here. Query 0 was measured before and must not be chosen again: after eleven draws
+	// The subjects that docs/explanation/gallery.md names begin here. Query 0 was measured before and must not be chosen again: after eleven draws
 	// that chose it, one of the others is taken uniformly.
 	"mwem-retries": func(q question) any {
 		p := softmax(q, 1)
