@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -112,19 +112,19 @@ func letGo() {
 }
 
 func killDescendants() {
-	for _, p := range descendants(os.Getpid()) {
+	for _, p := range descendants() {
 		_ = syscall.Kill(p.pid, syscall.SIGKILL)
 	}
 }
 
-// relative is a process that another one descends from.
+// relative is a process that descends from this one.
 type relative struct {
-	pid   int
-	bytes int64 // resident memory
+	pid, parent int
+	bytes       int64 // resident memory
 }
 
-// descendants returns the processes that descend from any of some, without these.
-func descendants(roots ...int) []relative {
+// descendants returns the processes that descend from this one.
+func descendants() (out []relative) {
 	children := map[int][]relative{}
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -140,13 +140,11 @@ func descendants(roots ...int) []relative {
 		}
 		parent, _ := strconv.Atoi(fields[1])
 		pages, _ := strconv.ParseInt(fields[21], 10, 64)
-		children[parent] = append(children[parent], relative{pid, pages * int64(os.Getpagesize())})
+		children[parent] = append(children[parent], relative{pid, parent, pages * int64(os.Getpagesize())})
 	}
-	var out []relative
-	for len(roots) > 0 {
+	for roots := []int{os.Getpid()}; len(roots) > 0; roots = roots[1:] {
 		next := children[roots[0]]
 		delete(children, roots[0]) // a number that is used again while we look makes no circle
-		roots = roots[1:]
 		for _, p := range next {
 			out, roots = append(out, p), append(roots, p.pid)
 		}
@@ -154,26 +152,19 @@ func descendants(roots ...int) []relative {
 	return out
 }
 
-// supervised are the supervisors that run.
-var supervised struct {
-	sync.Mutex
-	pids map[int]bool
-}
+// supervised is how many supervisors run.
+var supervised atomic.Int64
 
-// Memory returns the resident memory of all programs and of what they started, in bytes, without their supervisors. Memory that
+// Memory returns the resident memory of all programs and of what they started, in bytes, without their supervisors, which are the children of this process. Memory that
 // several of them share is counted for each.
 func Memory() (sum int64) {
-	supervised.Lock()
-	var roots []int
-	for pid := range supervised.pids {
-		roots = append(roots, pid)
-	}
-	supervised.Unlock()
-	if roots == nil {
+	if supervised.Load() == 0 {
 		return 0
 	}
-	for _, p := range descendants(roots...) {
-		sum += p.bytes
+	for _, p := range descendants() {
+		if p.parent != os.Getpid() {
+			sum += p.bytes
+		}
 	}
 	return sum
 }
@@ -195,7 +186,7 @@ func Command(command string) (*Guard, error) {
 	}
 	if _, err := os.Stat("/proc/self/exe"); err != nil || !enabled {
 		cmd := exec.Command(shell, "-c", command)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		ownGroup(cmd)
 		return &Guard{Cmd: cmd}, nil
 	}
 	lifeline, ours, err := os.Pipe()
@@ -210,7 +201,7 @@ func Command(command string) (*Guard, error) {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = []string{supervisorName, shell, command}
 	cmd.ExtraFiles = []*os.File{lifeline, report} // which become descriptors 3 and 4
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownGroup(cmd)
 	return &Guard{Cmd: cmd, lifeline: ours, status: status, theirs: cmd.ExtraFiles}, nil
 }
 
@@ -222,17 +213,10 @@ func (g *Guard) Start() error {
 	}
 	if err != nil {
 		g.release()
-		return err
+	} else if g.lifeline != nil {
+		supervised.Add(1)
 	}
-	if g.lifeline != nil {
-		supervised.Lock()
-		defer supervised.Unlock()
-		if supervised.pids == nil {
-			supervised.pids = map[int]bool{}
-		}
-		supervised.pids[g.Cmd.Process.Pid] = true
-	}
-	return nil
+	return err
 }
 
 // Wait returns when the program has ended, with what it started where there is a supervisor. The error says how it ended, nil for status 0.
@@ -242,9 +226,7 @@ func (g *Guard) Wait() error {
 		g.Kill() // what it left behind; its number is not in use again yet
 		return endedAs(state)
 	}
-	supervised.Lock()
-	delete(supervised.pids, g.Cmd.Process.Pid)
-	supervised.Unlock()
+	supervised.Add(-1)
 	text, _ := io.ReadAll(g.status)
 	g.release()
 	number, err := strconv.ParseUint(string(text), 10, 32)
@@ -271,7 +253,7 @@ func dumped(status syscall.WaitStatus) string {
 // Kill ends the program and all that it started. It must not be called after Wait has returned.
 func (g *Guard) Kill() {
 	if g.lifeline == nil {
-		_ = syscall.Kill(-g.Cmd.Process.Pid, syscall.SIGKILL)
+		killGroup(g.Cmd)
 		return
 	}
 	_ = g.lifeline.Close()
