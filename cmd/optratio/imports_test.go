@@ -46,7 +46,7 @@ var mayImport = map[string][]string{
 	"internal/inquiry":               {arithmetic, "lattice", "mechanisms"},
 	"verify":                         {arithmetic, "internal/escape", "internal/inquiry", "lattice", "mechanisms"},
 	"internal/audit":                 {arithmetic, "internal/inquiry", "internal/escape", "internal/strictjson", "internal/supervise", "lattice", "mechanisms", "verify"},
-	"verify/audit":                   {"internal/audit", "internal/supervise", "mechanisms", "number", "verify"},
+	"verify/audit":                   {arithmetic, "internal/audit", "internal/supervise", "mechanisms", "verify"},
 	"internal/evidence":              {arithmetic},
 	"internal/evidence/evidencetest": {arithmetic, "internal/certtext"},
 	"verify/certificate":             {arithmetic, "internal/evidence"},

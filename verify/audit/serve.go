@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"optratio/internal/decimal"
 )
 
 // Question is what an audit asks: the scores of the candidates, and ε and the sensitivity at which the mechanism is to run.
@@ -24,31 +25,22 @@ type Question struct {
 // read reads a line of the protocol, in which a score that is no finite decimal is a string "p/q".
 func read(line []byte) (q Question, err error) {
 	var raw struct {
-		Scores      []any   `json:"scores"`
-		Epsilon     float64 `json:"epsilon"`
-		Sensitivity float64 `json:"sensitivity"`
-		Monotonic   bool    `json:"monotonic"`
-		Samples     int     `json:"samples"`
+		Scores      []json.RawMessage
+		Epsilon     float64
+		Sensitivity float64
+		Monotonic   bool
+		Samples     int
 	}
 	if err := json.Unmarshal(line, &raw); err != nil {
 		return q, err
 	}
 	q = Question{make([]float64, len(raw.Scores)), raw.Epsilon, raw.Sensitivity, raw.Monotonic, raw.Samples}
-	for i, s := range raw.Scores {
-		switch s := s.(type) {
-		case float64:
-			q.Scores[i] = s
-		case string:
-			above, below, _ := strings.Cut(s, "/")
-			p, err1 := strconv.ParseFloat(above, 64)
-			d, err2 := strconv.ParseFloat(below, 64)
-			if err := errors.Join(err1, err2); err != nil {
-				return q, fmt.Errorf("score %q: %w", s, err)
-			}
-			q.Scores[i] = p / d
-		default:
-			return q, fmt.Errorf("score %v is neither a number nor a fraction", s)
+	for i, text := range raw.Scores {
+		x, err := decimal.ParseNumber(strings.Trim(string(text), `"`))
+		if err != nil {
+			return q, fmt.Errorf("score %s: %w", text, err)
 		}
+		q.Scores[i], _ = x.Float64()
 	}
 	return q, nil
 }
@@ -112,18 +104,17 @@ func serve(answer func(Question) (any, error)) {
 // lines reads a question a line and writes an answer a line, the JSON of what answer returns, until the input ends. What goes wrong with
 // one answer is answered as an error. What is returned is an error of reading or writing.
 func lines(in io.Reader, out io.Writer, answer func(Question) (any, error)) error {
-	r := bufio.NewReader(in)
-	for {
+	for r := bufio.NewReader(in); ; {
 		line, err := r.ReadBytes('\n')
 		if len(line) > 0 {
 			if _, err := out.Write(append(reply(line, answer), '\n')); err != nil {
 				return err
 			}
 		}
-		switch {
-		case errors.Is(err, io.EOF):
+		if errors.Is(err, io.EOF) {
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -131,25 +122,30 @@ func lines(in io.Reader, out io.Writer, answer func(Question) (any, error)) erro
 
 // reply answers one line.
 func reply(line []byte, answer func(Question) (any, error)) (text []byte) {
-	failed := func(reason any) []byte {
-		text, _ := json.Marshal(map[string]string{"error": fmt.Sprint(reason)})
-		return text
+	text, err := json.Marshal(attempt(line, answer))
+	if err != nil { // NaN is no JSON
+		text, _ = json.Marshal(failed{err.Error()})
 	}
+	return text
+}
+
+type failed struct {
+	Error string `json:"error"`
+}
+
+// attempt returns an answer, or what went wrong.
+func attempt(line []byte, answer func(Question) (any, error)) (a any) {
 	defer func() {
 		if p := recover(); p != nil {
-			text = failed(fmt.Sprintf("panic: %v", p))
+			a = failed{fmt.Sprintf("panic: %v", p)}
 		}
 	}()
 	q, err := read(line)
+	if err == nil {
+		a, err = answer(q)
+	}
 	if err != nil {
-		return failed(err)
+		return failed{err.Error()}
 	}
-	a, err := answer(q)
-	if err != nil {
-		return failed(err)
-	}
-	if text, err = json.Marshal(a); err != nil { // NaN is no JSON
-		return failed(err)
-	}
-	return text
+	return a
 }
