@@ -344,7 +344,7 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	if o.Inputs != nil { // of which there are none that are known to be smaller
 		retry = nil
 	}
-	r, err := examine(a.ctx, name, &questioned{a, space, dom}, o, retry, func(r *Report) (*questioned, error) {
+	r, err := examine(a.ctx, name, inquiry.Stated(inquiry.Remember(a), dom, true), o, retry, func(r *Report) (*inquiry.Question, error) {
 		side.trouble = a.trouble
 		return o.aside(r, reach, about(side), retry)
 	})

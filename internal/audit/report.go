@@ -222,9 +222,8 @@ func (r *Report) chooseWitness() {
 
 // examine checks stated probabilities, on a domain and on what side adds to it: first what is asked for, then the facts, so that a limit that ends the facts
 // leaves the rest whole. retry gives a subject for smaller cases, on a space of its own; nil where only the domain can be asked about, and side is nil where there is none.
-func examine(ctx context.Context, name string, main *questioned, o *Options, retry func(*inquiry.Space) inquiry.Subject,
-	side func(*Report) (*questioned, error)) (*Report, error) {
-	main.subject = inquiry.Remember(main.subject)
+func examine(ctx context.Context, name string, main *inquiry.Question, o *Options, retry func(*inquiry.Space) inquiry.Subject,
+	side func(*Report) (*inquiry.Question, error)) (*Report, error) {
 	options := verify.Options{Properties: o.Properties, Facts: o.facts, Slack: o.Slack, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	if o.meter == nil && o.Progress != nil { // there are no questions: of a table
 		options.Progress = func(_ verify.Property, checked, total int64) { o.Progress(checked, total) }
@@ -244,27 +243,24 @@ func examine(ctx context.Context, name string, main *questioned, o *Options, ret
 	if dp := r.Find(verify.DP); dp != nil {
 		r.TightEps, r.DomainEps = dp.TightEps, dp.TightEps
 	}
-	var aside *questioned
+	var aside *inquiry.Question
 	if side != nil {
 		if aside, err = side(r); err != nil {
 			return nil, err
 		}
 	}
 	if aside != nil {
-		aside.subject = inquiry.Remember(aside.subject)
-		o.meter.more(aside.dom)
-		r.Domain += "; and " + aside.dom.Name
+		o.meter.more(aside.Domain)
+		r.Domain += "; and " + aside.Domain.Name
 		if err := r.add(o.decided(ctx, aside, options, retry)); err != nil {
 			return nil, err
 		}
 	}
 	var against []verify.Result
 	if o.Against != nil {
-		res, err := o.against(main)
-		if err != nil {
+		if against, err = o.against(main); err != nil {
 			return nil, err
 		}
-		against = append(against, res)
 	}
 	if len(later) > 0 {
 		facts := verify.Options{Properties: later, Slack: options.Slack, Progress: options.Progress}
@@ -290,8 +286,8 @@ func examine(ctx context.Context, name string, main *questioned, o *Options, ret
 }
 
 // decided checks properties on one set of questions, and shrinks the witnesses.
-func (o *Options) decided(ctx context.Context, asked *questioned, options verify.Options, retry func(*inquiry.Space) inquiry.Subject) (*Report, error) {
-	report, err := o.decide(ctx, inquiry.Stated(asked.subject, asked.dom, o.Precision != nil), options)
+func (o *Options) decided(ctx context.Context, q *inquiry.Question, options verify.Options, retry func(*inquiry.Space) inquiry.Subject) (*Report, error) {
+	report, err := o.decide(ctx, q, options)
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +297,7 @@ func (o *Options) decided(ctx context.Context, asked *questioned, options verify
 			continue
 		}
 		only := options.Only(res.Name)
-		start := inquiry.Case{Scores: res.Witness.Scores, Sensitivities: asked.space.Sensitivities}
+		start := inquiry.Case{Scores: res.Witness.Scores, Sensitivities: q.Domain.Space.Sensitivities}
 		res.Witness = inquiry.Shrink(ctx, start, res.Witness, func(c inquiry.Case) *verify.Witness {
 			return o.around(ctx, c, only, retry)
 		})
@@ -326,7 +322,7 @@ func (o *Options) around(ctx context.Context, c inquiry.Case, options verify.Opt
 		Space: space, Vectors: slices.Values([]inquiry.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
 		Monotonic: o.Neighbors == verify.Monotonic, Seed: o.Seed, Far: o.far(space),
 	}.Domain()
-	report, err := verify.Check(ctx, inquiry.Stated(inquiry.Remember(retry(space)), dom, o.Precision != nil), options)
+	report, err := verify.Check(ctx, inquiry.Stated(inquiry.Remember(retry(space)), dom, true), options)
 	if err != nil {
 		return nil
 	}
@@ -334,19 +330,19 @@ func (o *Options) around(ctx context.Context, c inquiry.Case, options verify.Opt
 }
 
 // against compares the answers with a mechanism's probabilities, vector by vector.
-func (o *Options) against(asked *questioned) (verify.Result, error) {
-	compared := "compared with " + o.Against.Info().Name
+func (o *Options) against(asked *inquiry.Question) ([]verify.Result, error) {
+	space := asked.Domain.Space
+	compared, named := "compared with "+o.Against.Info().Name, inquiry.ForMechanism(o.Against, space)
 	res := verify.Result{Name: Against, Verdict: verify.Proved, Reason: compared}
-	named := inquiry.ForMechanism(o.Against, asked.space)
-	for q := range asked.dom.Vectors {
+	for q := range asked.Domain.Vectors {
 		want, err := named.Answer(q)
 		if err != nil {
-			return res, err
+			return nil, err
 		}
-		got, err := asked.subject.Answer(q)
+		got, err := asked.Subject.Answer(q)
 		if err != nil {
 			res.Verdict, res.Reason = verify.Undecided, reason(err)
-			return res, nil
+			break
 		}
 		if _, _, is := got.Fault(); is || got.Event != "" {
 			res.Verdict, res.Reason = verify.Undecided, "not every question was answered with probabilities that are a distribution"
@@ -359,14 +355,12 @@ func (o *Options) against(asked *questioned) (verify.Result, error) {
 				res.Verdict, res.Reason = verify.Undecided, "the numbers are not known well enough"
 			case ok && s != 0:
 				res.Verdict, res.Reason = verify.Violated, compared
-				res.Witness = &verify.Witness{
-					Scores: asked.space.Scores(q), Candidate: &r, P: got.P[r].Number(), PExpected: want.P[r].Number(),
-				}
-				return res, nil
+				res.Witness = &verify.Witness{Scores: space.Scores(q), Candidate: &r, P: got.P[r].Number(), PExpected: want.P[r].Number()}
+				return []verify.Result{res}, nil
 			}
 		}
 	}
-	return res, nil
+	return []verify.Result{res}, nil
 }
 
 // vague reports whether the readings of a number differ by more than a part of 1e-6, so that it equals no other for certain.

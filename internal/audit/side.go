@@ -201,7 +201,7 @@ func scaled(q inquiry.Vector, factor int64) inquiry.Vector {
 
 // aside returns the side set. There is none, nil, where vectors or pairs are given: these are all that is asked about. r is what was found on the domain, asking gives the
 // subject for the side set, retry one for trying things out. Cliffs are looked for up to reach·Δ from the origin, and up to the offset where reach is 0.
-func (o Options) aside(r *Report, reach int64, asking, retry func(*inquiry.Space) inquiry.Subject) (*questioned, error) {
+func (o Options) aside(r *Report, reach int64, asking, retry func(*inquiry.Space) inquiry.Subject) (*inquiry.Question, error) {
 	if o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 {
 		return nil, nil
 	}
@@ -239,7 +239,7 @@ func (o Options) aside(r *Report, reach int64, asking, retry func(*inquiry.Space
 	}
 	dom := o.sideDomain(space, vectors)
 	dom.Neighbors = chainPairs(neighborsAmong(pairs), dom.Neighbors)
-	return &questioned{asking(space), space, dom}, nil
+	return inquiry.Stated(inquiry.Remember(asking(space)), dom, true), nil
 }
 
 // aboutNeighbors reports whether a property is asked for that compares neighbors.

@@ -188,15 +188,8 @@ func needsShift(w *verify.Witness, p verify.Property) bool {
 	return false
 }
 
-// questioned is a subject, and what it is asked about.
-type questioned struct {
-	subject inquiry.Subject
-	space   *inquiry.Space
-	dom     *inquiry.Domain
-}
-
 // tableOfScores asks a table about its rows, and the pairs of them that properties relate.
-func (o *Options) tableOfScores(t *Table, shifted bool) (*questioned, error) {
+func (o *Options) tableOfScores(t *Table, shifted bool) (*inquiry.Question, error) {
 	if t.Inputs != nil {
 		return nil, fmt.Errorf("%w: %s: its rows are about inputs: say which of them are neighbors", errTable, t.Name)
 	}
@@ -234,11 +227,11 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*questioned, error) {
 		dom.Neighbors = listed(pairs)
 		dom.Name = fmt.Sprintf("the %d rows of %s and %d given pairs of them", len(vectors), t.Name, len(pairs))
 	}
-	return &questioned{inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return known[q.Key()], nil }), space, dom}, nil
+	return inquiry.Stated(inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return known[q.Key()], nil }), dom, true), nil
 }
 
 // tableOfInputs asks a table about the inputs of the options.
-func (o *Options) tableOfInputs(t *Table, _ bool) (*questioned, error) {
+func (o *Options) tableOfInputs(t *Table, _ bool) (*inquiry.Question, error) {
 	if t.Inputs == nil {
 		return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", errTable, t.Name)
 	}
@@ -260,8 +253,8 @@ func (o *Options) tableOfInputs(t *Table, _ bool) (*questioned, error) {
 			return nil, fmt.Errorf("%w: %s: no row for the input %s", errTable, t.Name, inquiry.InputText(value))
 		}
 	}
-	space, dom, err := o.domain(0)
-	return &questioned{inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return answers[q[0]], nil }), space, dom}, err
+	_, dom, err := o.domain(0)
+	return inquiry.Stated(inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return answers[q[0]], nil }), dom, true), err
 }
 
 // window returns the most by which the scores of neighbors differ, or of shifted ones the greatest and the least difference of their scores.
