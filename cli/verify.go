@@ -85,7 +85,8 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 			continue
 		}
 		for _, o := range r.Orders {
-			fmt.Fprintf(w, "order %s: ε(α) = %s\n", inquiry.ScoreText(o.Alpha), o.Eps)
+			alpha, _ := o.Alpha.Rat()
+			fmt.Fprintf(w, "order %s: ε(α) = %s\n", inquiry.ScoreText(alpha), o.Eps)
 		}
 	}
 	if shown {

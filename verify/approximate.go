@@ -35,92 +35,82 @@ func (c *run) excess(p, o []*inquiry.Value, precision uint) event {
 	return e
 }
 
-// deltas is the search for the least δ.
-type deltas struct {
-	*run
-	t              *tracker
-	bound, bounded *inquiry.Value // the δ that is claimed, and what it may be of numbers that are not exact
-	least          *inquiry.Value // over what was looked at
-	attained       func() *Witness
-}
-
 // approximate checks (ε,δ)-privacy and finds the least δ, over all pairs of neighbors in both directions, or in theirs.
 func (c *run) approximate() (*Result, error) {
 	res := &Result{Name: ApproximateDP}
+	t := &tracker{run: c, res: res}
 	delta := c.opts.Delta
 	if delta == nil {
 		delta = new(big.Rat)
 	}
 	res.Target = number.Exact(delta)
-	d := &deltas{
-		run: c, t: &tracker{run: c, res: res},
-		bound: inquiry.Rational(delta), bounded: inquiry.Rational(plus(delta, deltaSlack)), least: inquiry.Rational(new(big.Rat)),
-	}
+	exact, rounded := inquiry.Rational(delta), inquiry.Rational(plus(delta, deltaSlack))
+	least := greatest{best: inquiry.Quotient(inquiry.Rational(new(big.Rat)), unity, false), seen: true}
 	begin := func(inquiry.Vector) error {
-		d.t.pair(2)
+		t.pair(2)
 		return nil
 	}
-	whole, ended := c.eachPair(d.t, begin, func(pair direction) error {
+	whole, ended := c.eachPair(t, begin, func(pair direction) error {
 		for _, w := range c.directions(pair) {
-			if err := d.t.step(); err != nil {
+			if err := t.step(); err != nil {
 				return err
 			}
-			d.compare(w)
+			e, witness := c.atExcess(w, t.precision())
+			if e.excess == nil {
+				continue
+			}
+			bound := exact
+			if c.opts.readings && e.inexact {
+				bound = rounded
+			}
+			s, ok := e.excess.Compare(bound, t.precision())
+			t.limited(s, ok, size(len(e.candidates), w.q, w.to), witness)
+			least.show(inquiry.Quotient(e.excess, unity, false), t.precision(), witness)
 		}
 		return nil
 	})
-	if err := d.t.finish(ended); err != nil {
+	if err := t.finish(ended); err != nil {
 		return nil, err
 	}
 	if res.Checked > 0 {
-		res.TightDelta = d.number(whole)
+		res.TightDelta = least.delta(whole)
 	}
-	if d.attained != nil {
-		res.Attained = d.attained()
+	if least.witness != nil {
+		res.Attained = least.witness()
 	}
 	c.readOff(res, "δ", res.TightDelta, res.Target)
 	return res, nil
 }
 
-// compare takes a pair into account, in one direction.
-func (d *deltas) compare(w direction) {
-	switch {
-	case w.a.Event == "" && w.b.Event == "":
-		e := d.excess(w.a.P, w.b.P, d.t.precision())
-		d.show(e, w, func() *Witness {
-			at := d.pair(w.q, w.to, 0, e.p, e.o)
-			at.Candidate, at.Candidates = nil, e.candidates
-			if at.PMF != nil {
-				at.PMF, at.NeighborPMF = numbers(w.a.P), numbers(w.b.P)
-			}
-			return at
-		})
-	case w.a.Event != "", d.dom.Directed && w.b.Event != "":
-		d.show(event{excess: inquiry.Rational(big.NewRat(1, 1))}, w, func() *Witness { return d.onlyOne(w) })
+// atExcess returns the excess of a pair in one direction, none where an event has none, and describes it.
+func (c *run) atExcess(w direction, precision uint) (e event, witness func() *Witness) {
+	if w.apart() {
+		if w.a.Event != "" || c.dom.Directed {
+			e.excess = unity
+		}
+		return e, func() *Witness { return c.onlyOne(w) }
+	}
+	e = c.excess(w.a.P, w.b.P, precision)
+	return e, func() *Witness {
+		at := c.pair(w.q, w.to, 0, e.p, e.o)
+		at.Candidate, at.Candidates = nil, e.candidates
+		if at.PMF != nil {
+			at.PMF, at.NeighborPMF = numbers(w.a.P), numbers(w.b.P)
+		}
+		return at
 	}
 }
 
-// show takes the δ of a pair in one direction into account.
-func (d *deltas) show(e event, at direction, witness func() *Witness) {
-	bound := d.bound
-	if d.opts.readings && e.inexact {
-		bound = d.bounded
+// delta encloses the least δ, which lies between 0 and 1. What was not looked at may need any δ.
+func (g *greatest) delta(whole bool) number.Number {
+	var x number.Number
+	for i, r := range g.tops() {
+		if y := r.Value().Number(); i == 0 {
+			x = y
+		} else {
+			x = x.Max(y)
+		}
 	}
-	switch s, ok := e.excess.Compare(bound, d.t.precision()); {
-	case !ok:
-		d.t.unclear()
-	case s > 0:
-		d.t.fail(size(len(e.candidates), at.q, at.to), witness)
-	}
-	most, is := d.least.Greater(e.excess, d.t.precision())
-	if d.least = most; is {
-		d.attained = witness
-	}
-}
-
-// number encloses the least δ, which lies between 0 and 1. What was not looked at may need any δ.
-func (d *deltas) number(whole bool) number.Number {
-	x := d.least.Number()
 	if lo, ok := x.Lower(); whole && ok && lo.Sign() >= 0 {
 		return x
 	}

@@ -131,7 +131,7 @@ func (r Result) Remark() string {
 	if r.Rho.IsValid() {
 		parts = append(parts, r.bound("ρ", "ρ", r.Rho))
 		if len(r.Orders) == 1 && !r.Stopped {
-			parts[len(parts)-1] += " at order " + number.Exact(r.Orders[0].Alpha).Format(5)
+			parts[len(parts)-1] += " at order " + r.Orders[0].Alpha.Format(5)
 		}
 	}
 	if r.Stopped && len(parts) > 0 {

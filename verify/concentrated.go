@@ -214,7 +214,7 @@ func (d *divergences) propose() error {
 	var best, neighbors direction
 	most, at := 0.0, 0.0
 	_, err := d.eachPair(d.t, func(inquiry.Vector) error { return d.ctx.Err() }, func(pair direction) error {
-		if pair.a.Event != "" || pair.b.Event != "" {
+		if pair.apart() {
 			return nil
 		}
 		for _, w := range d.directions(pair) {

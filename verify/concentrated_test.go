@@ -179,7 +179,7 @@ func TestRhoOnLattices(t *testing.T) {
 	assert.InEpsilon(t, most, lo, 2e-9)
 	assert.Less(t, hi/lo, 1+2e-9)
 	require.Len(t, r.Orders, 1)
-	alpha, _ := r.Orders[0].Alpha.Float64()
+	alpha := r.Orders[0].Alpha.Float64()
 	assert.InDelta(t, 1.485, alpha, 0.005) // the maximum is flat
 	assert.InEpsilon(t, alpha*lo, r.Orders[0].Eps.Float64(), 1e-8)
 	require.NotNil(t, r.Attained)

@@ -214,7 +214,7 @@ func TestEventsTellVectorsApart(t *testing.T) {
 				assert.Equal(t, inquiry.ScoresText(d.Space.Scores(first)), inquiry.ScoresText(r.Witness.Scores), "%s: the vector without an answer", p)
 			}
 			if want == Undecided {
-				assert.Contains(t, []string{unanswered, noDistribution}, r.Reason, p)
+				assert.Contains(t, []string{unanswered, inquiry.NoDistribution}, r.Reason, p)
 				assert.False(t, r.TightEps.IsValid(), "%s of %v and %v: %s", p, c.a, c.b, r)
 				for _, order := range r.Orders {
 					_, bounded := order.Eps.Upper()

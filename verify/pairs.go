@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+
 	"optratio/internal/inquiry"
 )
 
@@ -12,6 +13,9 @@ type direction struct {
 }
 
 func (d direction) reversed() direction { return direction{d.b, d.a, d.to, d.q} }
+
+// apart reports whether one of the two gives an event and the other does not.
+func (d direction) apart() bool { return d.a.Event != "" || d.b.Event != "" }
 
 // directions are the orders in which a pair is looked at: both, unless the domain says which one counts.
 func (c *run) directions(d direction) []direction {
@@ -33,11 +37,13 @@ func (c *run) eachPair(t *tracker, begin func(q inquiry.Vector) error, visit fun
 		if err := begin(q); err != nil {
 			return false, err
 		}
-		a, b, ok, err := c.distributions(t, q, other)
+		a, b, err := c.both(q, other)
 		if err != nil {
 			return false, err
 		}
-		if !ok || t.silent(a, b) {
+		beside := a.Event != "" && b.Misses() || b.Event != "" && a.Misses() // the event may be all that the other one misses
+		a, b = c.distribution(t, a), c.distribution(t, b)
+		if a == nil || b == nil || beside || t.silent(a, b) {
 			whole = false
 			continue
 		}
@@ -47,4 +53,24 @@ func (c *run) eachPair(t *tracker, begin func(q inquiry.Vector) error, visit fun
 		}
 	}
 	return whole, nil
+}
+
+// both asks the subject about two vectors. Outcomes that one of the answers does not have, because they are labels that came later, have the
+// probability 0 there.
+func (c *run) both(q, other inquiry.Vector) (a, b *inquiry.Answer, err error) {
+	if a, err = c.subject.Answer(q); err != nil {
+		return nil, nil, err
+	}
+	if b, err = c.subject.Answer(other); err != nil {
+		return nil, nil, err
+	}
+	n := max(len(a.P), len(b.P))
+	return a.Padded(n), b.Padded(n), nil
+}
+
+// distribution returns what an answer says that has to be a distribution, nil where it can be none.
+func (c *run) distribution(t *tracker, a *inquiry.Answer) *inquiry.Answer {
+	d, fault := a.Distribution(c.opts.maxPrec)
+	t.undecide(fault)
+	return d
 }

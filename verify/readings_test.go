@@ -188,13 +188,13 @@ func TestNoDistributionIsNotPrivate(t *testing.T) {
 		want   []Verdict // of all
 		reason string
 	}{
-		{[]string{"0.1", "0.1"}, []string{"0.1", "0.1"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, noDistribution},
-		{[]string{"0.3", "0.3"}, []string{"0.1", "0.1"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, noDistribution}, // 1/2 each, of their sums
-		{[]string{"0.5", "1e400"}, []string{"0.5", "0.5"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, noDistribution},
-		{[]string{"0.5", "1.5"}, []string{"0.5", "0.5"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, noDistribution},
+		{[]string{"0.1", "0.1"}, []string{"0.1", "0.1"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, inquiry.NoDistribution},
+		{[]string{"0.3", "0.3"}, []string{"0.1", "0.1"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, inquiry.NoDistribution}, // 1/2 each, of their sums
+		{[]string{"0.5", "1e400"}, []string{"0.5", "0.5"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, inquiry.NoDistribution},
+		{[]string{"0.5", "1.5"}, []string{"0.5", "0.5"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, inquiry.NoDistribution},
 		{[]string{"0.9", "0.0999"}, []string{"0.4", "0.6"}, []Verdict{Violated, Violated, Violated, Violated}, ""},
 		{[]string{"0.9", "0.2"}, []string{"0.3", "0.7"}, []Verdict{Violated, Violated, Violated, Violated}, ""},
-		{[]string{"-0.1", "1.1"}, []string{"0.5", "0.5"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, negative},
+		{[]string{"-0.1", "1.1"}, []string{"0.5", "0.5"}, []Verdict{Undecided, Undecided, Undecided, Undecided}, inquiry.Negative},
 		{[]string{"-1e-400", "1"}, []string{"-1e-400", "1"}, []Verdict{Proved, Proved, Proved, Proved}, ""}, // 0 is the only reading
 	} {
 		for i, p := range all {
@@ -205,7 +205,7 @@ func TestNoDistributionIsNotPrivate(t *testing.T) {
 			for _, precision := range []string{"1e-9", "0"} {
 				r := readingsOf(t, o, numbersOf(t, precision, c.p...), numbersOf(t, precision, c.q...)).Find(p)
 				if precision == "0" && c.p[0] == "-1e-400" {
-					require.Equal(t, []any{Undecided, negative}, []any{r.Verdict, r.Reason}, "%v: %s", c, r)
+					require.Equal(t, []any{Undecided, inquiry.Negative}, []any{r.Verdict, r.Reason}, "%v: %s", c, r)
 					continue
 				}
 				require.Equal(t, c.want[i], r.Verdict, "%v: %s", c, r)
@@ -223,18 +223,18 @@ func TestNoDistributionDecidesNothing(t *testing.T) {
 	half := []string{"0.5", "0.5"}
 	for _, c := range []struct {
 		p     []string
-		place int
+		fault string
 		value float64
 	}{
-		{[]string{"0.5", "0.4"}, -1, 0.9},
-		{[]string{"0.5", "0.6"}, -1, 1.1},
-		{[]string{"-0.5", "1.5"}, 0, -0.5},
+		{[]string{"0.5", "0.4"}, inquiry.NoDistribution, 0.9},
+		{[]string{"0.5", "0.6"}, inquiry.NoDistribution, 1.1},
+		{[]string{"-0.5", "1.5"}, inquiry.Negative, -0.5},
 	} {
 		for _, precision := range []string{"1e-9", "0"} {
 			p, q := numbersOf(t, precision, c.p...), numbersOf(t, precision, half...)
-			place, value, is := (&inquiry.Answer{P: p}).Fault()
-			require.True(t, is)
-			require.Equal(t, c.place, place)
+			fault, place, value := (&inquiry.Answer{P: p}).Fault()
+			require.Equal(t, c.fault, fault)
+			require.Zero(t, place)
 			require.InDelta(t, c.value, value.Float64(), 1e-12)
 			for _, rows := range [][2][]*inquiry.Value{{p, q}, {q, p}, {p, p}} {
 				asked := slices.DeleteFunc(All(), func(p Property) bool { return p == DominatesEM || p == DominatesEMMean }) // which are about one row
@@ -245,7 +245,7 @@ func TestNoDistributionDecidesNothing(t *testing.T) {
 						continue
 					}
 					require.Equal(t, Undecided, r.Verdict, "%v: %s", c, r)
-					require.Contains(t, []string{noDistribution, negative}, r.Reason, "%v: %s", c, r)
+					require.Contains(t, []string{inquiry.NoDistribution, inquiry.Negative}, r.Reason, "%v: %s", c, r)
 					for _, tight := range []number.Number{r.TightEps, r.Range, r.Rho} {
 						_, bounded := tight.Upper()
 						require.False(t, bounded, "%v: %s", c, r)
@@ -254,10 +254,10 @@ func TestNoDistributionDecidesNothing(t *testing.T) {
 			}
 		}
 	}
-	_, _, is := (&inquiry.Answer{P: numbersOf(t, "1e-9", "0.333333333", "0.666666667")}).Fault()
-	require.False(t, is)
-	_, _, is = (&inquiry.Answer{Event: "error"}).Fault()
-	require.False(t, is)
+	fault, _, _ := (&inquiry.Answer{P: numbersOf(t, "1e-9", "0.333333333", "0.666666667")}).Fault()
+	require.Empty(t, fault)
+	fault, _, _ = (&inquiry.Answer{Event: "error"}).Fault()
+	require.Empty(t, fault)
 }
 
 // The δ is that of the claimed ε, whatever the tight ε may exceed it by.

@@ -2,25 +2,13 @@ package verify
 
 import (
 	"cmp"
+	"iter"
 	"math/big"
 	"slices"
 
 	"optratio/internal/inquiry"
 	"optratio/number"
 )
-
-// both asks the subject about two vectors. Outcomes that one of the answers does not have, because they are labels that came later, have the
-// probability 0 there.
-func (c *run) both(q, other inquiry.Vector) (a, b *inquiry.Answer, err error) {
-	if a, err = c.subject.Answer(q); err != nil {
-		return nil, nil, err
-	}
-	if b, err = c.subject.Answer(other); err != nil {
-		return nil, nil, err
-	}
-	n := max(len(a.P), len(b.P))
-	return a.Padded(n), b.Padded(n), nil
-}
 
 // agree requires that a and b are equal in the tracker's property.
 func (t *tracker) agree(a, b *inquiry.Value, size []int64, w func() *Witness) error {
@@ -48,6 +36,42 @@ func (t *tracker) require(a, b *inquiry.Value, allowed func(sign int) bool, size
 	return nil
 }
 
+// alike compares two vectors' probabilities of candidates that match. order says, before the size, which violations are shown first; moved, that
+// a candidate and its match may have different places.
+func (c *run) alike(t *tracker, q, other inquiry.Vector, matches iter.Seq2[int, int], moved bool, order ...int64) error {
+	a, b, err := c.both(q, other)
+	if err != nil || !t.comparable(a, b) {
+		return err
+	}
+	if a.Event != "" || b.Event != "" {
+		return c.events(t, a, b, q, other)
+	}
+	for r, s := range matches {
+		err := t.agree(a.P[r], b.P[s], append(slices.Clone(order), size(r, q, other)...), func() *Witness {
+			w := c.pair(q, other, r, a.P[r], b.P[s])
+			if moved {
+				w.NeighborCandidate = &s
+			}
+			return w
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comparable reports whether two answers can be compared in single probabilities. One that is no distribution in any reading decides nothing.
+func (t *tracker) comparable(answers ...*inquiry.Answer) bool {
+	for _, x := range answers {
+		if fault, _, _ := x.Fault(); fault != "" {
+			t.undecide(fault)
+			return false
+		}
+	}
+	return true
+}
+
 // symmetry compares every vector's probabilities with those of the same scores in descending
 // order, and a vector in that order with its reverse. Tied candidates there share the probability of the first
 // of them, so that the two together say that the probabilities depend on the multiset of scores alone.
@@ -57,7 +81,9 @@ func (t *tracker) require(a, b *inquiry.Value, allowed func(sign int) bool, size
 func (c *run) symmetry(t *tracker) error {
 	if c.dom.Permuted != nil {
 		for q, other := range c.dom.Permuted {
-			if err := c.related(t, q, other); err != nil {
+			shift := other.Best() - q.Best()
+			// What a permutation alone refutes says more than what needs a shift too.
+			if err := c.alike(t, q, other, tied(q, other, shift), true, min(1, max(shift, -shift))); err != nil {
 				return err
 			}
 		}
@@ -65,79 +91,37 @@ func (c *run) symmetry(t *tracker) error {
 	}
 	for q := range c.dom.Vectors {
 		sorted, _ := inquiry.SortVector(q)
-		if !c.has(sorted) {
-			continue
-		}
+		arrangements := []inquiry.Vector{q}
 		if slices.Equal(sorted, q) {
 			reversed := slices.Clone(sorted)
 			slices.Reverse(reversed)
-			if c.has(reversed) {
-				if err := c.placed(t, reversed); err != nil {
+			arrangements = []inquiry.Vector{reversed, q}
+		}
+		for _, q := range arrangements {
+			if _, place := inquiry.SortVector(q); c.has(sorted) && c.has(q) {
+				if err := c.alike(t, q, sorted, slices.All(place), true); err != nil {
 					return err
 				}
 			}
 		}
-		if err := c.placed(t, q); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
-// related compares two vectors with the same scores up to their order and a shift, or the tied candidates of one.
-func (c *run) related(t *tracker, q, other inquiry.Vector) error {
-	a, b, ok, err := c.comparable(t, q, other)
-	if err != nil || !ok {
-		return err
-	}
-	if a.Event != "" || b.Event != "" {
-		return c.events(t, a, b, q, other)
-	}
-	shift := other.Best() - q.Best()
-	for r := range q {
-		for s := range other {
-			if other[s]-q[r] != shift || slices.Equal(q, other) && s <= r {
-				continue
-			}
-			// What a permutation alone refutes says more than what needs a shift too.
-			order := append([]int64{min(1, max(shift, -shift))}, size(r, q, other)...)
-			err := t.agree(a.P[r], b.P[s], order, func() *Witness {
-				w := c.pair(q, other, r, a.P[r], b.P[s])
-				w.NeighborCandidate = &s
-				return w
-			})
-			if err != nil {
-				return err
+// tied yields the candidates of q and of other with the same score but for the shift; of a vector and itself each two once.
+func tied(q, other inquiry.Vector, shift int64) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for r := range q {
+			for s := range other {
+				if other[s]-q[r] == shift && !(slices.Equal(q, other) && s <= r) && !yield(r, s) {
+					return
+				}
 			}
 		}
 	}
-	return nil
 }
 
 func (c *run) has(q inquiry.Vector) bool { return c.dom.Has == nil || c.dom.Has(q) }
-
-// placed compares a vector with its scores in descending order.
-func (c *run) placed(t *tracker, q inquiry.Vector) error {
-	sorted, place := inquiry.SortVector(q)
-	a, b, ok, err := c.comparable(t, q, sorted)
-	if err != nil || !ok {
-		return err
-	}
-	if a.Event != "" || b.Event != "" {
-		return c.events(t, a, b, q, sorted)
-	}
-	for r, i := range place {
-		err := t.agree(a.P[r], b.P[i], size(r, q, sorted), func() *Witness {
-			w := c.pair(q, sorted, r, a.P[r], b.P[i])
-			w.NeighborCandidate = &i
-			return w
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // pair describes two probabilities of candidate r.
 func (c *run) pair(q, other inquiry.Vector, r int, p, o *inquiry.Value) *Witness {
@@ -212,26 +196,15 @@ func (c *run) onlyOne(d direction) *Witness {
 // shift compares vectors that differ by a constant.
 func (c *run) shift(t *tracker) error {
 	for q, other := range c.dom.Shifted {
-		a, b, ok, err := c.comparable(t, q, other)
-		if err != nil {
+		places := func(yield func(int, int) bool) {
+			for r := range q {
+				if !yield(r, r) {
+					return
+				}
+			}
+		}
+		if err := c.alike(t, q, other, places, false); err != nil {
 			return err
-		}
-		if !ok {
-			continue
-		}
-		if a.Event != "" || b.Event != "" {
-			if err := c.events(t, a, b, q, other); err != nil {
-				return err
-			}
-			continue
-		}
-		for r := range q {
-			err := t.agree(a.P[r], b.P[r], size(r, q, other), func() *Witness {
-				return c.pair(q, other, r, a.P[r], b.P[r])
-			})
-			if err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -243,11 +216,11 @@ func (c *run) shift(t *tracker) error {
 // is, pairs where one candidate's score falls imply the general case.
 func (c *run) monotone(t *tracker) error {
 	for q, other := range c.dom.Lowered {
-		a, b, ok, err := c.comparable(t, q, other)
+		a, b, err := c.both(q, other)
 		if err != nil {
 			return err
 		}
-		if !ok {
+		if !t.comparable(a, b) {
 			continue
 		}
 		if a.Event != "" || b.Event != "" {
@@ -349,13 +322,14 @@ func (c *run) dominates(t *tracker, mean bool) error {
 	return nil
 }
 
-// worstFirst returns the candidates in the order of their scores.
-func worstFirst(q inquiry.Vector) []int {
-	order := make([]int, len(q))
-	for i := range order {
-		order[i] = i
+// below returns the candidates that are not among the best, the worst first.
+func below(q inquiry.Vector) (order []int) {
+	for r, x := range q {
+		if x < q.Best() {
+			order = append(order, r)
+		}
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(q[i], q[j]) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(q[i], q[j]) })
 	return order
 }
 
@@ -367,10 +341,7 @@ func (c *run) errorOf(q inquiry.Vector, r int) *big.Rat {
 // meanError returns the expected error.
 func (c *run) meanError(q inquiry.Vector, p []*inquiry.Value) *inquiry.Value {
 	mean := inquiry.Rational(new(big.Rat))
-	for _, r := range worstFirst(q) {
-		if q[r] == q.Best() {
-			break
-		}
+	for _, r := range below(q) {
 		mean = mean.Add(inquiry.Rational(c.errorOf(q, r)).Mul(p[r]))
 	}
 	return mean
@@ -379,13 +350,10 @@ func (c *run) meanError(q inquiry.Vector, p []*inquiry.Value) *inquiry.Value {
 // worseTails compares Pr[error >= t] at the error of every candidate that is not one of the best.
 func (c *run) worseTails(t *tracker, q inquiry.Vector, p, em []*inquiry.Value) error {
 	own, theirs := inquiry.Rational(new(big.Rat)), inquiry.Rational(new(big.Rat))
-	order := worstFirst(q)
+	order := below(q)
 	for at, r := range order {
-		if q[r] == q.Best() {
-			break
-		}
 		own, theirs = own.Add(p[r]), theirs.Add(em[r])
-		if q[order[at+1]] == q[r] {
+		if at+1 < len(order) && q[order[at+1]] == q[r] {
 			continue // the rest of the tie belongs to the same t
 		}
 		if err := c.worse(t, q, r, c.errorOf(q, r), own, theirs); err != nil {

@@ -21,27 +21,6 @@ func (r *Relaxed) String() string {
 	return fmt.Sprintf("with δ = %s the tight ε is at most %s", r.Delta, r.Eps)
 }
 
-// And returns what holds where r holds on a part of what is examined and s on another; nil where either is.
-func (r *Relaxed) And(s *Relaxed) *Relaxed {
-	if r == nil || s == nil {
-		return nil
-	}
-	most := func(x, y number.Number) number.Number {
-		a, _ := x.Upper()
-		b, _ := y.Upper()
-		return number.Exact(maxRat(a, b))
-	}
-	return &Relaxed{most(r.Delta, s.Delta), most(r.Eps, s.Eps)}
-}
-
-// Relaxing returns r.Relaxed, or where the tight ε is finite that no δ is needed; nil where neither is known.
-func (r *Result) Relaxing() *Relaxed {
-	if hi, bounded := r.TightEps.Upper(); bounded && r.Relaxed == nil && !r.TightEps.IsInf() {
-		return &Relaxed{number.Int(0), number.Exact(hi)}
-	}
-	return r.Relaxed
-}
-
 // tiny is the probability up to which a part of the outcomes may be left to δ.
 var tiny = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 50))
 
@@ -52,14 +31,13 @@ func (c *run) relax() (*Relaxed, error) {
 	quiet := &tracker{run: c, res: &Result{}}
 	ask := func(inquiry.Vector) error { return c.ctx.Err() }
 	whole, err := c.eachPair(quiet, ask, func(pair direction) error {
-		if pair.a.Event != "" || pair.b.Event != "" {
+		if pair.apart() {
 			return errEnough
 		}
-		for r := range pair.a.P {
-			for _, d := range []direction{pair, pair.reversed()} {
-				p, o := d.a.P[r], d.b.P[r]
+		for _, d := range []direction{pair, pair.reversed()} {
+			for r, p := range d.a.P {
 				if _, hi := p.Bounds(); hi > least {
-					g.show(c.over(p, o, o.Zero(128), 128), 128, nil)
+					g.show(c.over(p, d.b.P[r], d.b.P[r].Zero(128)), 128, nil)
 				}
 			}
 		}

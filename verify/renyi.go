@@ -11,8 +11,8 @@ import (
 
 // Order is the tight Rényi divergence of one order.
 type Order struct {
-	Alpha *big.Rat
-	Eps   number.Number // max over neighbors of D_α(M(q) ‖ M(q'))
+	Alpha number.Number `json:"alpha"`
+	Eps   number.Number `json:"eps"` // max over neighbors of D_α(M(q) ‖ M(q'))
 }
 
 const renyiBits = 128
@@ -44,7 +44,7 @@ func (c *run) renyi() ([]*Result, error) {
 		rdp.Verdict, rdp.Witness = Violated, d.t.witness()
 	}
 	for i, alpha := range d.orders {
-		rdp.Orders = append(rdp.Orders, Order{alpha, upTo(d.most[i], d.most[i], d.infinite, whole && !d.open)})
+		rdp.Orders = append(rdp.Orders, Order{number.Exact(alpha), upTo(d.most[i], d.most[i], d.infinite, whole && !d.open)})
 	}
 	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked, zcdp.Stopped = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked, rdp.Stopped
 	if d.rho != nil {
@@ -77,7 +77,7 @@ func (d *divergences) concentrated(zcdp *Result, known bool) error {
 		alpha := new(big.Rat).SetFloat64(u.at)
 		alpha.Add(alpha, big.NewRat(1, 1))
 		a := number.FromRat(alpha, renyiBits)
-		zcdp.Orders, zcdp.Attained = []Order{{alpha, upTo(u.least.Mul(a), u.most.Mul(a), false, known)}}, u.witness()
+		zcdp.Orders, zcdp.Attained = []Order{{number.Exact(alpha), upTo(u.least.Mul(a), u.most.Mul(a), false, known)}}, u.witness()
 	}
 	if target == nil {
 		return nil
@@ -172,7 +172,7 @@ func (d *divergences) enclose() (whole bool, err error) {
 		return d.t.step()
 	}
 	whole, err = d.eachPair(d.t, begin, func(pair direction) error {
-		if pair.a.Event != "" || pair.b.Event != "" {
+		if pair.apart() {
 			d.infinite = true
 			d.t.fail(size(len(pair.q), pair.q, pair.to), func() *Witness { return d.onlyOne(pair) })
 			return nil

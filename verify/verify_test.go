@@ -179,7 +179,7 @@ func TestRenyiOfRandomisedResponse(t *testing.T) {
 		return math.Log(math.Pow(p[0], alpha)*math.Pow(q[0], 1-alpha)+math.Pow(p[1], alpha)*math.Pow(q[1], 1-alpha)) / (alpha - 1)
 	}
 	for _, o := range report.Find(RDP).Orders {
-		alpha, _ := o.Alpha.Float64()
+		alpha := o.Alpha.Float64()
 		require.InEpsilon(t, max(divergence(p, q, alpha), divergence(q, p, alpha)), o.Eps.Float64(), 1e-12)
 		lo, ok := o.Eps.Lower()
 		require.True(t, ok)

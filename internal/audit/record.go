@@ -164,11 +164,11 @@ const noDistribution = "no distribution"
 
 // fault says what is wrong with an answer that cannot be a distribution, "" where nothing is, and what may help.
 func fault(a *inquiry.Answer, name func(r int) string) string {
-	place, value, is := a.Fault()
-	switch {
-	case !is:
+	kind, place, value := a.Fault()
+	switch kind {
+	case "":
 		return ""
-	case place >= 0:
+	case inquiry.Negative:
 		return fmt.Sprintf("%s has the probability %s", name(place), short(value))
 	}
 	help := "were they divided by their sum?"

@@ -344,7 +344,7 @@ func (o *Options) against(asked *inquiry.Question) ([]verify.Result, error) {
 			res.Verdict, res.Reason = verify.Undecided, reason(err)
 			break
 		}
-		if _, _, is := got.Fault(); is || got.Event != "" {
+		if fault, _, _ := got.Fault(); fault != "" || got.Event != "" {
 			res.Verdict, res.Reason = verify.Undecided, "not every question was answered with probabilities that are a distribution"
 			continue
 		}

@@ -283,10 +283,7 @@ func both(a, b verify.Result) verify.Result {
 	}
 	out.Checked += b.Checked
 	out.Doubt = max(a.Doubt, b.Doubt)
-	out.Relaxed = nil
-	if relaxed := a.Relaxing().And(b.Relaxing()); a.Relaxed != nil || b.Relaxed != nil {
-		out.Relaxed = relaxed
-	}
+	out.Relaxed = relaxed(a, b)
 	var fromB bool
 	out.TightEps, fromB = greater(a.TightEps, b.TightEps)
 	out.TightExpEps = a.TightExpEps
@@ -313,6 +310,25 @@ func both(a, b verify.Result) verify.Result {
 }
 
 // needed is how many comparisons a check needs, -1 where that is not known.
+// relaxed returns the δ and the ε that both parts hold with, where one of them has an infinite ε without; nil where they are not known of both.
+func relaxed(parts ...verify.Result) *verify.Relaxed {
+	all := verify.Relaxed{Delta: number.Int(0), Eps: number.Int(0)}
+	for _, r := range parts {
+		own := r.Relaxed
+		if hi, bounded := r.TightEps.Upper(); own == nil && bounded && !r.TightEps.IsInf() {
+			own = &verify.Relaxed{Delta: all.Delta, Eps: number.Exact(hi)}
+		}
+		if own == nil {
+			return nil
+		}
+		all = verify.Relaxed{Delta: all.Delta.Max(own.Delta), Eps: all.Eps.Max(own.Eps)}
+	}
+	if !slices.ContainsFunc(parts, func(r verify.Result) bool { return r.Relaxed != nil }) {
+		return nil
+	}
+	return &all
+}
+
 func needed(r verify.Result) int64 {
 	switch {
 	case !r.Stopped:

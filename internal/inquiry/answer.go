@@ -6,35 +6,50 @@ import (
 	"slices"
 )
 
-// Fault returns what no reading of an answer's numbers makes a distribution of, if is says that there is such a thing: the first probability that is
-// negative, and whose it is, or else the sum, and -1.
-func (a *Answer) Fault() (place int, value number.Number, is bool) {
-	if r := a.Negative(1024); r >= 0 {
-		return r, a.P[r].Number(), true
+// What is wrong with numbers that no reading makes a distribution of.
+const (
+	Negative       = "probabilities are negative"
+	NoDistribution = "probabilities do not sum to 1"
+)
+
+// Fault returns what no reading of an answer's numbers makes a distribution of, "" where there is no such thing: Negative with the first probability that
+// is, and whose it is, or else NoDistribution with the sum.
+func (a *Answer) Fault() (fault string, place int, value number.Number) {
+	if r := a.negative(1024); r >= 0 {
+		return Negative, r, a.P[r].Number()
 	}
 	if !a.Misses() {
-		return 0, number.Number{}, false
+		return "", 0, number.Number{}
 	}
 	total := Rational(new(big.Rat))
 	for _, p := range a.P {
 		total = total.Add(p)
 	}
-	return -1, total.Number(), true
+	return NoDistribution, 0, total.Number()
 }
 
-// crossing reports whether some readings of a number are negative.
-func (v *Value) Crossing() bool {
-	lo, _ := v.Bounds()
-	return v.fixed && lo < 0
-}
-
-// loose returns the answer with its readings that are probabilities, and with what all miss the sum 1 by.
-func (a *Answer) Loose() *Answer {
-	if a.loosened == nil {
-		a.loosened = &Answer{P: loosened(a.P)}
-		a.loosened.summed, a.loosened.sumsTo1 = true, !a.Misses()
+// Distribution returns an answer whose numbers, as far as they are known, can be a distribution, and its fault. Where they miss the sum 1 in every reading
+// nothing is proved, and each is as uncertain as that: what is missing may belong to any of them, and what is too much may be in any. They violate a
+// property where all numbers between do, among which are the numbers divided by their sum. An answer of which a number is negative is no distribution, nil.
+func (a *Answer) Distribution(precision uint) (d *Answer, fault string) {
+	crossing := func(v *Value) bool { // some readings are negative
+		lo, _ := v.Bounds()
+		return v.fixed && lo < 0
 	}
-	return a.loosened
+	switch {
+	case a.Event != "":
+		return a, ""
+	case a.negative(precision) >= 0:
+		return nil, Negative
+	case a.Misses():
+		fault = NoDistribution
+	case !slices.ContainsFunc(a.P, crossing):
+		return a, ""
+	}
+	if a.loosened == nil {
+		a.loosened = &Answer{P: loosened(a.P), summed: true, sumsTo1: fault == ""}
+	}
+	return a.loosened, fault
 }
 
 // loosened returns the readings of p that are probabilities, with what all miss the sum 1 by.
@@ -64,7 +79,7 @@ func loosened(p []*Value) []*Value {
 }
 
 // negative returns the first candidate whose probability is known to be negative, -1 where there is none.
-func (a *Answer) Negative(precision uint) int {
+func (a *Answer) negative(precision uint) int {
 	return slices.IndexFunc(a.P, func(p *Value) bool {
 		if lo, _ := p.Bounds(); lo >= 0 {
 			return false
@@ -74,7 +89,7 @@ func (a *Answer) Negative(precision uint) int {
 	})
 }
 
-// misses reports whether the probabilities of an answer sum to 1 in no reading; of numbers that can be refined, as far as float64 bounds tell.
+// Misses reports whether the probabilities of an answer sum to 1 in no reading; of numbers that can be refined, as far as float64 bounds tell.
 func (a *Answer) Misses() bool {
 	if !a.summed {
 		a.summed, a.sumsTo1 = true, a.Event != "" || a.sumIsOne()
@@ -110,7 +125,7 @@ func sums(p []*Value) (low, high *big.Rat) {
 	return low, high
 }
 
-// padded returns the answer with at least n probabilities, unless it is an event.
+// Padded returns the answer with at least n probabilities, unless it is an event.
 func (a *Answer) Padded(n int) *Answer {
 	if a.Event != "" || len(a.P) >= n {
 		return a

@@ -23,14 +23,14 @@ type Domain struct {
 	// Permuted are the pairs that Symmetry compares: vectors with the same scores up to their order and a number added to
 	// all, of which either may be the same. nil: each vector is compared with its scores in descending order.
 	Permuted iter.Seq2[Vector, Vector]
-	// worst is enough of Neighbors to find the tight ε of mechanisms that are regular on the domain; nil where that is
+	// Worst is enough of Neighbors to find the tight ε of mechanisms that are regular on the domain; nil where that is
 	// not known.
 	Worst iter.Seq2[Vector, Vector]
 	// Has says which vectors can be asked about; nil: all.
 	Has func(Vector) bool
-	// byConstruction says why the subject is symmetric and shift-invariant without being asked, where it is.
+	// ByConstruction says why the subject is symmetric and shift-invariant without being asked, where it is.
 	ByConstruction string
-	// representatives is the part of the domain that stands for all of it for symmetric
+	// Representatives is the part of the domain that stands for all of it for symmetric
 	// mechanisms, nil where there is none.
 	Representatives *Domain
 }
@@ -41,7 +41,7 @@ const (
 	countedTime = 200 * time.Millisecond
 )
 
-// count returns how many pairs of neighbors there are; 0 where that is not known.
+// Count returns how many pairs of neighbors there are; 0 where that is not known.
 func (d *Domain) Count() (n int64) {
 	if d.Pairs > 0 {
 		return d.Pairs

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// latticeDomain is the lattice with a step of 2 units, of which 2Δ has the given number.
+// LatticeDomain is the lattice with a step of 2 units, of which 2Δ has the given number.
 func LatticeDomain(l *lattice.Lattice, space *Space, parts int) *Domain {
 	size := "over 10^30"
 	if v := lattice.Vectors(l.N(), l.K(), false); v.BitLen() <= 100 {

@@ -7,7 +7,7 @@ import (
 	"optratio/number"
 )
 
-// ratio is num/den of numbers that are not negative, or +∞.
+// Ratio is num/den of numbers that are not negative, or +∞.
 type Ratio struct {
 	Num, Den *Value
 	Infinite bool
@@ -15,13 +15,17 @@ type Ratio struct {
 	Lo, hi   float64 // outward-rounded bounds
 }
 
-// between0 is the ratio of two numbers that may both be 0.
-var Between0 = Ratio{Open: true, hi: math.Inf(1)}
+var (
+	// Between0 is the ratio of two numbers that may both be 0.
+	Between0 = Ratio{Open: true, hi: math.Inf(1)}
+	// Infinite is the ratio of a number that is not 0 to 0.
+	Infinite = Ratio{Infinite: true, Lo: math.Inf(1), hi: math.Inf(1)}
+)
 
-// quotient returns p/q, whose signs are known to be positive; with q = 0 it is infinite.
+// Quotient returns p/q, whose signs are known to be positive; with q = 0 it is infinite.
 func Quotient(p, q *Value, qZero bool) Ratio {
 	if qZero {
-		return Ratio{Infinite: true, Lo: math.Inf(1), hi: math.Inf(1)}
+		return Infinite
 	}
 	r := Ratio{Num: p, Den: q}
 	plo, phi := p.Bounds()
@@ -38,11 +42,11 @@ func Quotient(p, q *Value, qZero bool) Ratio {
 	return r
 }
 
-// times returns r·s.
+// Times returns r·s.
 func (r Ratio) Times(s Ratio) Ratio {
 	switch {
 	case r.Infinite || s.Infinite:
-		return Quotient(nil, nil, true)
+		return Infinite
 	case r.Open || s.Open:
 		return Ratio{Open: true, Lo: max(0, down(r.Lo*s.Lo)), hi: math.Inf(1)}
 	}
@@ -52,7 +56,7 @@ func (r Ratio) Times(s Ratio) Ratio {
 	}
 }
 
-// compare returns the sign of r - s and whether it is decided.
+// Compare returns the sign of r - s and whether it is decided.
 func (r Ratio) Compare(s Ratio, limit uint) (int, bool) {
 	switch {
 	case r.Infinite && s.Infinite:
@@ -73,7 +77,10 @@ func (r Ratio) Compare(s Ratio, limit uint) (int, bool) {
 	return r.Num.Mul(s.Den).Compare(s.Num.Mul(r.Den), limit)
 }
 
-// end returns the upper end of the enclosure from which log takes its own.
+// Value returns a ratio that is a number.
+func (r Ratio) Value() *Value { return r.Num.quo(r.Den) }
+
+// End returns the upper end of the enclosure from which log takes its own.
 func (r Ratio) End() *big.Float {
 	if r.Infinite || r.Open {
 		return new(big.Float).SetInf(false)
@@ -81,7 +88,7 @@ func (r Ratio) End() *big.Float {
 	return r.Num.quo(r.Den).narrow(128).Hi()
 }
 
-// log returns ln r, and r itself where it is rational.
+// Log returns ln r, and r itself where it is rational.
 func (r Ratio) Log() (number.Number, *big.Rat) {
 	switch {
 	case r.Infinite:

@@ -85,7 +85,7 @@ func ForMechanism(m mechanisms.Mechanism, s *Space) *Exact {
 // Space says what vectors mean to the subject.
 func (e *Exact) Space() *Space { return e.space }
 
-// like returns the subject of another mechanism whose values combine exactly with e's.
+// Like returns the subject of another mechanism whose values combine exactly with e's.
 func (e *Exact) Like(m mechanisms.Mechanism) *Exact {
 	out := *e
 	out.mechanism, out.forms = m, nil
@@ -277,7 +277,7 @@ func (m *memo) Answer(q Vector) (*Answer, error) {
 	return a, err
 }
 
-// bySymmetry answers from the answers to sorted vectors, for subjects that were proved symmetric.
+// BySymmetry answers from the answers to sorted vectors, for subjects that were proved symmetric.
 type BySymmetry struct{ Inner Subject }
 
 func (s BySymmetry) Answer(q Vector) (*Answer, error) {

@@ -27,7 +27,7 @@ type Value struct {
 // Rational returns the value r, which must not be modified afterwards.
 func Rational(r *big.Rat) *Value { return &Value{rat: r} }
 
-// refinable returns the number that all enclosures of box contain.
+// Refinable returns the number that all enclosures of box contain.
 func Refinable(box func(prec uint) number.Interval) *Value {
 	return &Value{box: remembering(box)}
 }
@@ -48,7 +48,7 @@ func Within(lo, hi *big.Rat) *Value {
 	return v
 }
 
-// vanishing is the number up to which double precision may round to 0.
+// Vanishing is the number up to which double precision may round to 0.
 var Vanishing = Rational(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1074)))
 
 // Nearly returns what a number x stands for that was computed in double precision: see decimal.Readings. A 0 is 0, but where a claim is refuted
@@ -138,7 +138,7 @@ func (v *Value) Number() number.Number {
 	return number.Enclosed(v.narrow(128))
 }
 
-// inexact reports whether some of the numbers are known only to lie between bounds.
+// Inexact reports whether some of the numbers are known only to lie between bounds.
 func Inexact(vs ...*Value) bool {
 	return slices.ContainsFunc(vs, func(v *Value) bool { return v.fixed })
 }
@@ -154,7 +154,7 @@ func (v *Value) narrow(bits uint) number.Interval {
 	return x
 }
 
-// bounds returns float64 numbers around v.
+// Bounds returns float64 numbers around v.
 func (v *Value) Bounds() (lo, hi float64) {
 	if !v.known {
 		v.lo, v.hi = v.Enclose(64).Float64()
@@ -223,7 +223,7 @@ func (v *Value) quo(w *Value) *Value {
 	return combine(v, w, arith.Rat{}.Quo, arith.Poly{}.Quo, number.Interval.Quo)
 }
 
-// sign returns the sign of v and whether it is decided: where enclosures of at most limit bits tell, or where its exact form is known.
+// Sign returns the sign of v and whether it is decided: where enclosures of at most limit bits tell, or where its exact form is known.
 func (v *Value) Sign(limit uint) (s int, ok bool) {
 	if v.rat != nil {
 		return v.rat.Sign(), true
@@ -244,7 +244,7 @@ func (v *Value) Sign(limit uint) (s int, ok bool) {
 	}
 }
 
-// zero reports whether v is known to be 0.
+// Zero reports whether v is known to be 0.
 func (v *Value) Zero(limit uint) bool {
 	if lo, _ := v.Bounds(); lo > 0 {
 		return false
@@ -269,7 +269,7 @@ func (v *Value) Compare(w *Value, limit uint) (int, bool) {
 	return v.Sub(w).Sign(limit)
 }
 
-// exceeds compares v with factor·w, for values and a factor that are not negative.
+// Exceeds compares v with factor·w, for values and a factor that are not negative.
 func (v *Value) Exceeds(factor, w *Value, limit uint) (int, bool) {
 	vlo, vhi := v.Bounds()
 	wlo, whi := w.Bounds()
@@ -289,22 +289,9 @@ func (v *Value) Exceeds(factor, w *Value, limit uint) (int, bool) {
 func Up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
 func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 
-// positivePart returns max(0, v), where the sign of v is not known.
+// PositivePart returns max(0, v), where the sign of v is not known.
 func (v *Value) PositivePart() *Value {
 	return &Value{fixed: v.fixed, box: func(prec uint) number.Interval {
 		return v.Enclose(prec).Max(number.FromInt(0, prec))
 	}}
-}
-
-// greater returns the greater one of two numbers, and whether it is known to be w and no other.
-func (v *Value) Greater(w *Value, limit uint) (most *Value, isW bool) {
-	switch s, ok := v.Compare(w, limit); {
-	case ok && s < 0:
-		return w, true
-	case ok:
-		return v, false
-	}
-	return &Value{fixed: v.fixed && w.fixed, box: func(prec uint) number.Interval {
-		return v.Enclose(prec).Max(w.Enclose(prec))
-	}}, false
 }

@@ -22,10 +22,10 @@ func (q Vector) Key() string {
 	return string(b)
 }
 
-// best returns the greatest score.
+// Best returns the greatest score.
 func (q Vector) Best() int64 { return slices.Max(q) }
 
-// sortVector returns q in descending order and the place of each candidate there; equal scores
+// SortVector returns q in descending order and the place of each candidate there; equal scores
 // share the first place of their run.
 func SortVector(q Vector) (sorted Vector, place []int) {
 	sorted = slices.Clone(q)
