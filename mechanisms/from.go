@@ -21,14 +21,14 @@ var ErrAnswer = errors.New("bad answer")
 // FromRational makes a mechanism of a function that states exact probabilities, one for each score. Where they are not
 // rational, the function returns ErrNotRational; there is no answer then. The instance is valid. Draws draws from it, for as long as the probabilities sum to 1.
 func FromRational(info Info, pmf func(*Instance) ([]*big.Rat, error)) Mechanism {
-	return &rational{info, pmf}
+	return &rational{stranger{info, pmf == nil}, pmf}
 }
 
 // FromEnclosure makes a mechanism of a function that states enclosures of its probabilities: lower[r] <= p_r <= upper[r], rounded
 // outward, of a relative width of about 2^-prec. Verdicts and ratios are as narrow as these are; where two probabilities are
 // compared, prec is raised until the enclosures tell. The instance is valid.
 func FromEnclosure(info Info, pmf func(in *Instance, prec uint) (lower, upper []*big.Float, err error)) Mechanism {
-	return &enclosed{info, pmf}
+	return &enclosed{stranger{info, pmf == nil}, pmf}
 }
 
 // DefaultPrecision is the relative error of probabilities in float64 where none is stated.
@@ -46,38 +46,11 @@ func FromFloat(info Info, precision float64, pmf func(scores []float64, sensitiv
 	if precision == 0 {
 		precision = DefaultPrecision
 	}
-	m := &floating{info: info, pmf: pmf}
+	m := &floating{stranger: stranger{info, pmf == nil}, pmf: pmf}
 	if precision > 0 && precision < 1 {
 		m.precision, _ = new(big.Rat).SetString(strconv.FormatFloat(precision, 'g', -1, 64)) // 1e-9 is 1/10^9
 	}
 	return m
-}
-
-// copied returns numbers of its own. What a function of a stranger is given and what it returns are copied: it may sort its scores in place, or return the
-// same slice each time.
-func copied(xs []*big.Rat) []*big.Rat {
-	out := slices.Clone(xs)
-	for i, x := range xs {
-		if x != nil {
-			out[i] = new(big.Rat).Set(x)
-		}
-	}
-	return out
-}
-
-// copied returns the instance with numbers of its own.
-func (in *Instance) copied() *Instance {
-	out := *in
-	out.Scores, out.Sensitivities = copied(in.Scores), copied(in.Sensitivities)
-	return &out
-}
-
-// answered reports what is wrong with an answer of so many probabilities to an instance.
-func answered(info Info, in *Instance, count int) error {
-	if count != len(in.Scores) {
-		return fmt.Errorf("%w: %s states %d probabilities for %d scores", ErrAnswer, info.Name, count, len(in.Scores))
-	}
-	return nil
 }
 
 // ExactDistribution is m.Exact with ErrAnswer where the probabilities do not sum to 1: what they would say of an error is no expectation.
@@ -120,51 +93,71 @@ func noDistribution(m Mechanism, in *Instance, sum number.Number) error {
 	return fmt.Errorf("%w: at the scores (%s) the probabilities of %s sum to %s", ErrAnswer, strings.Join(scores, ", "), m.Info().Name, sum)
 }
 
-// missing is the error of a mechanism without a function.
-func missing(info Info) error {
-	return fmt.Errorf("%w: %s was made without a function", ErrAnswer, info.Name)
+// stranger is a mechanism made of a function.
+type stranger struct {
+	info    Info
+	missing bool // whether there is no function
 }
 
-// caught turns a panic of a mechanism's function into an error: mechanisms are asked on goroutines whose panics nobody could recover,
-// and a command prints what it has so far instead of a trace.
-func caught(info Info, err *error) {
-	if x := recover(); x != nil {
-		*err = fmt.Errorf("%w: %s panics: %v", ErrAnswer, info.Name, x)
-	}
+func (m *stranger) Info() Info { return m.info }
+
+func (m *stranger) Exact(in *Instance) ([]*big.Rat, error) {
+	return nil, cmp.Or(in.Check(), ErrNotRational)
 }
 
-// rational is FromRational's mechanism.
-type rational struct {
-	info Info
-	pmf  func(*Instance) ([]*big.Rat, error)
-}
-
-func (m *rational) Info() Info { return m.info }
-
-func (m *rational) Exact(in *Instance) ([]*big.Rat, error) {
+// asked returns the function's answer to an instance, each probability of which must be valid. What it is given is copied, and so must be what it returns: it may sort
+// its scores in place, or return the same slice each time. Mechanisms are asked on goroutines whose panics nobody could recover, and a command prints what it has so
+// far instead of a trace: so a panic is an error here.
+func asked[T any](m *stranger, in *Instance, pmf func(in *Instance) ([]T, error), valid func(T) bool) (p []T, err error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	if m.pmf == nil {
-		return nil, missing(m.info)
+	if m.missing {
+		return nil, fmt.Errorf("%w: %s was made without a function", ErrAnswer, m.info.Name)
 	}
-	p, err := func() (p []*big.Rat, err error) {
-		defer caught(m.info, &err)
-		p, err = m.pmf(in.copied())
-		return copied(p), err
+	defer func() {
+		if x := recover(); x != nil {
+			p, err = nil, fmt.Errorf("%w: %s panics: %v", ErrAnswer, m.info.Name, x)
+		}
 	}()
-	if err != nil {
+	own := *in
+	own.Scores, own.Sensitivities = copied(in.Scores), copied(in.Sensitivities)
+	if p, err = pmf(&own); err != nil {
 		return nil, err
 	}
-	if err := answered(m.info, in, len(p)); err != nil {
-		return nil, err
+	if len(p) != len(in.Scores) {
+		return nil, fmt.Errorf("%w: %s states %d probabilities for %d scores", ErrAnswer, m.info.Name, len(p), len(in.Scores))
 	}
 	for r, x := range p {
-		if x == nil || x.Sign() < 0 {
+		if !valid(x) {
 			return nil, fmt.Errorf("%w: %s states the probability %v of candidate %d", ErrAnswer, m.info.Name, x, r)
 		}
 	}
 	return p, nil
+}
+
+// copied returns numbers of its own.
+func copied(xs []*big.Rat) []*big.Rat {
+	out := slices.Clone(xs)
+	for i, x := range xs {
+		if x != nil {
+			out[i] = new(big.Rat).Set(x)
+		}
+	}
+	return out
+}
+
+// rational is FromRational's mechanism.
+type rational struct {
+	stranger
+	pmf func(*Instance) ([]*big.Rat, error)
+}
+
+func (m *rational) Exact(in *Instance) ([]*big.Rat, error) {
+	return asked(&m.stranger, in, func(in *Instance) ([]*big.Rat, error) {
+		p, err := m.pmf(in)
+		return copied(p), err
+	}, func(x *big.Rat) bool { return x != nil && x.Sign() >= 0 })
 }
 
 func (m *rational) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
@@ -190,57 +183,38 @@ func (m *rational) Float(in *Instance) ([]float64, error) {
 
 // enclosed is FromEnclosure's mechanism.
 type enclosed struct {
-	info Info
-	pmf  func(in *Instance, prec uint) (lower, upper []*big.Float, err error)
+	stranger
+	pmf func(in *Instance, prec uint) (lower, upper []*big.Float, err error)
 }
 
-func (m *enclosed) Info() Info { return m.info }
+// ends are those of an enclosure as a function states them.
+type ends struct{ lo, hi *big.Float }
 
-func (m *enclosed) Exact(in *Instance) ([]*big.Rat, error) {
-	return nil, cmp.Or(in.Check(), ErrNotRational)
-}
+func (e ends) String() string { return fmt.Sprintf("from %.10g to %.10g", e.lo, e.hi) }
 
 func (m *enclosed) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	if m.pmf == nil {
-		return nil, missing(m.info)
-	}
-	lower, upper, err := func() (lower, upper []*big.Float, err error) {
-		defer caught(m.info, &err)
-		return m.pmf(in.copied(), prec)
-	}()
-	if err != nil {
-		return nil, err
-	}
-	for _, ends := range [][]*big.Float{lower, upper} {
-		if err := answered(m.info, in, len(ends)); err != nil {
+	p, err := asked(&m.stranger, in, func(in *Instance) ([]ends, error) {
+		lower, upper, err := m.pmf(in, prec)
+		if err == nil && len(lower) != len(upper) {
+			err = fmt.Errorf("%w: %s states %d lower and %d upper ends", ErrAnswer, m.info.Name, len(lower), len(upper))
+		}
+		if err != nil {
 			return nil, err
 		}
-	}
-	boxes := make([]number.Interval, len(lower))
-	for r, lo := range lower {
-		hi := upper[r]
-		if lo == nil || hi == nil || lo.Cmp(hi) > 0 || hi.Sign() < 0 || lo.IsInf() && lo.Sign() > 0 {
-			return nil, fmt.Errorf("%w: %s states %s as an enclosure of the probability of candidate %d",
-				ErrAnswer, m.info.Name, endsText(lo, hi), r)
+		out := make([]ends, len(lower))
+		for r := range out {
+			out[r] = ends{lower[r], upper[r]}
 		}
-		at := max(prec, lo.Prec(), hi.Prec())
-		boxes[r] = clampUnit(number.NewInterval(new(big.Float).SetPrec(at).Set(lo), new(big.Float).SetPrec(at).Set(hi)))
+		return out, nil
+	}, func(e ends) bool {
+		return e.lo != nil && e.hi != nil && e.lo.Cmp(e.hi) <= 0 && e.hi.Sign() >= 0 && !(e.lo.IsInf() && e.lo.Sign() > 0)
+	})
+	boxes := make([]number.Interval, len(p))
+	for r, e := range p {
+		at := max(prec, e.lo.Prec(), e.hi.Prec())
+		boxes[r] = clampUnit(number.NewInterval(new(big.Float).SetPrec(at).Set(e.lo), new(big.Float).SetPrec(at).Set(e.hi)))
 	}
-	return boxes, nil
-}
-
-// endsText writes the ends of an interval, either of which may be nil.
-func endsText(lo, hi *big.Float) string {
-	text := func(x *big.Float) string {
-		if x == nil {
-			return "nil"
-		}
-		return x.Text('g', 10)
-	}
-	return "[" + text(lo) + ", " + text(hi) + "]"
+	return boxes, err
 }
 
 func (m *enclosed) Float(in *Instance) ([]float64, error) {
@@ -254,53 +228,29 @@ func (m *enclosed) Float(in *Instance) ([]float64, error) {
 
 // floating is FromFloat's mechanism.
 type floating struct {
-	info      Info
+	stranger
 	precision *big.Rat // nil where it is out of range
 	pmf       func(scores []float64, sensitivity, epsilon float64) ([]float64, error)
 }
 
-func (m *floating) Info() Info { return m.info }
-
 // Precision is for the function of that name.
 func (m *floating) Precision() *big.Rat { return m.precision }
 
-func (m *floating) Exact(in *Instance) ([]*big.Rat, error) {
-	return nil, cmp.Or(in.Check(), ErrNotRational)
-}
-
 func (m *floating) Float(in *Instance) ([]float64, error) {
-	switch err := in.Check(); {
-	case err != nil:
-		return nil, err
-	case m.pmf == nil:
-		return nil, missing(m.info)
-	case m.precision == nil:
-		return nil, fmt.Errorf("%w: the precision of %s must lie between 0 and 1", ErrAnswer, m.info.Name)
-	}
-	scores := make([]float64, len(in.Scores))
-	for r, q := range in.Scores {
-		if scores[r], _ = q.Float64(); math.IsInf(scores[r], 0) {
-			return nil, fmt.Errorf("%w: score %d is beyond float64", ErrInstance, r)
+	return asked(&m.stranger, in, func(in *Instance) ([]float64, error) {
+		if m.precision == nil {
+			return nil, fmt.Errorf("%w: the precision of %s must lie between 0 and 1", ErrAnswer, m.info.Name)
 		}
-	}
-	sensitivity, _ := in.Sensitivity().Float64()
-	p, err := func() (p []float64, err error) {
-		defer caught(m.info, &err)
-		p, err = m.pmf(scores, sensitivity, in.Epsilon.Float())
+		scores := make([]float64, len(in.Scores))
+		for r, q := range in.Scores {
+			if scores[r], _ = q.Float64(); math.IsInf(scores[r], 0) {
+				return nil, fmt.Errorf("%w: score %d is beyond float64", ErrInstance, r)
+			}
+		}
+		sensitivity, _ := in.Sensitivity().Float64()
+		p, err := m.pmf(scores, sensitivity, in.Epsilon.Float())
 		return slices.Clone(p), err
-	}()
-	if err != nil {
-		return nil, err
-	}
-	if err := answered(m.info, in, len(p)); err != nil {
-		return nil, err
-	}
-	for r, x := range p {
-		if !(x >= 0) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("%w: %s states the probability %v of candidate %d", ErrAnswer, m.info.Name, x, r)
-		}
-	}
-	return p, nil
+	}, func(x float64) bool { return x >= 0 && !math.IsInf(x, 0) })
 }
 
 // Enclose returns the readings of the numbers, whatever prec.
