@@ -4,12 +4,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -23,15 +20,10 @@ import (
 	"optratio/number"
 )
 
-// With an argument, which pages do not give, main does jobs, one written in JSON a line of standard input, and writes a line of JSON for
-// each. Otherwise it answers worker.js for as long as the worker lives.
+// main answers worker.js for as long as the worker lives.
 func main() {
 	lp.Register()
 	debug.SetMemoryLimit(maxMemory)
-	if len(os.Args) > 1 {
-		standard(os.Stdin)
-		return
-	}
 	site := &front.Site{Static: true, Run: runInPage}
 	inPage = pageFunction
 	var course *front.Course
@@ -114,18 +106,5 @@ func askFunction(ctx context.Context, scores []float64, sensitivity, epsilon flo
 		return r.pmf, r.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
-	}
-}
-
-// standard does the jobs of standard input, for tests.
-func standard(in io.Reader) {
-	jobs, out := json.NewDecoder(in), json.NewEncoder(os.Stdout)
-	for jobs.More() {
-		var w written
-		if err := jobs.Decode(&w); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-		_ = out.Encode(w.answered(context.Background()))
 	}
 }

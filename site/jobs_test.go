@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"os"
 	"slices"
@@ -23,7 +24,7 @@ import (
 	"optratio/internal/recommend"
 )
 
-// reference are questions of every kind, as the engine is sent them.
+// reference are questions of every kind.
 var reference = []string{
 	`ratio {"n":4,"k":4,"eps":"0.5"}`, `ratio {"n":5,"k":3,"exp-eps":"3/2","mechanism":"pf,em,krr,uniform"}`, `ratio {"n":5,"k":5,"eps":"0.2"}`, `ratio {"n":60,"k":3,"eps":"0.5"}`, `ratio {"n":8,"k":3,"eps":"0.3"}`,
 	`ratio {"n":4,"k":3,"eps":"0.5","constraints":"full"}`, `ratio {"n":4,"k":3,"exp-eps":"3/2","constraints":"dp"}`, `ratio {"n":3,"k":2,"eps":"0.4,0.8,1.2","mechanism":"pf"}`,
@@ -33,6 +34,46 @@ var reference = []string{
 	`recommend {"scores":"8,6,5","sensitivities":"1,1,4","eps":"1"}`,
 	`audit {"pmf-file":"table.jsonl","eps":"0.5"}`, `audit {"pmf-file":"table.jsonl","eps":"1","shifted":true}`, `evaluate {"task":"mode","histogram":"counts.csv","eps":"0.5"}`, `evaluate {"task":"median","histogram":"counts.csv","exp-eps":"3/2"}`,
 	`optimum {"File":"problem.json","exp-eps":"2","rate":"rate.csv"}`, `optimum {"preset":"count:2","exp-eps":"4","delta":"0.01","worst":true,"rate":"rate.csv"}`, `optimum {"File":"problem.json","eps":"0.5"}`, `check {"File":"valid.cert"}`, `check {"File":"invalid.cert"}`,
+}
+
+// written is a job, and what it was answered.
+type written struct {
+	Kind      string
+	Question  json.RawMessage
+	Files     map[string]string
+	Documents []json.RawMessage
+	Violated  string
+	Undecided string
+	Err       string
+}
+
+// question is the question, an error where it is of no kind that pages ask.
+func (w written) question() (job.Question, error) {
+	q := map[string]job.Question{
+		"ratio": job.NewRatio(), "threshold": job.NewThreshold(), "pmf": job.NewPMF(), "recommend": job.NewRecommend(), "audit": job.NewAudit(),
+		"evaluate": job.NewEvaluate(), "optimum": job.NewOptimum(), "check": job.NewCheck(),
+	}[w.Kind]
+	if q == nil {
+		return nil, errors.New("no such kind of job")
+	}
+	return q, json.Unmarshal(w.Question, q)
+}
+
+// answered does the job.
+func (w written) answered(ctx context.Context) written {
+	q, err := w.question()
+	var a *job.Answer
+	if err == nil {
+		a, err = run(ctx, front.Job{Question: q, Files: w.Files}, func(string, ...any) {})
+	}
+	if err != nil {
+		return written{Err: err.Error()}
+	}
+	out := written{Violated: a.Violated, Undecided: a.Undecided}
+	for _, d := range a.Documents {
+		out.Documents = append(out.Documents, document.Encode(d))
+	}
+	return out
 }
 
 // command runs the command.

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
-	"optratio/internal/document"
 	"optratio/internal/front"
 	"optratio/internal/job"
 	"optratio/mechanisms"
@@ -48,44 +45,4 @@ func run(ctx context.Context, j front.Job, report func(format string, args ...an
 		j.Question = &asked
 	}
 	return j.Do(ctx, maxMemory, report)
-}
-
-// written is a job, and what it was answered, as tests send it to the engine and read it.
-type written struct {
-	Kind      string
-	Question  json.RawMessage
-	Files     map[string]string
-	Documents []json.RawMessage
-	Violated  string
-	Undecided string
-	Err       string
-}
-
-// question is the question, an error where it is of no kind that pages ask.
-func (w written) question() (job.Question, error) {
-	q := map[string]job.Question{
-		"ratio": job.NewRatio(), "threshold": job.NewThreshold(), "pmf": job.NewPMF(), "recommend": job.NewRecommend(), "audit": job.NewAudit(),
-		"evaluate": job.NewEvaluate(), "optimum": job.NewOptimum(), "check": job.NewCheck(),
-	}[w.Kind]
-	if q == nil {
-		return nil, errors.New("no such kind of job")
-	}
-	return q, json.Unmarshal(w.Question, q)
-}
-
-// answered does the job.
-func (w written) answered(ctx context.Context) written {
-	q, err := w.question()
-	var a *job.Answer
-	if err == nil {
-		a, err = run(ctx, front.Job{Question: q, Files: w.Files}, func(string, ...any) {})
-	}
-	if err != nil {
-		return written{Err: err.Error()}
-	}
-	out := written{Violated: a.Violated, Undecided: a.Undecided}
-	for _, d := range a.Documents {
-		out.Documents = append(out.Documents, document.Encode(d))
-	}
-	return out
 }

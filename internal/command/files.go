@@ -1,7 +1,7 @@
 package command
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -127,11 +127,10 @@ func (f *OutputFile) failed(ctx context.Context, err error) error {
 
 // input is an open file whose reading ends with an error when the context does, without the byte-order mark with which it may begin.
 type input struct {
-	ctx   context.Context
-	file  *os.File
-	stop  func() bool
-	begun bool
-	start []byte // what was read to look for the mark
+	ctx  context.Context
+	file *os.File
+	stop func() bool
+	text *bufio.Reader // nil until it is read
 }
 
 // errUTF16 is the cause where a text cannot be read.
@@ -155,24 +154,17 @@ func Open(ctx context.Context, path string) (io.ReadCloser, error) {
 }
 
 func (f *input) Read(p []byte) (int, error) {
-	if !f.begun {
-		f.begun = true
-		first := make([]byte, len(strictjson.Mark))
-		n, err := io.ReadFull(readerFunc(f.read), first)
-		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return 0, err
-		}
-		if strictjson.IsUTF16(first[:n]) {
+	if f.text == nil {
+		f.text = bufio.NewReader(readerFunc(f.read))
+		first, _ := f.text.Peek(len(strictjson.Mark)) // an error comes again
+		if strictjson.IsUTF16(first) {
 			return 0, errUTF16
 		}
-		f.start = bytes.TrimPrefix(first[:n], []byte(strictjson.Mark))
+		if string(first) == strictjson.Mark {
+			_, _ = f.text.Discard(len(first))
+		}
 	}
-	if len(f.start) > 0 {
-		n := copy(p, f.start)
-		f.start = f.start[n:]
-		return n, nil
-	}
-	return f.read(p)
+	return f.text.Read(p)
 }
 
 type readerFunc func(p []byte) (int, error)

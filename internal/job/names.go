@@ -9,33 +9,24 @@ import (
 	"optratio/verify"
 )
 
+// words are the names that fields take which take nothing else.
+var words = map[string]string{
+	"solver": "auto clp embedded", "constraints": "paper dp monotone full", "objective": "paper box minimax", "method": "auto closed-form lumped lp", "task": "mode median quantile scores",
+	"loss": "mean square top1 tail", "prior": "uniform box geometric product scores histogram",
+}
+
 // Choices returns the names that a flag takes, nil for one that takes other things too, or is not known.
-func Choices(flag string) []string {
+func Choices(flag string) (names []string) {
 	switch flag {
 	case "mechanism", "against", "gain":
 		return mechanisms.Names()
 	case "property":
-		var names []string
 		for _, p := range append(verify.All(), audit.Answers, audit.Against) {
 			names = append(names, string(p))
 		}
 		return names
-	case "solver":
-		return []string{"auto", "clp", "embedded"}
-	case "constraints":
-		return []string{"paper", "dp", "monotone", "full"}
-	case "objective":
-		return []string{"paper", "box", "minimax"}
-	case "method":
-		return []string{"auto", "closed-form", "lumped", "lp"}
-	case "loss":
-		return []string{"mean", "square", "top1", "tail"}
-	case "prior":
-		return []string{"uniform", "box", "geometric", "product", "scores", "histogram"}
-	case "task":
-		return []string{"mode", "median", "quantile", "scores"}
 	}
-	return nil
+	return strings.Fields(words[flag])
 }
 
 // DidYouMean ends a message on a name that is not known: with the nearest of the names that are, and with nothing where none is near.

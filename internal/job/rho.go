@@ -67,7 +67,7 @@ func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
 		case len(doc.Mechanisms) == 0:
 			row.Ratio = number.Int(1)
 		case !row.Ratio.IsValid():
-			row.Ratio = quotient(row.Error, doc.Mechanisms[0].Error)
+			row.Ratio = row.Error.Over(doc.Mechanisms[0].Error)
 		}
 		doc.Mechanisms = append(doc.Mechanisms, row)
 	}
@@ -104,19 +104,6 @@ func (q *Ratio) calibrated(ctx context.Context, r lp.Request, m mechanisms.Mecha
 		row.Attained = cal.Attained
 	}
 	return row, err
-}
-
-// quotient encloses a/b for nonnegative numbers.
-func quotient(a, b number.Number) number.Number {
-	enclosed := func(x number.Number) number.Interval {
-		low, _ := x.Lower()
-		high, bounded := x.Upper()
-		if low == nil || !bounded {
-			return number.Whole(96).Abs()
-		}
-		return number.Hull(number.FromRat(low, 96), number.FromRat(high, 96))
-	}
-	return number.Enclosed(enclosed(a).Quo(enclosed(b)).Max(number.FromInt(0, 96)))
 }
 
 // concentrated refuses mechanisms of which no theorem gives ρ for all real scores.
