@@ -15,14 +15,14 @@ import (
 )
 
 // approximately solves a question with a δ, given as a fraction.
-func approximately(t testing.TB, q Request, delta string) *tableProof {
+func approximately(t testing.TB, q Request, delta string) *proof {
 	t.Helper()
 	var ok bool
 	q.Delta, ok = new(big.Rat).SetString(delta)
 	require.True(t, ok)
 	p, err := newTestTable(q)
 	require.NoError(t, err)
-	s, err := p.solve(context.Background(), big.NewRat(1, 1e9))
+	s, err := p.solve(context.Background(), big.NewRat(1, 1e9), nil)
 	require.NoError(t, err)
 	require.Empty(t, s.Undecided)
 	return s
@@ -170,7 +170,7 @@ func TestApproximateOptimaOverAllVectors(t *testing.T) {
 }
 
 // private checks by the definition that a solution's table is (ε,δ)-DP.
-func private(t *testing.T, s *tableProof, l int, z, delta *big.Rat) {
+func private(t *testing.T, s *proof, l int, z, delta *big.Rat) {
 	t.Helper()
 	pmf, n, k := map[string][]*big.Rat{}, 0, 0
 	s.eachVector(func(depths []int, p []*big.Rat) {
@@ -221,7 +221,7 @@ func TestPriceSupportsTheOptimum(t *testing.T) {
 		{N: 3, K: 2, Epsilon: exp(t, "3/2"), Loss: Loss{kind: "top1"}, Worst: true},
 	} {
 		deltas := []string{"0", "1/10000", "1/50", "1/10", "1/4", "1/2"}
-		var all []*tableProof
+		var all []*proof
 		for _, d := range deltas {
 			all = append(all, approximately(t, q, d))
 		}

@@ -75,24 +75,8 @@ func BenchmarkBuild(b *testing.B) {
 	for _, size := range [][2]int{{7, 7}, {8, 8}, {3, 50}, {40, 3}} {
 		b.Run(fmt.Sprintf("n=%d/k=%d", size[0], size[1]), func(b *testing.B) {
 			for b.Loop() {
-				m := newProgram(b, size[0], size[1], Prior{}, Paper, decimalEps(b, "0.5")).model()
-				b.ReportMetric(float64(m.Rows()), "rows")
-			}
-		})
-	}
-}
-
-// BenchmarkBounds evaluates both rigorous bounds at 128 bits, without solving anything.
-func BenchmarkBounds(b *testing.B) {
-	for _, size := range []int{7, 8} {
-		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
-			p := newProgram(b, size, size, Prior{}, Paper, decimalEps(b, "0.5"))
-			prop := &proposal{Dual: make([]*big.Rat, p.orbits())}
-			for i := range prop.Dual {
-				prop.Dual[i] = big.NewRat(int64(i%7), 13)
-			}
-			for b.Loop() {
-				p.enclose(prop, 128)
+				p := testProgram(b, size[0], size[1], Prior{}, Paper, decimalEps(b, "0.5"))
+				b.ReportMetric(float64(p.lat.Len()+len(p.Start)), "rows")
 			}
 		})
 	}

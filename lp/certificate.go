@@ -48,14 +48,8 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 const maxLumped = 1 << 14
 
 // writeLattice writes section lattice.
-func (a *Answer) writeLattice(w io.Writer) (err error) {
-	t, ok := a.evidence.(*tableProof)
-	if !ok {
-		if t, err = a.evidence.(*chainProof).tabulated(&a.Request); err != nil {
-			return err
-		}
-	}
-	q := &a.Request
+func (a *Answer) writeLattice(w io.Writer) error {
+	t, q := a.evidence.(*proof), &a.Request
 	c := certtext.NewWriter(w, "lattice")
 	c.Line("n %d", q.N)
 	c.Line("k %d", q.K)
@@ -97,8 +91,8 @@ func (a *Answer) writeProgram(w io.Writer) error {
 	c := &certificateWriter{Writer: certtext.NewWriter(w, "program")}
 	r, prec := &a.Request, uint(0)
 	switch e := a.evidence.(type) {
-	case *chainProof:
-		c.vars, prec = e.program.vars, e.prec
+	case *proof:
+		c.vars, prec = e.program.vars, e.precision()
 	case *lumpedProof:
 		prec = e.prec
 	default:
@@ -119,7 +113,7 @@ func (a *Answer) writeProgram(w io.Writer) error {
 	c.Line("precision %d", prec)
 	c.claims(a)
 	switch e := a.evidence.(type) {
-	case *chainProof:
+	case *proof:
 		c.chains(e)
 	case *lumpedProof:
 		c.lumped(e)
@@ -182,33 +176,84 @@ func (c *certificateWriter) claims(a *Answer) {
 }
 
 // chains writes the dual, the injections, and the cuts in the order that the format prescribes: those of monotonicity first, then by their variables.
-func (c *certificateWriter) chains(e *chainProof) {
-	c.exact = e.prec == 0
-	prop := &e.proposal
-	for i, y := range prop.Dual {
-		c.Line("dual %s %s", c.orbit(i), c.value(y))
+func (c *certificateWriter) chains(s *proof) {
+	c.exact = s.precision() == 0
+	for i := range s.program.lat.Len() {
+		c.Line("dual %s %s", c.orbit(i), c.value(s.sum(i)))
 	}
-	for j, s := range prop.Injection {
-		if s != nil && s.Sign() > 0 && c.vars.Depth[j] > 0 {
-			c.Line("inject %s %s", c.variable(int32(j)), c.value(s))
-		}
+	if !s.flip {
+		s.injections(func(j int32, amount *big.Rat) { c.Line("inject %s %s", c.variable(j), c.value(amount)) })
 	}
-	kind := map[bool]int{true: 1}
 	type line struct {
 		table.Row
 		mu *big.Rat
 	}
 	var lines []line
-	for i, row := range prop.Cuts {
-		if mu := prop.Multiplier[i]; mu != nil && mu.Sign() > 0 {
-			lines = append(lines, line{row, mu})
-		}
-	}
+	s.cuts(func(r table.Row, mu *big.Rat) { lines = append(lines, line{r, mu}) })
+	kind := map[bool]int{true: 1}
 	slices.SortFunc(lines, func(a, b line) int {
 		return cmp.Or(kind[a.Private]-kind[b.Private], cmp.Compare(a.Above, b.Above), cmp.Compare(a.Below, b.Below))
 	})
 	for _, l := range lines {
 		c.Line("cut %c %s %s %s", "mp"[kind[l.Private]], c.variable(l.Above), c.variable(l.Below), c.value(l.mu))
+	}
+}
+
+// precision is that of the evaluation in bits, 0 for exact.
+func (s *proof) precision() uint {
+	if s.Lower.Cmp(s.Upper) == 0 && s.Precision() == 0 {
+		return 0
+	}
+	return max(uint(s.Precision()), 128)
+}
+
+// dyadic rounds what is not exact to 2p bits, p the precision, downwards.
+func (s *proof) dyadic(x *big.Rat) *big.Rat {
+	bits := int(2 * s.precision())
+	if bits == 0 {
+		return x
+	}
+	bits = max(0, bits+x.Denom().BitLen()-x.Num().BitLen())
+	n := new(big.Int).Lsh(x.Num(), uint(bits))
+	return x.SetFrac(n.Div(n, x.Denom()), new(big.Int).Lsh(one, uint(bits)))
+}
+
+var one = big.NewInt(1)
+
+// sum returns the multiplier of an orbit's row (E) per unit of its mass.
+func (s *proof) sum(orbit int) *big.Rat {
+	y := new(big.Rat).SetFrac(s.Dual.Sums[orbit], s.Dual.Den)
+	y.Mul(y, s.program.unit).Mul(y, s.program.mass)
+	return s.dyadic(y.Quo(y, new(big.Rat).SetInt(s.program.vectors[orbit])))
+}
+
+// cuts visits the rows that the bound uses beside the paper's, with their multipliers in the scaling u_above - ρ (w_above/w_below) u_below >= 0 where w = N(m) m_v.
+func (s *proof) cuts(visit func(r table.Row, mu *big.Rat)) {
+	p := s.program
+	for i, c := range s.Dual.Rows {
+		q := c.Parts[0]
+		if c.Private && p.vars.Up[q.Above] == q.Below {
+			continue
+		}
+		mu := s.program.Nu(s.Dual, i)
+		mu.Mul(mu, p.unit).Mul(mu, p.mass)
+		w := big.NewInt(int64(p.vars.Count[q.Above]))
+		w.Mul(w, p.vectors[p.vars.Orbit[q.Above]])
+		visit(table.Row{Above: q.Above, Below: q.Below, Private: c.Private}, s.dyadic(mu.Quo(mu, new(big.Rat).SetInt(w))))
+	}
+}
+
+// injections visits what the variables have above the least values that their rows (P) allow, in units u.
+func (s *proof) injections(visit func(j int32, amount *big.Rat)) {
+	p := s.program
+	for i := range p.lat.Len() {
+		w := new(big.Rat).SetInt(p.vectors[i])
+		for j := p.vars.First[i] + 1; j < p.vars.First[i+1]; j++ {
+			if amount := s.Above(j, p.vars.Up[j]); amount.Sign() > 0 {
+				amount.Mul(amount, w)
+				visit(j, s.dyadic(amount.Mul(amount, big.NewRat(int64(p.vars.Count[j]), 1))))
+			}
+		}
 	}
 }
 

@@ -75,10 +75,14 @@ func (q *Request) flipError(ctx context.Context, prec uint) (number.Number, erro
 //
 // Permute-and-flip's total error is at most A times the first bracket: below j+1 tied best candidates each other one at depth v has a probability of
 // at most z^v/(j+1). So permute-and-flip is within a factor of 1 + B' <= 1/(1-z) of the optimum for all n and k.
-func closedBound[T any](f ordered[T], a, b T, n, k int) T {
+func closedBound[T any](f arith.Field[T], a, b T, n, k int, sign func(T) (int, bool)) T {
 	both := tied(f, f.FromInt(int64(k)+1), f.FromInt(int64(k)), f.One(), n)
 	more := f.Sub(f.Mul(f.FromInt(int64(n)), b), f.FromInt(int64(k)))
-	if n >= 2 && !f.Negative(more) && !f.Negative(f.Sub(b, f.One())) {
+	positive := func(x T) bool {
+		s, ok := sign(x)
+		return ok && s >= 0
+	}
+	if n >= 2 && positive(more) && positive(f.Sub(b, f.One())) {
 		both = f.Add(both, f.Quo(f.Mul(arith.Pow(f, f.FromInt(int64(k)), n-1), more), b))
 	}
 	return f.Mul(f.Quo(a, f.Add(b, f.One())), both)
@@ -104,8 +108,10 @@ func (c *theorems) published(ctx context.Context, q *Request, prec uint) {
 		c.proof = ProofRecurrence
 		return
 	}
-	f, z := enclosedNumbers{arith.Interval{Prec: prec}}, q.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
-	total := overBox(ctx, f, z, q.Prior.box(), q.K, func(a, b number.Interval, k int) number.Interval { return closedBound(f, a, b, q.N, k) })
+	f, z := arith.Interval{Prec: prec}, q.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
+	total := overBox(ctx, f, z, q.Prior.box(), q.K, func(a, b number.Interval, k int) number.Interval {
+		return closedBound(f, a, b, q.N, k, number.Interval.Sign)
+	})
 	c.raise(number.Bounds(number.Enclosed(total).Ends()).Quo(q.vectors())) // exactly at ε = 0
 	if q.Level.monotone() && !q.Certified {
 		low := c.low

@@ -56,22 +56,22 @@ func TestClosedBoundIsBelowTheOptimum(t *testing.T) {
 				assert.LessOrEqual(t, bound.Cmp(exactOptimum(t, s[0], s[1], o, Paper, e)), 0, "%v %v %v", s, ab, o)
 				assert.True(t, closedWithin(s[0], s[1], o, e, 128).Contains(bound))
 			}
-			p := newProgram(t, s[0], s[1], Prior{}, Paper, e)
+			p := testProgram(t, s[0], s[1], Prior{}, Paper, e)
 			c := newUniversal(t, s[0], s[1], z)
 			level := quotient(c.a, plus(c.b, 1))
 			crowded := c.b.Cmp(ratOf(1, 1)) >= 0 && c.b.Cmp(ratOf(int64(c.k), int64(c.n))) > 0
-			prop := &proposal{}
+			var dual []*big.Rat
 			m := make([]int, s[1]+1)
-			for i := range p.orbits() {
+			for i := range p.lat.Len() {
 				p.lat.Unrank(i, m)
-				prop.Dual = append(prop.Dual, new(big.Rat))
+				dual = append(dual, new(big.Rat))
 				if crowded {
-					prop.Dual[i] = c.deepest(lattice.Depths(m))
+					dual[i] = c.deepest(lattice.Depths(m))
 				} else if m[0] >= 2 {
-					prop.Dual[i] = level
+					dual[i] = level
 				}
 			}
-			value := lowerBound(p, exactNumbers{}, z, prop)
+			value := dualValue(p, z, dual)
 			assert.Zero(t, value.Cmp(closedExact(s[0], s[1], Prior{}, z)), "%v %v", s, ab)
 		}
 	}
@@ -116,10 +116,10 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 				e, err := number.FromExp(x)
 				require.NoError(t, err)
 				z, _ := e.Z()
-				p := newProgram(t, n, k, o, Paper, e)
-				prop := &proposal{}
+				p := testProgram(t, n, k, o, Paper, e)
+				var dual []*big.Rat
 				m := make([]int, k+1)
-				for i := range p.orbits() {
+				for i := range p.lat.Len() {
 					p.lat.Unrank(i, m)
 					y := new(big.Rat)
 					for j := k; j >= lattice.Deepest(m) && j >= 1; j-- {
@@ -134,9 +134,9 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 							break
 						}
 					}
-					prop.Dual = append(prop.Dual, y)
+					dual = append(dual, y)
 				}
-				value := lowerBound(p, exactNumbers{}, z, prop)
+				value := dualValue(p, z, dual)
 				flip := flipTotalExact(n, k, o, z)
 				assert.Equal(t, permuteAndFlipOptimal(n, k, o.box(), e), value.Cmp(flip) == 0, "%v %v %v", s, o, x)
 				assert.LessOrEqual(t, value.Cmp(flip), 0)
@@ -229,5 +229,7 @@ func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 // closedExact is closedWithin as a rational, for rational z = e^{-ε}.
 func closedExact(n, k int, o Prior, z *big.Rat) *big.Rat {
 	f := exactNumbers{}
-	return overBox(context.Background(), f, z, o.box(), k, func(a, b *big.Rat, k int) *big.Rat { return closedBound(f, a, b, n, k) })
+	return overBox(context.Background(), f, z, o.box(), k, func(a, b *big.Rat, k int) *big.Rat {
+		return closedBound(f, a, b, n, k, func(x *big.Rat) (int, bool) { return x.Sign(), true })
+	})
 }

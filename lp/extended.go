@@ -140,11 +140,11 @@ func (e *extension) table(n int, eps number.Epsilon) (*extendedTable, error) {
 
 // extendedOf solves the program of a table.
 func extendedOf(ctx context.Context, q *Request) (*extendedTable, error) {
-	p, err := newTable(q)
+	p, err := newProgram(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("%w: lp-extended: %w", mechanisms.ErrInstance, err)
 	}
-	s, err := p.solve(ctx, optimalGap)
+	s, err := p.solve(ctx, optimalGap, nil)
 	switch {
 	case err != nil:
 		return nil, err

@@ -29,7 +29,7 @@ func BenchmarkQSoptEx(b *testing.B) {
 	}
 	for _, size := range []int{6, 7} {
 		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
-			p := newProgram(b, size, size, Prior{}, Paper, expEps(b, 3, 2))
+			p := testProgram(b, size, size, Prior{}, Paper, expEps(b, 3, 2))
 			dir := b.TempDir()
 			file := filepath.Join(dir, "program.lp")
 			writeLP(b, file, p.rational(big.NewRat(2, 3)))
@@ -105,7 +105,7 @@ func BenchmarkHiGHS(b *testing.B) {
 	}
 	for _, size := range []int{6, 7, 8} {
 		b.Run(fmt.Sprintf("%d%d", size, size), func(b *testing.B) {
-			p := newProgram(b, size, size, Prior{}, Paper, decimalEps(b, "0.5"))
+			p := testProgram(b, size, size, Prior{}, Paper, decimalEps(b, "0.5"))
 			m := p.model()
 			base := filepath.Join(b.TempDir(), "program")
 			writeHiGHS(b, base, m)

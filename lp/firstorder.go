@@ -15,7 +15,8 @@ import (
 // From firstOrderVariables variables on, the first-order method goes before the simplex method.
 const firstOrderVariables = 3000
 
-// firstOrder is the first-order method on a program, started at permute-and-flip and at the dual point of the closed-form bound.
+// firstOrder is the first-order method on a program of chains, started at permute-and-flip and at the dual point of the closed-form bound. Its losses are such that
+// the deepest one is K, and its weights are over the mean weight of a score vector.
 type firstOrder struct {
 	p      *program
 	ascent *chain.Ascent
@@ -30,61 +31,141 @@ type firstOrder struct {
 
 func (p *program) firstOrder(gap *big.Rat) *firstOrder {
 	f := p.chainForm()
-	start := chain.NewPoint(f)
-	pull := 0.0 // the start's mean multiplier
-	for i, r := range p.closedProposal().Dual {
-		y, _ := r.Float64()
-		start.Y[i] = math.Ldexp(y, -p.shift)
-		pull += float64(f.Weight[i] * start.Y[i])
-	}
-	o := &firstOrder{p: p, need: p.orbits() - len(f.Chains)}
+	o := &firstOrder{p: p, need: p.lat.Len() - len(f.Chains)}
 	o.gap, _ = gap.Float64()
-	start.X = p.probabilities(p.flipped())
+	dual, pull := p.dualStart()
+	start := chain.Point{X: p.flipped(), Y: dual}
+	if !p.question.Prior.flat() {
+		pull = 0
+		for i, y := range start.Y {
+			pull += float64(f.Weight[i] * y)
+		}
+	}
 	for c, w := range f.Chains {
 		for i := f.Start[c]; i < f.Start[c+1]; i++ {
 			o.flip += float64(w * f.Cost[i] * start.X[i])
 		}
 	}
-	if p.flat {
-		pull, _ = p.start[p.K].Float64()
-		pull = math.Ldexp(pull, -p.shift)
-	}
-	o.ascent = chain.NewAscent(f, start, math.Sqrt(float64(p.N))*cmp.Or(pull, 1))
+	o.ascent = chain.NewAscent(f, start, math.Sqrt(float64(f.N))*cmp.Or(pull, 1))
 	return o
 }
 
-// probabilities reads masses u, by variable, as probabilities of one candidate, by position.
-func (p *program) probabilities(u []ball) []float64 {
-	mass := p.floatMass()
-	x := make([]float64, len(p.order))
-	for i, j := range p.order {
-		x[i] = u[j].hi / mass[p.vars.Orbit[j]] / float64(p.vars.Count[j])
+// flipped returns permute-and-flip's probabilities, by position.
+func (p *program) flipped() []float64 {
+	z, x := p.question.Epsilon.FloatZ(), make([]float64, p.vars.Len())
+	for i := range p.lat.Len() {
+		first, rest := p.vars.First[i], 1.0
+		for j := first + 1; j < p.vars.First[i+1]; j++ {
+			x[j] = z * x[p.vars.Up[j]]
+			rest -= float64(x[j] * float64(p.vars.Count[j]))
+		}
+		x[first] = rest / float64(p.vars.Count[first])
 	}
-	return x
+	out := make([]float64, 0, len(x))
+	for _, j := range p.Chains.Order {
+		out = append(out, x[j])
+	}
+	return out
+}
+
+// losses returns those of the depths, the deepest being K where there is one, and what 1 of these is of the program's.
+func (p *program) depthLosses() (losses []float64, scale *big.Rat) {
+	all := p.question.losses()
+	scale = new(big.Rat).Quo(all[len(all)-1], big.NewRat(int64(p.question.K), 1))
+	if scale.Sign() == 0 {
+		scale.SetInt64(1)
+	}
+	for _, c := range all {
+		x, _ := c.Quo(c, scale).Float64()
+		losses = append(losses, x)
+	}
+	return losses, scale.Quo(scale, p.unit)
+}
+
+// shares returns for each orbit its part of all score vectors, and its weight over that, which is 1 on average.
+func (p *program) shares() (vectors, weight []float64) {
+	all := new(big.Float).SetInt(lattice.Vectors(p.question.N, p.question.K, false))
+	total := new(big.Int)
+	for _, w := range p.Weight {
+		total.Add(total, w)
+	}
+	sum := new(big.Float).SetInt(total)
+	for i, n := range p.vectors {
+		part := new(big.Float).SetInt(n)
+		part.Quo(part, all)
+		w := new(big.Float).SetInt(p.Weight[i])
+		w.Quo(w, sum).Quo(w, part)
+		share, _ := part.Float64()
+		each, _ := w.Float64()
+		vectors, weight = append(vectors, share), append(weight, each)
+	}
+	return vectors, weight
 }
 
 // chainForm returns the program with the rows of the paper in chain form, one class per orbit, at the float64 nearest to z.
 func (p *program) chainForm() *chain.Form {
-	positions := len(p.order)
+	positions := p.vars.Len()
 	f := &chain.Form{
-		N: p.N, Z: p.Epsilon.FloatZ(), Start: p.chain,
+		N: p.question.N, Z: p.question.Epsilon.FloatZ(), Start: p.Chains.Start,
 		Class: make([]int32, positions), Cost: make([]float64, positions), Share: make([]float64, positions),
-		Chains: make([]float64, len(p.chain)-1), Weight: make([]float64, p.orbits()),
+		Chains: make([]float64, len(p.Chains.Start)-1),
 	}
-	total := new(big.Float).SetInt(lattice.Vectors(p.N, p.K, false))
-	for i, m := range p.mass {
-		f.Weight[i], _ = new(big.Float).Quo(new(big.Float).SetInt(m), total).Float64()
-	}
-	cost := p.floatCosts()
-	for i, j := range p.order {
-		f.Class[i], f.Cost[i], f.Share[i] = p.vars.Orbit[j], cost(j), float64(p.vars.Count[j])
+	losses, _ := p.depthLosses()
+	var weight []float64
+	f.Weight, weight = p.shares()
+	for i, j := range p.Chains.Order {
+		orbit := p.vars.Orbit[j]
+		f.Class[i], f.Cost[i], f.Share[i] = orbit, weight[orbit]*losses[p.vars.Depth[j]], float64(p.vars.Count[j])
 	}
 	for c := range f.Chains {
-		i := p.chain[c]
+		i := f.Start[c]
 		f.Chains[c] = f.Weight[f.Class[i]] * f.Share[i]
 	}
-	f.Prepare(2*p.K + 1)
+	f.Prepare(2*p.question.K + 1)
 	return f
+}
+
+// dualStart returns the multipliers of permute-and-flip's closed-form bound (research/docs/threshold.md), by orbit: 0 where one candidate alone is best, else
+// for a vector over its weight, by its deepest depth, with the factors g of a product prior, or g = 1, Σ z^u g(u) c(u) / Σ z^u g(u). Under the box prior the bound is the sum of those over
+// Q(n,j), j <= k. The multipliers are rounded, and no bound by themselves. deepest is that of the deepest depth.
+func (p *program) dualStart() (start []float64, deepest float64) {
+	q := p.question
+	factors, product := q.Prior.product(q)
+	losses, _ := p.depthLosses()
+	z, power, sum, all := q.Epsilon.FloatZ(), 1.0, 0.0, 0.0
+	at := make([]float64, len(losses))
+	for v, c := range losses {
+		g := power
+		if product {
+			factor, _ := new(big.Rat).Quo(factors[v], factors[0]).Float64()
+			g *= factor
+		}
+		sum += float64(g * c)
+		all += g
+		power *= z
+		at[v] = sum / all
+	}
+	last := len(losses) - 1
+	if q.Prior.box() {
+		for v := last - 1; v >= 0; v-- {
+			at[v] += at[v+1]
+		}
+		for v := range at {
+			at[v] /= float64(last + 1 - v)
+		}
+	}
+	_, weight := p.shares()
+	start = make([]float64, p.lat.Len())
+	for i, m := range p.lat.All() {
+		v := last
+		if q.Prior.box() {
+			v = lattice.Deepest(m)
+		}
+		if x := weight[i] * at[v]; m[0] >= 2 && x > 0 && !math.IsInf(x, 0) {
+			start[i] = x
+		}
+	}
+	return start, at[last]
 }
 
 // Limits of the first-order method: iterations in all, before the first proof, and between two counts of injections.
@@ -102,6 +183,9 @@ const (
 	settledInfeasible = 1e-7
 )
 
+// promptVariables is the size up to which proofs take little time.
+const promptVariables = 150_000
+
 // Where the injections have not settled after balanceIterations and the gap is no less than balanceGap, bounds are what the method goes on for: both come
 // nearer to the optimum at the same pace, the upper one being about balanceSpread times the infeasibility away.
 const (
@@ -111,7 +195,8 @@ const (
 )
 
 // run iterates until the bounds are close enough, or the image has so nearly the number of injections of a basic solution that the simplex method has
-// little left to do. It calls prove, which reports whether the bounds are close enough, at growing intervals and where they may be.
+// little left to do. It calls prove, which reports whether the bounds are close enough, where they may be, and at growing intervals on a program that is too large
+// for a proof when time is up.
 func (o *firstOrder) run(ctx context.Context, report func(Progress), prove func() bool) {
 	a, next, retry := o.ascent, firstOrderProve, 0
 	watch := a.Until(o.gap/4, math.Inf(1), func() {
@@ -124,8 +209,8 @@ func (o *firstOrder) run(ctx context.Context, report func(Progress), prove func(
 		most = math.MaxInt
 	}
 	a.Run(ctx, most, func() chain.Outcome {
-		due := a.Iterations >= next
-		if close := math.Abs(a.Primal-a.Bound)+float64(2*balanceSpread*a.Infeasible) <= o.gap*a.Bound; due || close && a.Iterations >= retry {
+		due := !o.prompt() && a.Iterations >= next
+		if due || o.near() && a.Iterations >= retry {
 			if due {
 				next *= 3
 			}
@@ -139,12 +224,21 @@ func (o *firstOrder) run(ctx context.Context, report func(Progress), prove func(
 			return chain.Converged
 		case a.Iterations >= balanceIterations && (o.gap >= balanceGap || o.frugal):
 			a.Spread = balanceSpread
-		case a.Iterations%firstOrderCount == firstOrderCount-1 && (o.gap < balanceGap || o.p.variables() <= promptVariables) && o.settled():
+		case a.Iterations%firstOrderCount == firstOrderCount-1 && (o.gap < balanceGap || o.prompt()) && o.settled():
 			return chain.Converged
 		}
 		return watch()
 	})
 }
+
+// near reports whether the bounds that a proof would find may be close enough.
+func (o *firstOrder) near() bool {
+	a := o.ascent
+	return math.Abs(a.Primal-a.Bound)+float64(2*balanceSpread*a.Infeasible) <= o.gap*a.Bound || o.flip-a.Bound <= o.gap/2*o.flip
+}
+
+// prompt reports whether a proof takes little time.
+func (o *firstOrder) prompt() bool { return o.p.vars.Len() <= promptVariables }
 
 // settled counts the injections and reports whether they have settled.
 func (o *firstOrder) settled() bool {
@@ -181,19 +275,21 @@ func (o *firstOrder) injections() []injection {
 // with those of the least reduced costs.
 func (o *firstOrder) start() linear.Start {
 	p := o.p
-	start := linear.Start{X: make([]float64, p.variables())}
-	for i, j := range p.order {
-		start.X[j] = o.ascent.Image.X[i] * float64(p.vars.Count[j])
+	start := linear.Start{X: o.masses()}
+	for _, j := range p.Chains.Order {
 		start.Off = append(start.Off, j)
 	}
-	row := func(s injection) int32 { return int32(p.variables()) + p.link[p.order[s.position]] }
+	link, row := make([]int32, p.vars.Len()), int32(p.vars.Len()+p.lat.Len())
+	for i, r := range p.Start {
+		link[r.Above] = row + int32(i)
+	}
 	found := o.injections()
 	slices.SortFunc(found, func(x, y injection) int {
 		return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.position, y.position))
 	})
-	off := make([]bool, len(p.order))
+	off := make([]bool, p.vars.Len())
 	for _, s := range found {
-		start.Off = append(start.Off, row(s))
+		start.Off = append(start.Off, link[p.Chains.Order[s.position]])
 		off[s.position] = true
 	}
 	others := slices.DeleteFunc(o.reducedCosts(), func(s injection) bool { return off[s.position] })
@@ -201,9 +297,18 @@ func (o *firstOrder) start() linear.Start {
 		return cmp.Or(cmp.Compare(x.size, y.size), cmp.Compare(x.position, y.position))
 	})
 	for _, s := range others {
-		start.Spare = append(start.Spare, row(s))
+		start.Spare = append(start.Spare, link[p.Chains.Order[s.position]])
 	}
 	return start
+}
+
+// masses are those of the image, by variable.
+func (o *firstOrder) masses() []float64 {
+	x := make([]float64, o.p.vars.Len())
+	for i, j := range o.p.Chains.Order {
+		x[j] = o.ascent.Image.X[i] * float64(o.p.vars.Count[j])
+	}
+	return x
 }
 
 // reducedCosts lists, for the image's dual and all positions after the first of a chain, by how much an injection there costs more than what it
@@ -221,19 +326,38 @@ func (o *firstOrder) reducedCosts() []injection {
 	return costs
 }
 
-// proposal returns the best dual point so far, and a feasible point near the image.
-func (o *firstOrder) proposal() *proposal {
-	prop := o.p.emptyProposal()
-	for i, y := range o.ascent.Best {
-		prop.Dual[i] = o.p.multiplier(y)
+// sums returns the best multipliers of the orbits' sums so far, in the program's units.
+func (o *firstOrder) sums() []*big.Rat {
+	p := o.p
+	_, unit := p.depthLosses()
+	total := new(big.Int)
+	for _, w := range p.Weight {
+		total.Add(total, w)
 	}
-	for i := range prop.Multiplier {
-		prop.Multiplier[i] = new(big.Rat)
+	unit.Mul(unit, new(big.Rat).SetFrac(total, lattice.Vectors(p.question.N, p.question.K, false)))
+	sums := make([]*big.Rat, 0, p.lat.Len())
+	for i, n := range p.vectors {
+		y := new(big.Rat)
+		if x := o.ascent.Best[i]; !math.IsNaN(x) && !math.IsInf(x, 0) {
+			y.SetFloat64(x)
+		}
+		sums = append(sums, y.Mul(y, unit).Mul(y, new(big.Rat).SetInt(n)))
 	}
-	x := make([]float64, len(o.p.order))
-	for i, j := range o.p.order {
-		x[j] = o.ascent.Image.X[i]
+	return sums
+}
+
+// lead is table.Chains.Lead: it goes on until the bounds are as close as asked or the simplex method has little left to do.
+func (o *firstOrder) lead(ctx context.Context, show func(mass []float64, sums []*big.Rat) bool) (linear.Start, string) {
+	prove := func() bool { return show(o.masses(), o.sums()) }
+	o.run(ctx, o.p.question.Report, prove)
+	if o.proved < o.ascent.Iterations && prove() {
+		return linear.Start{}, ""
 	}
-	prop.Injection = o.p.repaired(x)
-	return prop
+	switch {
+	case ctx.Err() != nil:
+		return linear.Start{}, context.Cause(ctx).Error()
+	case o.frugal:
+		return linear.Start{}, "the first-order method comes no closer, and there is no memory for more; raise the limit of memory"
+	}
+	return o.start(), ""
 }

@@ -25,9 +25,8 @@ var large = []struct {
 func largeProgram(t *testing.T, n, k int, exp string) *program {
 	eps, err := number.ParseExp(exp)
 	require.NoError(t, err)
-	p, err := programOf(context.Background(), n, k, Prior{}, Paper, eps)
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, p.variables(), firstOrderVariables)
+	p := testProgram(t, n, k, Prior{}, Paper, eps)
+	require.GreaterOrEqual(t, p.vars.Len(), firstOrderVariables)
 	return p
 }
 
@@ -56,26 +55,29 @@ func TestBoundsWithinLessMemory(t *testing.T) {
 	assert.Contains(t, a.Undecided, "over the limit of 100 kB")
 }
 
+// led makes a program go through the first-order method.
+func led(p *program, gap *big.Rat) *program {
+	p.Chains.Lead = p.firstOrder(gap).lead
+	return p
+}
+
 func TestFirstOrderAgainstSimplex(t *testing.T) {
 	for _, c := range large {
-		p := largeProgram(t, c.n, c.k, c.exp)
-		var early []solution
-		with, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat), publish: func(s solution) { early = append(early, s) }})
+		var early []*proof
+		with, err := led(largeProgram(t, c.n, c.k, c.exp), new(big.Rat)).solve(t.Context(), new(big.Rat), func(s *proof) { early = append(early, s) })
 		require.NoError(t, err)
-		require.Empty(t, with.undecided)
-		assert.Contains(t, with.solver, "first-order")
-		direct, err := largeProgram(t, c.n, c.k, c.exp).solve(context.Background(), effort{solver: linear.Embedded{}, direct: true, gap: new(big.Rat)})
-		require.NoError(t, err)
-		assert.Equal(t, "embedded", direct.solver)
-		assert.Zero(t, with.lower.Cmp(direct.lower), "%v: %s against %s", c, with.lower, direct.lower)
-		assert.Zero(t, with.upper.Cmp(with.lower))
-		require.NotEmpty(t, early)
+		require.Empty(t, with.Undecided)
+		assert.True(t, with.Led)
+		direct := solution(t, largeProgram(t, c.n, c.k, c.exp), new(big.Rat))
+		assert.False(t, direct.Led)
+		assert.Zero(t, with.Lower.Cmp(direct.Lower), "%v: %s against %s", c, with.Lower, direct.Lower)
+		assert.Zero(t, with.Upper.Cmp(with.Lower))
+		require.Greater(t, len(early), 2)
 		for _, s := range early {
-			assert.LessOrEqual(t, s.lower.Cmp(direct.lower), 0)
-			assert.GreaterOrEqual(t, s.upper.Cmp(direct.lower), 0)
+			assert.LessOrEqual(t, s.Lower.Cmp(direct.Lower), 0)
+			assert.GreaterOrEqual(t, s.Upper.Cmp(direct.Lower), 0)
 		}
-		last := early[len(early)-1]
-		assert.True(t, last.close(big.NewRat(1, 1000)), "%v: the bounds of the first-order method are wide", c)
+		assert.True(t, early[1].Optimum().Within(big.NewRat(1, 1000)), "%v: the bounds of the first-order method are wide", c)
 	}
 }
 
@@ -94,12 +96,11 @@ func TestFirstOrderIsReproducible(t *testing.T) {
 
 // TestFirstOrderReachesTheGapByItself: where the injections have not settled, both bounds go on, to the gap that is asked for.
 func TestFirstOrderReachesTheGapByItself(t *testing.T) {
-	p := newProgram(t, 7, 7, Prior{}, Paper, decimalEps(t, "0.2"))
+	p := testProgram(t, 7, 7, Prior{}, Paper, decimalEps(t, "0.2"))
 	gap := big.NewRat(1, 1e6)
-	s, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: gap})
-	require.NoError(t, err)
-	assert.Equal(t, "first-order", s.solver)
-	assert.True(t, s.close(gap))
+	s := solution(t, led(p, gap), gap)
+	assert.True(t, s.Led && !s.Crossed)
+	assert.True(t, s.Optimum().Within(gap))
 	o := p.firstOrder(gap)
 	o.run(context.Background(), nil, func() bool { return false })
 	assert.Equal(t, float64(balanceSpread), o.ascent.Spread)
@@ -108,9 +109,7 @@ func TestFirstOrderReachesTheGapByItself(t *testing.T) {
 
 // TestFirstOrderBoundsHoldForAnyPoint: the bounds are evaluated, not believed. A spoilt image and dual give wide ones, or none.
 func TestFirstOrderBoundsHoldForAnyPoint(t *testing.T) {
-	p := largeProgram(t, 6, 8, "3/2")
-	exact, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
-	require.NoError(t, err)
+	exact := solution(t, largeProgram(t, 6, 8, "3/2"), new(big.Rat)).Lower
 	spoil := map[string]func(i int, v float64) float64{
 		"shrunk":   func(i int, v float64) float64 { return v * (1 - 1e-3*float64(i%7)) },
 		"constant": func(int, float64) float64 { return 0.25 },
@@ -119,31 +118,40 @@ func TestFirstOrderBoundsHoldForAnyPoint(t *testing.T) {
 		"nothing":  func(int, float64) float64 { return math.NaN() },
 	}
 	for name, f := range spoil {
+		p := largeProgram(t, 6, 8, "3/2")
 		o := p.firstOrder(big.NewRat(1, 1e9))
-		o.run(context.Background(), nil, func() bool { return false })
+		o.run(t.Context(), nil, func() bool { return false })
 		for i, v := range o.ascent.Image.X {
 			o.ascent.Image.X[i] = f(i, v)
 		}
 		for i, v := range o.ascent.Best {
 			o.ascent.Best[i] = f(i, v)
 		}
-		b := p.enclose(o.proposal(), floatPrecision)
-		assert.LessOrEqual(t, b.lower.Cmp(exact.lower), 0, name)
-		if b.upper != nil {
-			assert.GreaterOrEqual(t, b.upper.Cmp(exact.lower), 0, name)
+		p.Chains.Lead = func(_ context.Context, show func([]float64, []*big.Rat) bool) (linear.Start, string) {
+			show(o.masses(), o.sums())
+			return linear.Start{}, "enough"
 		}
+		s, err := p.solve(t.Context(), new(big.Rat), nil)
+		require.NoError(t, err)
+		assert.Equal(t, "enough", s.Undecided)
+		assert.LessOrEqual(t, s.Lower.Cmp(exact), 0, name)
+		assert.GreaterOrEqual(t, s.Upper.Cmp(exact), 0, name)
 	}
 }
 
 // TestStoppedFirstOrderKeepsItsBounds: what was proved before the end is in the answer.
 func TestStoppedFirstOrderKeepsItsBounds(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	p := largeProgram(t, 6, 8, "3/2")
-	s, err := p.solve(ctx, effort{solver: linear.Embedded{}, gap: new(big.Rat), publish: func(solution) { cancel(errors.New("enough")) }})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r := Request{N: 6, K: 8, Epsilon: expEps(t, 3, 2), Method: Enumerated, Mechanisms: pfAndEM(t)[:1], Report: func(p Progress) {
+		if p.Pivots > 500 {
+			cancel(errors.New("enough"))
+		}
+	}}
+	a, err := Ratio(ctx, r)
 	require.NoError(t, err)
-	assert.Equal(t, "enough", s.undecided)
-	require.NotNil(t, s.lower)
-	assert.True(t, s.close(big.NewRat(1, 10)))
+	assert.Equal(t, "enough", a.Undecided)
+	assert.Equal(t, ProofLP, a.Proof)
+	assert.True(t, a.Optimum.Within(big.NewRat(1, 100)), a.Optimum)
 }
 
 // TestSmallEpsilons: as ε falls, permute-and-flip's slack in rows (T), the gain over it and the injections fall like ε^(n-1), while the multipliers grow: the
@@ -153,16 +161,11 @@ func TestSmallEpsilons(t *testing.T) {
 	for _, e := range []string{"0.025", "0.1"} {
 		eps, err := number.ParseEpsilon(e)
 		require.NoError(t, err)
-		p, err := programOf(context.Background(), 7, 6, Prior{}, Paper, eps)
-		require.NoError(t, err)
-		require.GreaterOrEqual(t, p.variables(), firstOrderVariables)
-		s, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: big.NewRat(1, 1e12)})
-		require.NoError(t, err)
-		assert.Empty(t, s.undecided)
-		assert.Less(t, s.pivots, 300, "ε = %s", e)
-		direct, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, direct: true, gap: big.NewRat(1, 1e12)})
-		require.NoError(t, err)
-		assert.LessOrEqual(t, s.lower.Cmp(direct.upper), 0)
-		assert.LessOrEqual(t, direct.lower.Cmp(s.upper), 0)
+		gap := big.NewRat(1, 1e12)
+		s := solution(t, led(testProgram(t, 7, 6, Prior{}, Paper, eps), gap), gap)
+		assert.Less(t, s.Pivots, 300, "ε = %s", e)
+		direct := solution(t, testProgram(t, 7, 6, Prior{}, Paper, eps), gap)
+		assert.LessOrEqual(t, s.Lower.Cmp(direct.Upper), 0)
+		assert.LessOrEqual(t, direct.Lower.Cmp(s.Upper), 0)
 	}
 }

@@ -21,13 +21,10 @@ func flipWithin(n, k int, o Prior, e number.Epsilon, prec uint) number.Interval 
 }
 
 func closedWithin(n, k int, o Prior, e number.Epsilon, prec uint) number.Interval {
-	f := enclosedNumbers{arith.Interval{Prec: prec}}
-	return overBox(context.Background(), f, e.ExpNeg(big.NewRat(1, 1), prec), o.box(), k, func(a, b number.Interval, k int) number.Interval { return closedBound(f, a, b, n, k) })
-}
-
-// programOf enumerates the program of the published question.
-func programOf(ctx context.Context, n, k int, o Prior, level Level, e number.Epsilon) (*program, error) {
-	return enumerate(ctx, &Request{N: n, K: k, Prior: o, Level: level, Epsilon: e})
+	f := arith.Interval{Prec: prec}
+	return overBox(context.Background(), f, e.ExpNeg(big.NewRat(1, 1), prec), o.box(), k, func(a, b number.Interval, k int) number.Interval {
+		return closedBound(f, a, b, n, k, number.Interval.Sign)
+	})
 }
 
 // sizeOf is the number of vectors that a flat prior weighs alike.

@@ -30,24 +30,26 @@ type job struct {
 	early atomic.Pointer[outcome]
 }
 
+// bounds holds a lower and an upper bound on the optimum.
+type bounds struct{ lower, upper *big.Rat }
+
+// close reports whether upper - lower <= gap · upper.
+func (b *bounds) close(gap *big.Rat) bool {
+	width := new(big.Rat).Sub(b.upper, b.lower)
+	return width.Cmp(new(big.Rat).Mul(gap, b.upper)) <= 0
+}
+
 // proved are bounds on the optimum with what they follow from.
 type proved struct {
 	bounds
 	proof string // of the lower bound; empty where nothing is proved
-	// evidence is what a certificate has to hold: a *chainProof, *tableProof or *lumpedProof, nil where theorems are all.
+	// evidence is what a certificate has to hold: a *proof or *lumpedProof, nil where theorems are all.
 	evidence any
 }
 
 func (p *proved) optimum() number.Number { return number.Bounds(p.lower, p.upper) }
 
-// chainProof and lumpedProof are what bounds of the whole program in chain form, and of that over classes of orbits, follow from. Without injections
-// the feasible point is permute-and-flip.
-type chainProof struct {
-	program  *program
-	proposal proposal
-	prec     uint // bits of the evaluation, 0 for exact
-}
-
+// lumpedProof is what bounds from classes of orbits follow from. Without injections the feasible point is permute-and-flip.
 type lumpedProof struct {
 	classes    *lumped.Result
 	injections []product.Injection
@@ -156,7 +158,7 @@ func (j *job) bound(ctx context.Context) error {
 		return nil
 	}
 	err := j.try(ctx, func() (outcome, error) { return j.enumerated(ctx) })
-	if t, ok := j.best.evidence.(*tableProof); ok && j.Delta != nil && t.Undecided == "" {
+	if t, ok := j.best.evidence.(*proof); ok && j.Delta != nil && t.Undecided == "" {
 		j.answer.Price = new(t.price())
 	}
 	return err
@@ -253,10 +255,7 @@ func (j *job) closely() *big.Rat { return new(big.Rat).Mul(j.Gap, big.NewRat(999
 // enumerated solves the whole program, unless permute-and-flip is optimal, which the linear-time test decides where no theorem has: of means on the lattice of step 2Δ, with
 // δ = 0 too.
 func (j *job) enumerated(ctx context.Context) (found outcome, err error) {
-	if j.Worst || j.parts() > 1 || j.Delta != nil && j.Delta.Sign() > 0 {
-		return j.byTables(ctx)
-	}
-	p, err := enumerate(ctx, &j.Request)
+	p, err := newProgram(ctx, &j.Request)
 	if err != nil {
 		if ctx.Err() != nil {
 			return outcome{limit: context.Cause(ctx).Error()}, nil
@@ -264,7 +263,7 @@ func (j *job) enumerated(ctx context.Context) (found outcome, err error) {
 		return found, err
 	}
 	pfOptimal := j.answer.PFOptimal
-	if pfOptimal == nil {
+	if !j.Worst && j.parts() == 1 && (j.Delta == nil || j.Delta.Sign() == 0) && pfOptimal == nil {
 		if optimal, decided := p.flipOptimal(); decided {
 			pfOptimal = &optimal
 		}
@@ -272,25 +271,24 @@ func (j *job) enumerated(ctx context.Context) (found outcome, err error) {
 			return j.flipIsBest(ctx, outcome{pfOptimal: pfOptimal})
 		}
 	}
-	if j.chained() {
-		found, err = j.byChains(ctx, p)
-	} else {
-		found, err = j.byTables(ctx)
+	publish := func(s *proof) { j.early.Store(new(j.found(s))) }
+	if p.Chains != nil {
+		switch {
+		case j.start != nil:
+			p.Basis = j.start
+		case !j.direct() && (j.frugal() || p.vars.Len() >= firstOrderVariables):
+			o := p.firstOrder(j.closely())
+			o.frugal = j.frugal()
+			p.Chains.Lead = o.lead
+		}
 	}
-	found.pfOptimal = pfOptimal
-	return found, err
-}
-
-// byChains solves the whole program in chain form.
-func (j *job) byChains(ctx context.Context, p *program) (outcome, error) {
-	s, err := p.solve(ctx, effort{
-		solver: j.solver, direct: j.direct(), start: j.start, gap: j.closely(), report: j.Report, frugal: j.frugal(),
-		publish: func(s solution) { j.early.Store(new(j.fromChains(p, &s))) },
-	})
+	s, err := p.solve(ctx, j.closely(), publish)
 	if err != nil {
-		return outcome{}, err
+		return found, err
 	}
-	return j.fromChains(p, s), nil
+	found = j.found(s)
+	found.pfOptimal = pfOptimal
+	return found, nil
 }
 
 // flipIsBest takes permute-and-flip's objective for the optimum.
@@ -305,42 +303,24 @@ func (j *job) flipIsBest(ctx context.Context, o outcome) (outcome, error) {
 	return o, err
 }
 
-// fromChains returns what solving the program in chain form has shown.
-func (j *job) fromChains(p *program, s *solution) outcome {
-	o := outcome{solved: solved{s.solver, s.pivots, s.basis}, limit: s.undecided}
-	if s.lower == nil {
-		return o
+// found returns what solving the whole program has shown.
+func (j *job) found(s *proof) outcome {
+	solver := j.solver.Name()
+	switch {
+	case s.Led && !s.Crossed:
+		solver = "first-order"
+	case s.Led:
+		solver = "first-order and embedded"
 	}
-	e := &chainProof{p, *s.proposal, s.prec}
-	o.proved = proved{bounds{new(big.Rat).Mul(s.lower, p.unit), j.known.high}, ProofLP, e}
-	if upper := s.upper; upper != nil {
-		if upper = new(big.Rat).Mul(upper, p.unit); upper.Cmp(o.proved.upper) <= 0 {
-			o.proved.upper = upper
-			return o
-		}
+	o := outcome{solved: solved{solver, s.Pivots, s.Basis}, limit: s.Undecided, proved: proved{bounds{}, ProofLP, s}}
+	o.proved.lower, o.proved.upper = s.optimum().Ends()
+	if j.published() && j.known.high.Cmp(o.proved.upper) < 0 {
+		o.proved.upper, s.flip = j.known.high, true
 	}
-	e.proposal.Injection = nil // permute-and-flip is the better feasible point
-	return o
-}
-
-// byTables solves the program over tables.
-func (j *job) byTables(ctx context.Context) (o outcome, err error) {
-	p, err := newTable(&j.Request)
-	if err != nil {
-		return o, err
-	}
-	s, err := p.solve(ctx, j.closely())
-	if err != nil {
-		return o, err
-	}
-	o.solved, o.limit = solved{solver: j.solver.Name(), pivots: s.Pivots}, s.Undecided
-	x := s.optimum()
-	o.proved = proved{bounds{}, ProofLP, s}
-	o.proved.lower, o.proved.upper = x.Ends()
 	if o.limit == "" && j.Exact && !j.reached(o.proved) {
 		o.limit = "the optimum is not known exactly"
 	}
-	return o, nil
+	return o
 }
 
 // lumped bounds the optimum from classes of orbits, at any level: more rows only raise it.

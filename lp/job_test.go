@@ -96,8 +96,8 @@ func TestAutoRefusesNothingThatLumpingAnswers(t *testing.T) {
 	}
 }
 
-func outcomeOf(low, high int64, proof string) outcome {
-	return outcome{proved: proved{bounds{big.NewRat(low, 10), big.NewRat(high, 10)}, proof, &chainProof{}}, limit: "a limit"}
+func outcomeOf(low, high int64, by string) outcome {
+	return outcome{proved: proved{bounds{big.NewRat(low, 10), big.NewRat(high, 10)}, by, new(proof)}, limit: "a limit"}
 }
 
 // The best bounds of all methods are kept; those of a proof with a certificate only together.

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
 	"optratio/internal/slowtest"
+	"optratio/internal/table"
 	"optratio/lattice"
 	"optratio/number"
 )
@@ -101,15 +101,13 @@ func TestMonotoneImpliesDP(t *testing.T) {
 		for _, ab := range [][2]int64{{6, 5}, {3, 2}, {7, 4}} {
 			e := expEps(t, ab[0], ab[1])
 			z, _ := e.Z()
-			p := newProgram(t, s[0], s[1], Prior{}, Monotone, e)
-			sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
-			require.NoError(t, err)
-			u := point(p, exactNumbers{}, z, sol.proposal.Injection)
+			p := testProgram(t, s[0], s[1], Prior{}, Monotone, e)
+			sol := solution(t, p, new(big.Rat))
 			rows := 0
-			p.Level = DP
-			p.eachCut(func(c cut) bool {
+			p.question.Level = DP
+			p.question.eachRow(table.Lattice{Vars: p.vars, L: 1}, func(r table.Row) bool {
 				rows++
-				return assert.GreaterOrEqual(t, slackOf(p, exactNumbers{}, z, u, c).Sign(), 0, "%v: %+v", s, c)
+				return assert.GreaterOrEqual(t, slack(sol, z, r).Sign(), 0, "%v: %+v", s, r)
 			})
 			assert.Greater(t, rows, 50)
 		}
@@ -120,36 +118,31 @@ func TestMonotoneImpliesDP(t *testing.T) {
 func TestPaperOptimumIsNotPrivate(t *testing.T) {
 	e := expEps(t, 3, 2)
 	z, _ := e.Z()
-	p := newProgram(t, 3, 3, Prior{}, Paper, e)
-	sol, err := p.solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
-	require.NoError(t, err)
-	u := point(p, exactNumbers{}, z, sol.proposal.Injection)
+	p := testProgram(t, 3, 3, Prior{}, Paper, e)
+	sol := solution(t, p, new(big.Rat))
 	broken := 0
 	m := make([]int, 4)
-	p.Level = DP
-	p.eachCut(func(c cut) bool {
-		if slackOf(p, exactNumbers{}, z, u, c).Sign() < 0 {
+	p.question.Level = DP
+	p.question.eachRow(table.Lattice{Vars: p.vars, L: 1}, func(r table.Row) bool {
+		if slack(sol, z, r).Sign() < 0 {
 			broken++
-			x := func(j int32) *big.Rat {
+			for _, j := range []int32{r.Above, r.Below} {
 				p.lat.Unrank(int(p.vars.Orbit[j]), m)
-				return pmfAt(p, exactNumbers{}, u, lattice.Depths(m))[indexOfDepth(m, int(p.vars.Depth[j]))]
+				t.Logf("depths %v, candidate at %d: %s", lattice.Depths(m), p.vars.Depth[j], sol.Table.At(int(j)).RatString())
 			}
-			above := x(c.Above)
-			t.Logf("depths %v, candidate at %d: %s", lattice.Depths(m), p.vars.Depth[c.Above], above.RatString())
-			below := x(c.Below)
-			t.Logf("  neighbor %v, candidate at %d: %s", lattice.Depths(m), p.vars.Depth[c.Below], below.RatString())
 		}
 		return true
 	})
 	assert.Positive(t, broken)
 }
 
-func indexOfDepth(m []int, v int) int {
-	i := 0
-	for u := range v {
-		i += m[u]
+// slack is a row's left side minus its right one at a solution's table.
+func slack(s *proof, z *big.Rat, r table.Row) *big.Rat {
+	below := s.Table.At(int(r.Below))
+	if r.Private {
+		below.Mul(below, z)
 	}
-	return i
+	return below.Sub(s.Table.At(int(r.Above)), below)
 }
 
 // The largest ratio seen against ε-DP mechanisms: permute-and-flip at (5,7) is no more than 0.9 % from the best.

@@ -20,27 +20,27 @@ func TestNearTablesLeadToTheSameOptimum(t *testing.T) {
 		{N: 4, K: 2, Step: 2, Level: DP}, {N: 3, K: 2, Step: 2, Level: Full, Loss: Loss{kind: "square"}}, {N: 3, K: 2, Step: 3, Worst: true, Level: DP},
 	} {
 		q.Epsilon = eps
-		solve := func(near func(p *tableProgram) []float64) *tableProof {
+		solve := func(near func(p *program) []float64) *proof {
 			p, err := newTestTable(q)
 			require.NoError(t, err)
 			require.Nil(t, p.Near, "too small")
 			p.Near = near(p)
-			s, err := p.solve(context.Background(), big.NewRat(1, 1e9))
+			s, err := p.solve(context.Background(), big.NewRat(1, 1e9), nil)
 			require.NoError(t, err)
 			require.Empty(t, s.Undecided)
 			require.True(t, s.exact())
 			return s
 		}
-		cold := solve(func(*tableProgram) []float64 { return nil })
-		warm := solve((*tableProgram).near)
-		odd := solve(func(p *tableProgram) []float64 {
+		cold := solve(func(*program) []float64 { return nil })
+		warm := solve((*program).near)
+		odd := solve(func(p *program) []float64 {
 			x := p.near()
 			for j := range x {
 				x[j] *= 1 + float64(j%3)
 			}
 			return x
 		})
-		for _, s := range []*tableProof{warm, odd} {
+		for _, s := range []*proof{warm, odd} {
 			assert.Equal(t, cold.low().RatString(), s.low().RatString(), "%+v", q)
 		}
 		assert.Less(t, warm.Pivots, cold.Pivots, "%+v", q)

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"sync"
 
-	"optratio/internal/arith"
 	"optratio/internal/decimal"
 	"optratio/internal/linear"
 	"optratio/lattice"
@@ -17,7 +16,7 @@ import (
 // Register makes lp-optimal and lp-extended known to package mechanisms.
 func Register() {
 	registered.Do(func() {
-		mechanisms.Register(&optimal{optima: new(remembered[*optimum])})
+		mechanisms.Register(&optimal{optima: new(remembered[*proof])})
 		mechanisms.Register(Extended(0, 1))
 	})
 }
@@ -28,7 +27,7 @@ var registered sync.Once
 // at hand, k is given, or 0 for the deepest score at hand. Optimal solutions are not unique; this one is the basis that the embedded
 // solver ends with, started from permute-and-flip's. It need not be private: the program states less than that (see Level).
 type optimal struct {
-	optima *remembered[*optimum] // for all mechanisms of the kind
+	optima *remembered[*proof] // for all mechanisms of the kind
 	k      int
 	prior  Prior // a flat one
 	level  Level
@@ -91,14 +90,6 @@ func (r *remembered[T]) get(key string, find func() (T, error)) (T, error) {
 	return x, err
 }
 
-// optimum is a solved program, with its solution's masses by precision.
-type optimum struct {
-	program  *program
-	solution *solution
-	exact    remembered[[]*big.Rat]
-	boxes    remembered[[]number.Interval]
-}
-
 func (o *optimal) Info() mechanisms.Info {
 	return mechanisms.Info{
 		Name:    "lp-optimal",
@@ -126,7 +117,7 @@ func (q *Request) prompt(name string) error {
 }
 
 // place returns the lattice point of an instance: its depths, which must be integers, and the program.
-func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err error) {
+func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *proof, err error) {
 	if err := in.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -154,7 +145,7 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err 
 	if err := q.prompt("lp-optimal"); err != nil {
 		return nil, nil, err
 	}
-	s, err = o.optima.get(fmt.Sprint(q.N, q.K, q.Prior, q.Level, q.Epsilon), func() (*optimum, error) { return optimumOf(ctx, q) })
+	s, err = o.optima.get(fmt.Sprint(q.N, q.K, q.Prior, q.Level, q.Epsilon), func() (*proof, error) { return optimumOf(ctx, q) })
 	return depths, s, err
 }
 
@@ -162,69 +153,52 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *optimum, err 
 var optimalGap = big.NewRat(1, 1e12)
 
 // optimumOf solves the program of a published question. The error is the context's where it ends.
-func optimumOf(ctx context.Context, q *Request) (*optimum, error) {
-	p, err := enumerate(ctx, q)
+func optimumOf(ctx context.Context, q *Request) (*proof, error) {
+	q.solver = linear.Embedded{}
+	p, err := newProgram(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	s := &optimum{program: p, solution: &solution{proposal: &proposal{}}}
-	if q.N == 1 {
-		return s, nil
-	}
-	if s.solution, err = p.solve(ctx, effort{solver: linear.Embedded{}, gap: optimalGap}); err != nil {
-		return nil, err
-	}
+	s, err := p.solve(ctx, optimalGap, nil)
 	switch {
-	case s.solution.undecided != "" && ctx.Err() != nil:
+	case err != nil:
+		return nil, err
+	case s.Undecided != "" && ctx.Err() != nil:
 		return nil, ctx.Err()
-	case s.solution.undecided != "":
-		return nil, fmt.Errorf("%w: lp-optimal: %s", linear.ErrUnsettled, s.solution.undecided)
+	case s.Undecided != "":
+		return nil, fmt.Errorf("%w: lp-optimal: %s", linear.ErrUnsettled, s.Undecided)
 	}
 	return s, nil
 }
 
 func (o *optimal) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
-	z, ok := in.Epsilon.Z()
-	if !ok {
+	if _, ok := in.Epsilon.Z(); !ok {
 		return nil, mechanisms.ErrNotRational
 	}
+	return o.pmf(in)
+}
+
+// pmf reads the candidates' probabilities off one table that satisfies the program's rows and whose objective is within optimalGap of the optimum.
+func (o *optimal) pmf(in *mechanisms.Instance) ([]*big.Rat, error) {
 	depths, s, err := o.place(in)
 	if err != nil {
 		return nil, err
 	}
-	u, err := s.exact.get("", func() ([]*big.Rat, error) {
-		return point(s.program, exactNumbers{}, z, s.solution.proposal.Injection), nil
-	})
-	return pmfAt(s.program, exactNumbers{}, u, depths), err
+	m := lattice.Count(depths, s.program.lat.K())
+	out := make([]*big.Rat, len(depths))
+	for i, v := range depths {
+		out[i] = s.Table.At(s.program.vars.Find(m, v))
+	}
+	return out, nil
 }
 
-// Enclose encloses the probabilities of one point that satisfies the program's rows and whose objective is within 1e-12 of the
-// optimum: the proposal's, mixed with permute-and-flip as upperBound does.
 func (o *optimal) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval, error) {
-	depths, s, err := o.place(in)
-	if err != nil {
-		return nil, err
+	p, err := o.pmf(in)
+	out := make([]number.Interval, len(p))
+	for i, x := range p {
+		out[i] = number.FromRat(x, prec)
 	}
-	f := enclosedNumbers{arith.Interval{Prec: prec}}
-	u, err := s.boxes.get(fmt.Sprint(prec), func() ([]number.Interval, error) { return s.masses(f), nil })
-	return pmfAt(s.program, f, u, depths), err
-}
-
-// masses encloses the point, where z is irrational mixed with permute-and-flip by the weight that the solution's own precision found necessary.
-func (s *optimum) masses(f enclosedNumbers) []number.Interval {
-	p, injection := s.program, s.solution.proposal.Injection
-	at := func(f enclosedNumbers, injection []*big.Rat) []number.Interval {
-		return point(p, f, p.Epsilon.ExpNeg(big.NewRat(1, 1), f.Prec), injection)
-	}
-	u := at(f, injection)
-	if _, rational := p.Epsilon.Z(); rational || s.solution.prec == 0 { // or one candidate
-		return u
-	}
-	own := enclosedNumbers{arith.Interval{Prec: s.solution.prec}}
-	if theta, ok := mixture(p, own, p.Epsilon.ExpNeg(big.NewRat(1, 1), own.Prec), at(own, injection), at(own, nil)); ok && theta.Sign() > 0 {
-		return mixed(f, theta, u, at(f, nil))
-	}
-	return u
+	return out, err
 }
 
 func (o *optimal) Float(in *mechanisms.Instance) ([]float64, error) {
@@ -237,15 +211,4 @@ func (o *optimal) Float(in *mechanisms.Instance) ([]float64, error) {
 		p[i] = x.Near()
 	}
 	return p, nil
-}
-
-// pmfAt reads the candidates' probabilities off the masses: x[m][v] = u/(N(m) m_v).
-func pmfAt[T any](p *program, f ordered[T], u []T, depths []int) []T {
-	m := lattice.Count(depths, p.K)
-	out := make([]T, len(depths))
-	for i, v := range depths {
-		j := p.vars.Find(m, v)
-		out[i] = f.Quo(u[j], f.FromRat(new(big.Rat).SetInt(p.chainWeight(int32(j)))))
-	}
-	return out
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/chain"
 	"optratio/internal/linear"
+	"optratio/lattice"
 	"optratio/number"
 )
 
@@ -25,19 +27,56 @@ func decimalEps(t testing.TB, s string) number.Epsilon {
 	return e
 }
 
-func newProgram(t testing.TB, n, k int, o Prior, l Level, e number.Epsilon) *program {
-	p, err := programOf(context.Background(), n, k, o, l, e)
+func testProgram(t testing.TB, n, k int, o Prior, l Level, e number.Epsilon) *program {
+	p, err := newProgram(context.Background(), &Request{N: n, K: k, Prior: o, Level: l, Epsilon: e, solver: linear.Embedded{}})
 	require.NoError(t, err)
 	return p
 }
 
+// solution solves a program to its end.
+func solution(t testing.TB, p *program, gap *big.Rat) *proof {
+	s, err := p.solve(context.Background(), gap, nil)
+	require.NoError(t, err)
+	require.Empty(t, s.Undecided)
+	return s
+}
+
 // exactOptimum returns the total optimum by the path under test.
 func exactOptimum(t testing.TB, n, k int, o Prior, l Level, e number.Epsilon) *big.Rat {
-	s, err := newProgram(t, n, k, o, l, e).solve(context.Background(), effort{solver: linear.Embedded{}, gap: new(big.Rat)})
-	require.NoError(t, err)
-	require.Empty(t, s.undecided)
-	require.Zero(t, s.lower.Cmp(s.upper))
-	return s.lower
+	s := solution(t, testProgram(t, n, k, o, l, e), new(big.Rat))
+	mean, exact := s.optimum().Rat()
+	require.True(t, exact)
+	return new(big.Rat).Mul(mean, new(big.Rat).SetInt(lattice.Vectors(n, k, o.box())))
+}
+
+// minimal is exact arithmetic with the smaller of two numbers.
+type minimal struct{ exactNumbers }
+
+func (minimal) Min(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) <= 0 {
+		return a
+	}
+	return b
+}
+
+// dualValue is what multipliers of the rows (E), per unit of mass, prove of the total error by a walk along all chains in exact arithmetic.
+func dualValue(p *program, z *big.Rat, y []*big.Rat) *big.Rat {
+	d := chain.NewDual(minimal{}, z, y)
+	start, order := p.vars.Chains()
+	for c := range len(start) - 1 {
+		lambda := new(big.Rat)
+		for i := start[c+1] - 1; i >= start[c]; i-- {
+			j := order[i]
+			orbit := p.vars.Orbit[j]
+			cost := new(big.Rat).Quo(p.weights[orbit], new(big.Rat).SetInt(p.vectors[orbit]))
+			lambda = d.Visit(orbit, cost.Mul(cost, p.question.lossAt(int(p.vars.Depth[j]))), lambda, i == start[c])
+		}
+	}
+	sum := new(big.Rat)
+	for i, least := range d.Least {
+		sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetInt(p.vectors[i]), least))
+	}
+	return sum
 }
 
 // unreduced builds the program over all score vectors straight from the definitions, in
@@ -163,12 +202,10 @@ func solveRational(t testing.TB, r *linear.Rational) *big.Rat {
 	return e.Objective
 }
 
-// evaluate is enclose in exact arithmetic, at a rational z.
-func (p *program) evaluate(prop *proposal, z *big.Rat) bounds {
-	f := exactNumbers{}
-	b := bounds{lower: lowerBound(p, f, z, prop)}
-	if upper, ok := upperBound(p, f, z, prop, point(p, f, z, nil)); ok {
-		b.upper = upper
+// ratFloat returns x as a rational, 0 where it is not finite.
+func ratFloat(x float64) *big.Rat {
+	if r := new(big.Rat).SetFloat64(x); r != nil {
+		return r
 	}
-	return b
+	return new(big.Rat)
 }

@@ -129,7 +129,7 @@ func BenchmarkPeers(b *testing.B) {
 		if c.n*c.k > 36 && c.n != 3 && testing.Short() {
 			continue
 		}
-		p := newProgram(b, c.n, c.k, Prior{}, Paper, decimalEps(b, c.eps))
+		p := testProgram(b, c.n, c.k, Prior{}, Paper, decimalEps(b, c.eps))
 		m := p.model()
 		base := filepath.Join(dir, fmt.Sprintf("%d-%d-%s", c.n, c.k, c.eps))
 		writeMPS(b, base+".mps", m)

@@ -5,204 +5,215 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/arith"
 	"optratio/internal/linear"
+	"optratio/internal/table"
 	"optratio/lattice"
+	"optratio/mechanisms"
 	"optratio/number"
 )
 
-// program is the linear program of the optimal mechanism on Q(n,k), enumerated. Columns are the
-// variables of the lattice in their order; rows are first the (E) rows, one per
-// orbit, then a (P) or (T) row for each variable that is not first on its chain, in the order of the variables, then
-// the cuts in force. cuts are added while the program is solved, where they are violated.
+// maxTabled bounds the variables of programs of other questions than the published one.
+const maxTabled = 2_000_000
+
+// program is a question written out: the orbits of its lattice as the groups of a table, variables as its cells, and the rows between them.
 type program struct {
-	N, K    int
-	Level   Level
-	Epsilon number.Epsilon
-
-	costs
-	cuts []cut  // rows of the level in force
-	flip []ball // permute-and-flip, from flipped
-
-	lat   *lattice.Lattice
-	vars  *lattice.Numbering
-	mass  []*big.Int // N(m) of each orbit
-	link  []int32    // row of each variable's own (P) or (T) row, -1 for the first of a chain
-	chain []int32    // start of each chain in order
-	order []int32    // variables chain by chain
+	*table.Program
+	question *Request
+	lat      *lattice.Lattice
+	vars     *lattice.Numbering
+	unit     *big.Rat   // the program's losses are integers in this unit
+	mass     *big.Rat   // and its weights in this one; 1 with Worst
+	vectors  []*big.Int // N(m) of the orbits
+	weights  []*big.Rat // of the orbits; nil with Worst
 }
 
-// enumerate makes the program of a question about a mean on the lattice of step 2Δ, for as long as the context lasts.
-func enumerate(ctx context.Context, q *Request) (*program, error) {
-	lat, err := lattice.New(q.N, q.K)
+// newProgram writes a question out, for as long as the context lasts.
+func newProgram(ctx context.Context, q *Request) (*program, error) {
+	lat, err := lattice.New(q.N, q.depths())
 	if err != nil {
 		return nil, err
 	}
-	p := &program{N: q.N, K: q.K, Level: q.Level, Epsilon: q.Epsilon, lat: lat, vars: lat.Number()}
-	p.mass = make([]*big.Int, lat.Len())
+	p := &program{question: q, lat: lat, vars: lat.Number(), mass: big.NewRat(1, 1)}
+	rows := table.Lattice{Vars: p.vars, L: q.parts()}
+	t := &table.Program{First: p.vars.First, Worst: q.Worst, Each: kept(func(visit func(table.Row) bool) bool { return q.eachRow(rows, visit) })}
+	p.Program = t
+	if q.Delta != nil {
+		t.Delta, t.Pairs = q.Delta, rows.Pairs
+	}
+	var integers []*big.Int
+	integers, p.unit = arith.Multiples(q.losses())
+	for j := range p.vars.Len() {
+		t.Count = append(t.Count, int64(p.vars.Count[j]))
+		t.Loss = append(t.Loss, integers[p.vars.Depth[j]])
+	}
+	of := q.Prior.weigher(q)
 	for i, m := range lat.All() {
 		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		}
-		p.mass[i] = lattice.Multiplicity(m)
-	}
-	p.costs = p.costsOf(q)
-	p.link = make([]int32, p.vars.Len())
-	row := int32(lat.Len())
-	for j, up := range p.vars.Up {
-		p.link[j] = -1
-		if up >= 0 {
-			p.link[j] = row
-			row++
+		p.vectors = append(p.vectors, lattice.Multiplicity(m))
+		if !q.Worst {
+			w := new(big.Rat).SetInt(p.vectors[i])
+			p.weights = append(p.weights, w.Mul(w, of(m)))
 		}
 	}
-	p.chain, p.order = p.vars.Chains()
+	if !q.Worst {
+		t.Weight, p.mass = arith.Multiples(p.weights)
+	}
+	rows.Worst(func(r table.Row) bool {
+		t.Start = append(t.Start, r)
+		return true
+	})
+	if q.chained() {
+		t.Chains = &table.Chains{Up: p.vars.Up, Interior: p.interior}
+		t.Chains.Start, t.Chains.Order = p.vars.Chains()
+		t.Basis = p.flipBasis()
+		return p, nil
+	}
+	t.Interior = p.interior()
+	if p.vars.Len() >= nearVariables && q.Delta == nil {
+		t.Near = p.near()
+	}
 	return p, nil
 }
 
-// orbits returns the number of (E) rows.
-func (p *program) orbits() int { return p.lat.Len() }
+// eachRow visits all rows of the question.
+//
+// Where scores are 2Δ apart, monotonicity with the paper's rows implies all of DP's, so that Full needs no more than Monotone. Let q' = q + s with s in {0,1}^n
+// after a shift, both in Q(n,k). Where s_r = 1, shift by -1: r stays and the others do not rise, so x_r(q') >= x_r(q) >= z x_r(q). Where
+// s_r = 0 and r is not at the top of q', q'+e_r is in Q(n,k), x_r(q') >= z x_r(q'+e_r) by (P), and x_r(q'+e_r) >= x_r(q), again after a shift by -1.
+// Where s_r = 0 and r is at the top of q', it is at the top of q as well, q-e_r is in Q(n,k), and
+// x_r(q') >= x_r(q-e_r) >= z x_r(q), the others being no higher in q' than in q-e_r after a shift by +1.
+func (q *Request) eachRow(rows table.Lattice, visit func(table.Row) bool) bool {
+	privacy := rows.Worst
+	switch {
+	case q.Delta != nil: // has pairs instead
+		privacy = func(func(table.Row) bool) bool { return true }
+	case q.Level == DP || q.Level == Full && q.parts() > 1:
+		privacy = rows.Neighbors
+	}
+	return privacy(visit) && (!q.Level.monotone() || rows.Monotone(visit))
+}
 
-// variables returns the number of columns.
-func (p *program) variables() int { return p.vars.Len() }
+// keptRows is the number of rows up to which they are kept instead of being found again each time.
+const keptRows = 4_000_000
 
-// links returns the number of (P) and (T) rows.
-func (p *program) links() int { return p.vars.Len() - (len(p.chain) - 1) }
-
-// model returns the program in floating point, at the float64 nearest to z, for
-// solvers: in the variables u/N(m), the probability that a vector of the orbit
-// puts on depth v, and with every row divided by its own orbit's N(m). Bases are
-// those of rational; a proposal undoes the scaling.
-func (p *program) model() *linear.Model {
-	z := p.Epsilon.FloatZ()
-	m := &linear.Model{
-		RowLower: make([]float64, 0, p.orbits()+p.links()),
-		RowUpper: make([]float64, 0, p.orbits()+p.links()),
+// kept returns a visitor that keeps what another one visits, if it is no more than keptRows.
+func kept(each func(visit func(table.Row) bool) bool) func(visit func(table.Row) bool) bool {
+	var rows []table.Row
+	if !each(func(r table.Row) bool {
+		rows = append(rows, r)
+		return len(rows) <= keptRows
+	}) {
+		return each
 	}
-	mass, cost := p.floatMass(), p.floatCosts()
-	for range mass {
-		m.AddRow(1, 1)
-	}
-	for range p.links() {
-		m.AddRow(0, math.Inf(1))
-	}
-	for range p.cuts {
-		m.AddRow(0, math.Inf(1))
-	}
-	p.columns(func(j int, rows []int32, entries []entry) {
-		orbit := p.vars.Orbit[j]
-		m.AddCol(cost(int32(j))*mass[orbit], 0, math.Inf(1), rows, numbers(entries, 1, func(e entry) float64 {
-			if e.cut == nil {
-				return -z * mass[orbit] / mass[p.vars.Orbit[e.down]]
+	return func(visit func(table.Row) bool) bool {
+		for _, r := range rows {
+			if !visit(r) {
+				return false
 			}
-			below := -float64(p.vars.Count[e.cut.Above]) / float64(p.vars.Count[j])
-			if e.cut.Private {
-				below *= z
-			}
-			return below
-		}))
-	})
-	return m
-}
-
-// floatMass returns N(m) of each orbit, rounded.
-func (p *program) floatMass() []float64 {
-	mass := make([]float64, p.orbits())
-	for i, n := range p.mass {
-		mass[i], _ = n.Float64()
-	}
-	return mass
-}
-
-// rational returns the program with exact numbers, at the given rational z.
-func (p *program) rational(z *big.Rat) *linear.Rational {
-	one, zero, minus := big.NewRat(1, 1), new(big.Rat), new(big.Rat).Neg(z)
-	cost := costIn(p, exactNumbers{})
-	r := new(linear.Rational)
-	for _, mass := range p.mass {
-		n := new(big.Rat).SetInt(mass)
-		r.AddRow(n, n)
-	}
-	for range p.links() {
-		r.AddRow(zero, nil)
-	}
-	for range p.cuts {
-		r.AddRow(zero, nil)
-	}
-	p.columns(func(j int, rows []int32, entries []entry) {
-		r.AddCol(cost(int32(j)), zero, nil, rows, numbers(entries, one, func(e entry) *big.Rat {
-			if e.cut == nil {
-				return minus
-			}
-			below := p.weightRatio(*e.cut)
-			if e.cut.Private {
-				below.Mul(below, z)
-			}
-			return below.Neg(below)
-		}))
-	})
-	return r
-}
-
-// entry is a column's entry in a row: 1 where the row bounds the variable from below, and otherwise what the row takes of it to bound another one.
-type entry struct {
-	one  bool
-	down int32 // the variable that is bounded, in a row (P) or (T)
-	cut  *cut  // the row, where it is a cut
-}
-
-// numbers returns the entries as numbers, those that are not 1 as below has it.
-func numbers[T any](entries []entry, one T, below func(e entry) T) []T {
-	values := make([]T, len(entries))
-	for i, e := range entries {
-		if values[i] = one; !e.one {
-			values[i] = below(e)
 		}
-	}
-	return values
-}
-
-// columns visits the columns: column j's rows and its entries there.
-func (p *program) columns(visit func(j int, rows []int32, entries []entry)) {
-	cuts := map[int32][]int{}
-	for i, c := range p.cuts {
-		cuts[c.Above] = append(cuts[c.Above], i)
-		cuts[c.Below] = append(cuts[c.Below], i)
-	}
-	down := p.vars.DownAll()
-	var rows []int32
-	var entries []entry
-	add := func(row int32, e entry) { rows, entries = append(rows, row), append(entries, e) }
-	for j := range p.vars.Len() {
-		rows, entries = rows[:0], entries[:0]
-		add(p.vars.Orbit[j], entry{one: true})
-		if p.link[j] >= 0 {
-			add(p.link[j], entry{one: true})
-		}
-		if d := down[j]; d >= 0 {
-			add(p.link[d], entry{down: d})
-		}
-		for _, i := range cuts[int32(j)] {
-			add(int32(p.orbits()+p.links()+i), entry{one: p.cuts[i].Above == int32(j), cut: &p.cuts[i]})
-		}
-		visit(j, rows, entries)
+		return true
 	}
 }
 
-// permuteAndFlipBasis returns the basis of permute-and-flip: every (E) and (P) row tight, every column
-// and the slacks of (T) rows and cuts basic. It is primal feasible at every ε.
-func (p *program) permuteAndFlipBasis() *linear.Basis {
-	b := &linear.Basis{
-		Col: make([]linear.VarStatus, p.variables()),
-		Row: make([]linear.VarStatus, p.orbits()+p.links()+len(p.cuts)),
-	}
+// flipBasis returns the basis of permute-and-flip: every (E) and (P) row tight, every column and the slacks of (T) rows basic. It is primal feasible at
+// every ε.
+func (p *program) flipBasis() *linear.Basis {
+	b := &linear.Basis{Col: make([]linear.VarStatus, p.vars.Len()), Row: make([]linear.VarStatus, p.lat.Len(), p.lat.Len()+len(p.Start))}
 	for j := range b.Col {
 		b.Col[j] = linear.Basic
-		if p.link[j] >= 0 && p.vars.Depth[j] == 0 {
-			b.Row[p.link[j]] = linear.Basic
-		}
 	}
-	for i := range p.cuts {
-		b.Row[p.orbits()+p.links()+i] = linear.Basic
+	for _, r := range p.Start {
+		var s linear.VarStatus
+		if p.vars.Depth[r.Above] == 0 {
+			s = linear.Basic
+		}
+		b.Row = append(b.Row, s)
 	}
 	return b
+}
+
+// nearVariables is the number of variables from which a program is solved from a table near its optimum.
+const nearVariables = 1000
+
+// near returns a mechanism that is near the optimum: permute-and-flip, or geometric noisy max on lattices of smaller steps. Both satisfy the rows of every
+// level. It returns nil where a probability is too small for a float64.
+func (p *program) near() []float64 {
+	m := mechanisms.PermuteAndFlip()
+	if p.question.parts() > 1 {
+		m, _ = mechanisms.Lookup("geo")
+	}
+	out := make([]float64, p.vars.Len())
+	for i, counts := range p.lat.All() {
+		pmf, err := m.Float(p.question.instance(lattice.Depths(counts)))
+		if err != nil {
+			return nil
+		}
+		r := 0
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			if out[j] = pmf[r]; !(out[j] > 0) {
+				return nil
+			}
+			r += int(p.vars.Count[j])
+		}
+	}
+	return out
+}
+
+// interior returns the exponential mechanism with a weight per step of the lattice half-way between z^{1/L} and 1, rounded: private
+// with a smaller ε and strictly monotone. Where ε is 0, or too small for that to matter, it is the uniform choice.
+func (p *program) interior() []*big.Rat {
+	half := -math.Expm1(-p.question.Epsilon.Float()/float64(p.question.parts())) / 2
+	base := big.NewRat(1, 1)
+	if half > math.Ldexp(1, -200) {
+		bits := 20 - math.Ilogb(half)
+		part := new(big.Rat).SetFloat64(math.Ldexp(math.Floor(math.Ldexp(half, bits)), -bits))
+		base.Sub(base, part)
+	}
+	power := arith.Powers(arith.Rat{}, base, p.lat.K())
+	out := make([]*big.Rat, p.vars.Len())
+	for i := range p.lat.Len() {
+		sum := new(big.Rat)
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			sum.Add(sum, new(big.Rat).Mul(power[p.vars.Depth[j]], big.NewRat(int64(p.vars.Count[j]), 1)))
+		}
+		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
+			out[j] = new(big.Rat).Quo(power[p.vars.Depth[j]], sum)
+		}
+	}
+	return out
+}
+
+// proof is what solving a program has shown.
+type proof struct {
+	*table.Solution
+	program *program
+	flip    bool // permute-and-flip is the table instead
+}
+
+// solve bounds the optimum: exactly where e^ε is rational, to the gap otherwise, or as far as the context lets it. publish, where not nil, takes what is
+// known so far.
+func (p *program) solve(ctx context.Context, gap *big.Rat, publish func(*proof)) (*proof, error) {
+	if publish != nil {
+		p.Publish = func(s table.Solution) { publish(&proof{Solution: &s, program: p}) }
+	}
+	s, err := p.Solve(ctx, p.question.Epsilon, p.question.solver, gap, reported(p.question.Report))
+	if err != nil {
+		return nil, err
+	}
+	return &proof{Solution: s, program: p}, nil
+}
+
+// optimum and price are those of the solution, in units of the loss.
+func (s *proof) optimum() number.Number { return s.Optimum().Mul(number.Exact(s.program.unit)) }
+func (s *proof) price() number.Number   { return s.Price().Mul(number.Exact(s.program.unit)) }
+
+// reported hands a solver's progress on.
+func reported(report func(Progress)) func(linear.Progress) {
+	if report == nil {
+		return nil
+	}
+	return func(p linear.Progress) { report(Progress{p.Pivots, p.Objective}) }
 }

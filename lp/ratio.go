@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"optratio/internal/table"
 	"optratio/lattice"
 	"optratio/number"
 )
@@ -83,18 +84,18 @@ func ratioFrom(ctx context.Context, r Request, start solved) (*Answer, error) {
 // Multipliers visits the multipliers, where a whole program of chains was solved, of its rows (E), by orbit, per unit of the orbit's mass, and of rows x_above >= x_below of
 // monotonicity between variables, in units u_above. Orbits and variables are numbered as package lattice does. It reports whether there are any.
 func (a *Answer) Multipliers(orbit func(i int, y *big.Rat), monotone func(above, below int32, mu *big.Rat)) bool {
-	e, ok := a.evidence.(*chainProof)
-	if !ok {
+	s, ok := a.evidence.(*proof)
+	if !ok || s.Dual.Sums == nil {
 		return false
 	}
-	for i, y := range e.proposal.Dual {
-		orbit(i, y)
+	for i := range s.program.lat.Len() {
+		orbit(i, s.sum(i))
 	}
-	for i, c := range e.proposal.Cuts {
-		if mu := e.proposal.Multiplier[i]; mu != nil && mu.Sign() > 0 && c.Below >= 0 && !c.Private {
-			monotone(c.Above, c.Below, mu)
+	s.cuts(func(r table.Row, mu *big.Rat) {
+		if !r.Private {
+			monotone(r.Above, r.Below, mu)
 		}
-	}
+	})
 	return true
 }
 

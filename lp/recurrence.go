@@ -20,17 +20,17 @@ import (
 // number, in time proportional to the variables. Permute-and-flip is optimal iff every λ >= 0 (research/docs/threshold.md).
 func (p *program) flipOptimal() (optimal, decided bool) {
 	switch {
-	case p.Epsilon.IsZero():
+	case p.question.Epsilon.IsZero():
 		return false, false
-	case p.N == 1:
+	case p.question.N == 1:
 		return true, true
 	}
-	if z, ok := p.Epsilon.Z(); ok {
+	if z, ok := p.question.Epsilon.Z(); ok {
 		s := nonnegative(p, arith.Rat{}, z, func(x *big.Rat) (int, bool) { return x.Sign(), true })
 		return s > 0, true
 	}
 	for prec := uint(128); prec <= 4096; prec *= 2 {
-		s := nonnegative(p, arith.Interval{Prec: prec}, p.Epsilon.ExpNeg(big.NewRat(1, 1), prec), number.Interval.Sign)
+		s := nonnegative(p, arith.Interval{Prec: prec}, p.question.Epsilon.ExpNeg(big.NewRat(1, 1), prec), number.Interval.Sign)
 		if s != 0 {
 			return s > 0, true
 		}
@@ -40,8 +40,19 @@ func (p *program) flipOptimal() (optimal, decided bool) {
 
 // nonnegative reports whether all multipliers λ are >= 0 (1) or some is negative (-1); 0 where the arithmetic cannot tell.
 func nonnegative[T any](p *program, f arith.Field[T], z T, sign func(T) (int, bool)) int {
-	vars, cost := p.vars, costIn(p, f)
-	tops := make([][]int, p.N+1)
+	vars, of := p.vars, p.question.Prior.weigher(p.question)
+	var losses []T
+	for _, c := range p.question.losses() {
+		losses = append(losses, f.FromRat(c))
+	}
+	cost := make([]T, 0, vars.Len())
+	for i, m := range p.lat.All() {
+		weight := f.FromRat(of(m))
+		for j := vars.First[i]; j < vars.First[i+1]; j++ {
+			cost = append(cost, f.Mul(weight, losses[vars.Depth[j]]))
+		}
+	}
+	tops := make([][]int, p.question.N+1)
 	for i, m := range p.lat.All() {
 		tops[m[0]] = append(tops[m[0]], i)
 	}
@@ -60,7 +71,7 @@ func nonnegative[T any](p *program, f arith.Field[T], z T, sign func(T) (int, bo
 		// Sinking a candidate leads to a later orbit, so that the later ones come first.
 		for i := len(orbits) - 1; i >= 0; i-- {
 			for j := vars.First[orbits[i]] + 1; j < vars.First[orbits[i]+1]; j++ {
-				x := cost(j)
+				x := cost[j]
 				if down[j] >= 0 {
 					x = f.Add(x, f.Mul(z, lambda[down[j]]))
 				}

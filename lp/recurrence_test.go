@@ -16,7 +16,7 @@ import (
 // chains returns a question's program in chain form.
 func chains(t *testing.T, q Request) *program {
 	t.Helper()
-	p, err := enumerate(t.Context(), &q)
+	p, err := newProgram(t.Context(), &q)
 	require.NoError(t, err)
 	return p
 }
@@ -64,7 +64,7 @@ func TestRecurrenceAgainstThePrograms(t *testing.T) {
 		require.NoError(t, err)
 		optimal, decided := chains(t, q).flipOptimal()
 		require.True(t, decided)
-		s, err := p.solve(context.Background(), big.NewRat(1, 1e9))
+		s, err := p.solve(context.Background(), big.NewRat(1, 1e9), nil)
 		require.NoError(t, err)
 		require.Empty(t, s.Undecided)
 		optimum := enclosureOf(s.optimum())

@@ -42,19 +42,19 @@ func enclosureOf(x number.Number) enclosure {
 
 func (e enclosure) Exact() bool { return e.Low.Cmp(e.High) == 0 }
 
-func (s *tableProof) low() *big.Rat     { return enclosureOf(s.optimum()).Low }
-func (s *tableProof) high() *big.Rat    { return enclosureOf(s.optimum()).High }
-func (s *tableProof) exact() bool       { return s.optimum().IsExact() }
-func (s *tableProof) priced() enclosure { return enclosureOf(s.price()) }
+func (s *proof) low() *big.Rat     { return enclosureOf(s.optimum()).Low }
+func (s *proof) high() *big.Rat    { return enclosureOf(s.optimum()).High }
+func (s *proof) exact() bool       { return s.optimum().IsExact() }
+func (s *proof) priced() enclosure { return enclosureOf(s.price()) }
 
 // newTestTable writes a question out as a program over tables, with the embedded solver.
-func newTestTable(q Request) (*tableProgram, error) {
+func newTestTable(q Request) (*program, error) {
 	q.solver = linear.Embedded{}
-	return newTable(&q)
+	return newProgram(context.Background(), &q)
 }
 
 // rated returns a mechanism's objective, from its probabilities on the lattice.
-func rated(p *tableProgram, m mechanisms.Mechanism, prec uint) (enclosure, error) {
+func rated(p *program, m mechanisms.Mechanism, prec uint) (enclosure, error) {
 	lat, err := lattice.New(p.question.N, p.question.depths())
 	if err != nil {
 		return enclosure{}, err
@@ -64,7 +64,7 @@ func rated(p *tableProgram, m mechanisms.Mechanism, prec uint) (enclosure, error
 }
 
 // eachVector visits the orbits of the lattice as depths, with each candidate's probability in the table of a solution.
-func (s *tableProof) eachVector(visit func(depths []int, pmf []*big.Rat)) {
+func (s *proof) eachVector(visit func(depths []int, pmf []*big.Rat)) {
 	vars := s.program.vars
 	for i, m := range s.program.lat.All() {
 		var pmf []*big.Rat
@@ -90,18 +90,18 @@ func eachTestRow(q Request, visit func(above, below int, private bool)) {
 }
 
 // solve returns a question's optimum, known to 1e-9.
-func solve(t *testing.T, q Request) (*tableProgram, enclosure) {
+func solve(t *testing.T, q Request) (*program, enclosure) {
 	t.Helper()
 	p, err := newTestTable(q)
 	require.NoError(t, err)
-	s, err := p.solve(context.Background(), big.NewRat(1, 1e9))
+	s, err := p.solve(context.Background(), big.NewRat(1, 1e9), nil)
 	require.NoError(t, err)
 	require.Empty(t, s.Undecided)
 	return p, enclosureOf(s.optimum())
 }
 
 // ratio returns a mechanism's objective over the optimum, in floating point.
-func ratio(t *testing.T, p *tableProgram, optimum enclosure, name string) float64 {
+func ratio(t *testing.T, p *program, optimum enclosure, name string) float64 {
 	t.Helper()
 	m, err := mechanisms.Lookup(name)
 	require.NoError(t, err)
@@ -240,16 +240,19 @@ func TestRowsFromTheirDefinitions(t *testing.T) {
 			}
 		}
 		gotPrivate, gotMonotone := map[[2]int]bool{}, map[[2]int]bool{}
-		eachTestRow(q, func(above, below int, isPrivate bool) {
-			if above == below {
-				return
-			}
-			if isPrivate {
-				gotPrivate[[2]int{above, below}] = true
-			} else {
-				gotMonotone[[2]int{above, below}] = true
-			}
-		})
+		for _, level := range []Level{DP, Full} {
+			q.Level = level
+			eachTestRow(q, func(above, below int, isPrivate bool) {
+				row := [2]int{above, below}
+				switch {
+				case above == below:
+				case !isPrivate:
+					gotMonotone[row] = true
+				default:
+					gotPrivate[row] = true
+				}
+			})
+		}
 		name := fmt.Sprint(c)
 		assert.Equal(t, private, gotPrivate, name)
 		// Single steps generate the monotone rows: none is wrong, and their closure is all of them.

@@ -49,7 +49,7 @@ func TestTheoremsAgreeWithPrograms(t *testing.T) {
 			width := new(big.Rat).Sub(got.High, got.Low)
 			assert.Negative(t, width.Cmp(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 200))), name)
 		}
-		s, err := p.solve(context.Background(), big.NewRat(1, 1e9))
+		s, err := p.solve(context.Background(), big.NewRat(1, 1e9), nil)
 		require.NoError(t, err)
 		require.True(t, s.exact(), name)
 		assert.LessOrEqual(t, c.low.Cmp(s.low()), 0, name)

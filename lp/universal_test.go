@@ -63,16 +63,17 @@ func randomUniversal(t *testing.T, r *rand.Rand) *universalCase {
 
 // worth returns what a dual point y proves by a walk along all chains, and what it would prove if it were feasible, Σ N(m) y(m).
 func (c *universalCase) worth(t *testing.T, y func(depths []int) *big.Rat) (proved, claimed *big.Rat) {
-	p := newProgram(t, c.n, c.k, Prior{}, Paper, c.e)
-	prop, m := &proposal{}, make([]int, c.k+1)
+	p := testProgram(t, c.n, c.k, Prior{}, Paper, c.e)
+	var dual []*big.Rat
+	m := make([]int, c.k+1)
 	claimed = new(big.Rat)
-	for i := range p.orbits() {
+	for i := range p.lat.Len() {
 		p.lat.Unrank(i, m)
 		v := y(lattice.Depths(m))
-		prop.Dual = append(prop.Dual, v)
+		dual = append(dual, v)
 		claimed.Add(claimed, times(v, new(big.Rat).SetInt(lattice.Multiplicity(m))))
 	}
-	return lowerBound(p, exactNumbers{}, c.z, prop), claimed
+	return dualValue(p, c.z, dual), claimed
 }
 
 // deepest is Theorem 1's dual point.

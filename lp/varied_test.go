@@ -79,9 +79,9 @@ func TestChainsAgreeWithTheTable(t *testing.T) {
 			for _, e := range []string{"5/4", "3"} {
 				r.Level, r.Method = level, Enumerated
 				got := answered(t, e, r)
-				p, err := newTable(&got.Request)
+				p, err := newProgram(context.Background(), &got.Request)
 				require.NoError(t, err)
-				want, err := p.solve(context.Background(), new(big.Rat))
+				want, err := p.solve(context.Background(), new(big.Rat), nil)
 				require.NoError(t, err)
 				require.True(t, got.Optimum.IsExact())
 				require.True(t, want.optimum().IsExact())
@@ -313,7 +313,7 @@ func TestSpelledOutIsThePlainQuestion(t *testing.T) {
 		r.Prior, r.Step, r.Loss = spelled, 1, Loss{}
 		assert.True(t, r.published())
 		got := answered(t, "3/2", r)
-		assert.Equal(t, want.evidence.(*chainProof).proposal, got.evidence.(*chainProof).proposal)
+		assert.Equal(t, want.evidence.(*proof).Dual, got.evidence.(*proof).Dual)
 		assert.Equal(t, want.Mechanisms, got.Mechanisms)
 		assert.Equal(t, want.Pivots, got.Pivots)
 	}

@@ -94,7 +94,7 @@ func TestHardlyAnyNoiseWithoutDelta(t *testing.T) {
 	} {
 		p, err := newTestTable(q)
 		require.NoError(t, err)
-		s, err := p.solve(context.Background(), big.NewRat(1, 1e9))
+		s, err := p.solve(context.Background(), big.NewRat(1, 1e9), nil)
 		require.NoError(t, err)
 		require.Empty(t, s.Undecided)
 		assert.Positive(t, s.low().Sign())

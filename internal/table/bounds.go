@@ -13,6 +13,12 @@ import (
 type proposal struct {
 	x *linear.Fractions // a value for each cell: Count times the probability of one candidate
 	y *linear.Fractions // with Worst a value for each group's loss row, then one for each generated row
+	// Where rows make chains: the multipliers of the groups' sums, in units of 1/y.Den, whether x and y are to be fitted to the chains, and how
+	// far x may be off: by spare, and by 2^-(noise+sharp) of each value.
+	sums  []*big.Int
+	rough bool
+	spare *big.Int
+	sharp uint
 }
 
 // proposalBits is the binary precision at which floating-point solutions are read.
@@ -32,9 +38,18 @@ func dyadic(xs []float64) *linear.Fractions {
 
 // read takes a proposal from a solution of the whole program.
 func (p *Program) read(x, y *linear.Fractions) *proposal {
+	if p.shift > 0 {
+		scaled := make([]*big.Int, len(y.Num))
+		for i, n := range y.Num {
+			scaled[i] = new(big.Int).Lsh(n, p.shift)
+		}
+		y = &linear.Fractions{Num: scaled, Den: y.Den}
+	}
 	return &proposal{
-		&linear.Fractions{Num: x.Num[:p.cells()], Den: x.Den},
-		&linear.Fractions{Num: y.Num[p.groups():], Den: y.Den},
+		x:     &linear.Fractions{Num: x.Num[:p.cells()], Den: x.Den},
+		y:     &linear.Fractions{Num: y.Num[p.groups():], Den: y.Den},
+		sums:  y.Num[:p.groups()],
+		spare: new(big.Int),
 	}
 }
 
@@ -52,11 +67,12 @@ type Dual struct {
 	Rows       []Cut
 	Multiplier []*big.Int // of each row, in units of 1/Den, where its first part's cell Above stands for a mass: see Nu
 	Den        *big.Int
+	Sums       []*big.Int // of the groups' sums, in units of 1/Den, as they were proposed: the bound does without
 }
 
 // dual keeps the multipliers that are positive.
 func (p *Program) dual(prop *proposal) *Dual {
-	d := &Dual{Den: prop.y.Den, Weight: make([]*big.Int, p.groups())}
+	d := &Dual{Den: prop.y.Den, Weight: make([]*big.Int, p.groups()), Sums: prop.sums}
 	mu := prop.y.Num
 	for g := range d.Weight {
 		if p.Worst {
@@ -122,47 +138,47 @@ func (p *Program) lowerBound(d *Dual, z factors) *big.Rat {
 	}
 	// reduced_j is the bracket times Count_j, times the denominators of the multipliers and of all z.
 	reduced := make([]*big.Int, p.cells())
-	var term big.Int
+	var term, each big.Int
 	den := arith.CommonDenominator(z)
 	num := make([]*big.Int, len(z))
 	for i, x := range z {
 		num[i] = new(big.Int).Mul(x.Num(), term.Quo(den, x.Denom()))
 	}
 	for j := range reduced {
-		c := new(big.Int).Mul(d.Weight[p.of[j]], p.Loss[j])
-		c.Mul(c, term.SetInt64(p.Count[j]))
-		reduced[j] = c.Mul(c, den)
+		term.Mul(d.Weight[p.of[j]], p.Loss[j])
+		reduced[j] = new(big.Int).Mul(term.Mul(&term, each.SetInt64(p.Count[j])), den)
 	}
-	var each big.Int
 	for i, r := range d.Rows {
-		nu := p.nu(d, i)
 		rho := den
 		if r.Private {
 			rho = num[r.Parts[0].Distance]
 		}
 		for _, q := range r.Parts {
-			each.Mul(nu, term.SetInt64(q.Candidates))
+			each.Mul(d.Multiplier[i], each.SetInt64(p.unit(&r)))
+			each.Mul(&each, term.SetInt64(q.Candidates))
 			reduced[q.Above].Sub(reduced[q.Above], term.Mul(&each, den))
 			reduced[q.Below].Add(reduced[q.Below], term.Mul(&each, rho))
 		}
 	}
-	sum := new(big.Rat)
+	sum, least := new(big.Int), new(big.Int)
 	for g := range p.groups() {
-		var least *big.Rat
+		some := false // the interior table sums to 1, so that some cell need not be 0
 		for j := p.First[g]; j < p.First[g+1]; j++ {
 			if p.isZero(j) {
 				continue
 			}
-			c := new(big.Rat).SetFrac(reduced[j], big.NewInt(p.Count[j]))
-			if least == nil || c.Cmp(least) < 0 {
-				least = c
+			if term.Mul(reduced[j], each.Quo(p.common, each.SetInt64(p.Count[j]))); !some || term.Cmp(least) < 0 {
+				least.Set(&term)
+				some = true
 			}
 		}
-		sum.Add(sum, least) // the interior table sums to 1, so that some cell need not be 0
+		sum.Add(sum, least)
 	}
-	bound := sum.Quo(sum, new(big.Rat).SetInt(term.Mul(total, den)))
 	// the rows' multipliers are in units of 1/Den, and so are the weights
-	bound.Sub(bound, new(big.Rat).Mul(p.price(d, z), p.Delta))
+	bound := new(big.Rat).SetFrac(sum, den.Mul(den, total).Mul(den, p.common))
+	if p.Delta.Sign() > 0 {
+		bound.Sub(bound, new(big.Rat).Mul(p.price(d, z), p.Delta))
+	}
 	if bound.Sign() < 0 {
 		bound.SetInt64(0) // losses are not negative
 	}
@@ -221,27 +237,20 @@ func (p *Program) feasible(prop *proposal, z factors) *Table {
 	for g := range p.groups() {
 		if !t.fill(g, prop) {
 			t.theta.SetInt64(1) // far from a table: the interior one alone
+			p.inner(z)
 			return t
 		}
 	}
 	share := p.shares(t.x.Num)
-	// times the denominator and the numerator of each z
-	above, below := make([][]*big.Int, len(z)), make([][]*big.Int, len(z))
-	for d, z := range z {
-		above[d], below[d] = make([]*big.Int, p.cells()), make([]*big.Int, p.cells())
-		for j, x := range share {
-			above[d][j], below[d][j] = new(big.Int).Mul(x, z.Denom()), new(big.Int).Mul(x, z.Num())
-		}
-	}
+	var above, below big.Int
 	p.Each(func(r Row) bool {
-		if !r.Private && share[r.Above].Cmp(share[r.Below]) >= 0 || r.Private && above[r.Distance][r.Above].Cmp(below[r.Distance][r.Below]) >= 0 {
+		rho := z.of(r.Private, r.Distance)
+		if above.Mul(share[r.Above], rho.Denom()).Cmp(below.Mul(share[r.Below], rho.Num())) >= 0 {
 			return true
 		}
+		p.inner(z)
 		slack := func(a, b *big.Rat) *big.Rat {
-			b = new(big.Rat).Set(b)
-			if r.Private {
-				b.Mul(b, z[r.Distance])
-			}
+			b = new(big.Rat).Mul(b, rho)
 			return b.Sub(a, b)
 		}
 		s := slack(new(big.Rat).Quo(t.x.Rat(int(r.Above)), new(big.Rat).SetInt64(p.Count[r.Above])),

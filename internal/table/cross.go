@@ -14,27 +14,33 @@ const (
 	closeRow = 0.02
 )
 
-// cross makes the near table a basis that is optimal for the rows in force, to which those come that it leaves little slack. Variables that are off their
-// bounds at the table are basic; linear.Embedded.Crossover says how.
-func (p *Program) cross(ctx context.Context, g *linear.Growing, z factors, report func(linear.Progress)) error {
+// near puts rows in force that the near table leaves little slack, unless the context ends.
+func (p *Program) near(ctx context.Context, z factors) bool {
 	private := z.floats()
-	slack := func(r Row) float64 {
-		below := p.Near[r.Below]
-		if r.Private {
-			below *= private[r.Distance]
-		}
-		return (p.Near[r.Above] - below) / p.Near[r.Above]
-	}
-	if !p.Each(func(r Row) bool {
-		if slack(r) <= closeRow {
+	return p.Each(func(r Row) bool {
+		if p.nearSlack(r, private) <= closeRow {
 			p.add(r)
 		}
 		return ctx.Err() == nil
-	}) {
-		return nil
+	})
+}
+
+// nearSlack is a row's at the near table, relative to the entry above.
+func (p *Program) nearSlack(r Row, private []float64) float64 {
+	below := p.Near[r.Below]
+	if r.Private {
+		below *= private[r.Distance]
 	}
-	m := p.rational(z).Model()
-	start := linear.Start{X: make([]float64, m.Cols())}
+	return (p.Near[r.Above] - below) / p.Near[r.Above]
+}
+
+// nearStart is where the simplex method goes on from the near table: variables that are off their bounds there are basic; linear.Embedded.Crossover says how.
+func (p *Program) nearStart(z factors) linear.Start {
+	cols := p.cells()
+	if p.Worst {
+		cols++
+	}
+	start := linear.Start{X: make([]float64, cols)}
 	place := func(v int, off bool) {
 		if off {
 			start.Off = append(start.Off, int32(v))
@@ -54,16 +60,13 @@ func (p *Program) cross(ctx context.Context, g *linear.Growing, z factors, repor
 		start.X[p.cells()] = most
 		place(p.cells(), true)
 		for i, loss := range losses {
-			place(m.Cols()+p.groups()+i, loss < most*(1-tight))
+			place(cols+p.groups()+i, loss < most*(1-tight))
 		}
 	}
+	private := z.floats()
 	for i, c := range p.rows {
 		q := c.Parts[0]
-		place(m.Cols()+p.fixed()+i, slack(Row{q.Above, q.Below, c.Private, q.Distance}) > tight)
+		place(cols+p.fixed()+i, p.nearSlack(Row{q.Above, q.Below, c.Private, q.Distance}, private) > tight)
 	}
-	result, err := linear.Embedded{}.Crossover(ctx, m, start, report)
-	if err == nil && result.Outcome == linear.Optimal {
-		g.Basis, g.Pivots = result.Basis, result.Pivots
-	}
-	return err
+	return start
 }

@@ -85,12 +85,17 @@ type Program struct {
 	Zero []bool
 	Same []int32
 	// Interior is a table, in probabilities of one candidate, that satisfies every row at the z at hand, strictly where
-	// that is possible.
+	// that is possible. With Chains it may be left out.
 	Interior []*big.Rat
 
 	// Near, where not nil, is a table near the optimum that satisfies every row, in rounded probabilities of one candidate, none of them 0: without
 	// Pairs, solving starts from there.
 	Near []float64
+	// Chains, where not nil, says that the rows Start make chains. Basis is then where the simplex method starts, with the rows Start.
+	Chains *Chains
+	Basis  *linear.Basis
+	// Publish, where not nil, takes what is known so far, whenever a bound was evaluated.
+	Publish func(Solution)
 
 	rows []Cut
 	have map[string]bool // cuts in force by their keys
@@ -99,7 +104,11 @@ type Program struct {
 	// common is the least common multiple of all counts, total the sum of the weights.
 	common, total *big.Int
 	interior      []*big.Rat // what inside returns
+	shift         uint       // costs of rational are divided by 2^shift
 }
+
+// maxCostBits keeps costs within the exponents of float64.
+const maxCostBits = 900
 
 // ErrProgram is wrapped by errors about a malformed program.
 var ErrProgram = errors.New("malformed table program")
@@ -107,7 +116,7 @@ var ErrProgram = errors.New("malformed table program")
 // check reports the first inconsistency, and prepares the program.
 func (p *Program) check() error {
 	cells := len(p.Count)
-	if len(p.First) < 2 || p.First[0] != 0 || int(p.First[len(p.First)-1]) != cells || len(p.Loss) != cells || len(p.Interior) != cells {
+	if len(p.First) < 2 || p.First[0] != 0 || int(p.First[len(p.First)-1]) != cells || len(p.Loss) != cells || len(p.Interior) != cells && p.Chains == nil {
 		return fmt.Errorf("%w: %d cells, %d losses, %d probabilities inside", ErrProgram, cells, len(p.Loss), len(p.Interior))
 	}
 	p.of, p.common = make([]int32, cells), big.NewInt(1)
@@ -126,6 +135,10 @@ func (p *Program) check() error {
 	}
 	if p.Delta == nil || p.Delta.Sign() < 0 {
 		return fmt.Errorf("%w: no δ >= 0", ErrProgram)
+	}
+	p.shift = 0
+	if most := slices.MaxFunc(p.Loss, (*big.Int).Cmp); !p.Worst {
+		p.shift = uint(max(0, p.total.BitLen()+most.BitLen()-maxCostBits))
 	}
 	p.rows, p.have, p.held = nil, map[string]bool{}, map[Row]bool{}
 	for _, r := range p.Start {
@@ -295,6 +308,22 @@ type entry struct {
 func (p *Program) entries(out *linear.Rational, z factors) [][]entry {
 	entries := make([][]entry, p.cells())
 	slack := p.slack(z)
+	type times struct {
+		candidates, unit, count int64
+		distance                int32 // -1 for 1
+	}
+	known := map[times]*big.Rat{} // shared between entries
+	value := func(t times) *big.Rat {
+		x := known[t]
+		if x == nil {
+			x = big.NewRat(t.unit, t.count)
+			if x.Mul(x, big.NewRat(t.candidates, 1)); t.distance >= 0 {
+				x.Mul(x, z[t.distance])
+			}
+			known[t] = x
+		}
+		return x
+	}
 	for _, r := range p.rows {
 		unit, least := p.unit(&r), new(big.Rat)
 		distance := r.Parts[0].Distance
@@ -302,21 +331,20 @@ func (p *Program) entries(out *linear.Rational, z factors) [][]entry {
 			least = new(big.Rat).Mul(slack[distance], big.NewRat(-unit, 1))
 		}
 		i := int32(out.AddRow(least, nil))
-		put := func(j int32, x *big.Rat) { // a cell may belong to several parts
-			x.Mul(x, big.NewRat(unit, p.Count[j]))
+		put := func(j int32, candidates int64, distance int32) { // a cell may belong to several parts
+			x := value(times{candidates, unit, p.Count[j], distance})
 			if es := entries[j]; len(es) > 0 && es[len(es)-1].row == i {
-				es[len(es)-1].value.Add(es[len(es)-1].value, x)
+				es[len(es)-1].value = new(big.Rat).Add(es[len(es)-1].value, x)
 				return
 			}
 			entries[j] = append(entries[j], entry{i, x})
 		}
+		if !r.Private {
+			distance = -1
+		}
 		for _, q := range r.Parts {
-			put(q.Above, big.NewRat(q.Candidates, 1))
-			x := big.NewRat(-q.Candidates, 1)
-			if r.Private {
-				x.Mul(x, z[distance])
-			}
-			put(q.Below, x)
+			put(q.Above, q.Candidates, -1)
+			put(q.Below, -q.Candidates, distance)
 		}
 	}
 	return entries
@@ -340,6 +368,9 @@ func (p *Program) rational(z factors) *linear.Rational {
 		index, value := []int32{g}, []*big.Rat{one}
 		if !p.Worst {
 			cost = loss.Mul(loss, new(big.Rat).SetInt(p.Weight[g]))
+			if p.shift > 0 {
+				cost.Quo(cost, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), p.shift)))
+			}
 		} else if loss.Sign() != 0 {
 			index, value = append(index, int32(p.groups())+g), append(value, loss.Neg(loss))
 		}

@@ -21,6 +21,8 @@ const (
 	rowRounds = 500
 	// maxShift bounds the precision, in bits, at which a basis is solved for an irrational z.
 	maxShift = 1 << 14
+	// promptCells is the size up to which bounds are evaluated after the context has ended.
+	promptCells = 150_000
 )
 
 // Solution is what solving a program has shown: Lower <= optimum <= Upper, the dual that Lower follows from, and the
@@ -29,9 +31,11 @@ type Solution struct {
 	Lower, Upper *big.Rat
 	Dual         *Dual
 	Table        *Table
-	Rows         int    // generated
-	Pivots       int    // of the floating-point solver
-	Undecided    string // which limit was met before the answer was as good as asked; empty where it was
+	Rows         int           // generated
+	Pivots       int           // of the floating-point solver
+	Undecided    string        // which limit was met before the answer was as good as asked; empty where it was
+	Basis        *linear.Basis // the last one, nil where there was none
+	Led, Crossed bool          // whether Chains.Lead went before, and whether the simplex method went on from there
 
 	low, high factors // enclose the factors z: Lower holds for all that are no less than low, the table satisfies the rows at all that are no more than high
 }
@@ -48,13 +52,20 @@ func (s *Solution) Price() number.Number {
 
 // take keeps what a proposal shows beyond what is known.
 func (s *Solution) take(p *Program, prop *proposal, low, high factors) {
+	if p.Chains != nil && prop.rough {
+		p.follow(prop, high[0])
+		p.priced(prop, low[0])
+	}
 	d := p.dual(prop)
-	if b := p.lowerBound(d, low); b != nil && (s.Lower == nil || b.Cmp(s.Lower) > 0) {
+	if b := p.lowerBound(d, low); b != nil && (s.Lower == nil || b.Cmp(s.Lower) >= 0) {
 		s.Lower, s.Dual, s.low = b, d, low
 	}
 	t := p.feasible(prop, high)
-	if v := t.Value(); s.Upper == nil || v.Cmp(s.Upper) < 0 {
+	if v := t.Value(); s.Upper == nil || v.Cmp(s.Upper) <= 0 {
 		s.Upper, s.Table, s.high = v, t, high
+	}
+	if p.Publish != nil {
+		p.Publish(*s)
 	}
 }
 
@@ -75,7 +86,7 @@ func (p *Program) Prove(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big.R
 		multiplier = append(multiplier, new(big.Rat).Quo(nu[i], new(big.Rat).SetInt64(p.unit(&cuts[i]))))
 	}
 	out := &Solution{Rows: len(cuts)}
-	out.take(p, &proposal{linear.NewFractions(mass), linear.NewFractions(multiplier)}, low, high)
+	out.take(p, &proposal{x: linear.NewFractions(mass), y: linear.NewFractions(multiplier)}, low, high)
 	return out, nil
 }
 
@@ -131,27 +142,38 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 	if len(moderate) > 0 {
 		z = moderate[0]
 	}
-	g := &linear.Growing{Solver: solver, Rounds: rowRounds, Report: report}
+	g := &linear.Growing{Solver: solver, Basis: p.Basis, Rounds: rowRounds, Report: report}
+	defer func() { s.Basis, s.Pivots = g.Basis, g.Pivots }()
 	var broken error // what ended the search for violated rows
-	model := func() *linear.Model { return p.rational(z).Model() }
-	if p.Near != nil && p.Pairs == nil && len(moderate) == 0 {
-		if err := p.cross(ctx, g, z, report); err != nil {
+	var last *linear.Model
+	model := func() *linear.Model {
+		if last == nil || last.Rows() != p.fixed()+len(p.rows) {
+			last = p.rational(z).Model()
+		}
+		return last
+	}
+	enough := func() bool { return !low.equal(high) && s.Optimum().Within(gap) }
+	if len(moderate) == 0 {
+		if done, err := p.lead(ctx, g, s, z, model, enough); done || err != nil {
 			return err
 		}
 	}
+	algorithm := linear.Auto
+	if g.Basis != nil {
+		algorithm = linear.Primal
+	}
 	float := func(tolerance float64) (*linear.Result, error) {
-		result, err := g.Float(ctx, linear.Auto, model, func(x []float64) (added int) {
+		result, err := g.Float(ctx, algorithm, model, func(x []float64) (added int) {
 			added, broken = p.separateFloat(ctx, x, z, tolerance)
 			return added
 		})
-		s.Pivots = g.Pivots
-		if err == nil && len(moderate) == 0 && result.X != nil && result.Duals != nil && len(result.Duals) == p.fixed()+len(p.rows) {
-			s.take(p, &proposal{dyadic(result.X[:p.cells()]), dyadic(result.Duals[p.groups():])}, low, high)
+		if err == nil && len(moderate) == 0 && (ctx.Err() == nil || p.cells() <= promptCells) {
+			p.takeResult(s, result, low, high)
 		}
 		return result, err
 	}
 	result, err := float(rowTolerance)
-	if err == nil && len(moderate) == 0 && !low.equal(high) && broken == nil && result.Outcome == linear.Optimal && !s.Optimum().Within(gap) {
+	if err == nil && len(moderate) == 0 && !low.equal(high) && broken == nil && result.Outcome == linear.Optimal && !enough() {
 		g.Tolerance = sharpTolerance // cheaper than more bits, where it is enough
 		result, err = float(sharpTolerance)
 	}
@@ -169,13 +191,57 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 			return err
 		}
 	}
-	if low.equal(high) {
+	switch {
+	case low.equal(high):
 		return p.solveExact(ctx, g, s, low)
-	}
-	if s.Optimum().Within(gap) {
+	case enough():
 		return nil
 	}
 	return p.sharpen(ctx, g, s, eps, gap)
+}
+
+// takeResult keeps what a solver's answer shows, where it is one to the rows in force.
+func (p *Program) takeResult(s *Solution, r *linear.Result, low, high factors) {
+	if r.X != nil && len(r.Duals) == p.fixed()+len(p.rows) {
+		prop := p.read(dyadic(r.X), dyadic(r.Duals))
+		prop.rough = true
+		s.take(p, prop, low, high)
+	}
+}
+
+// lead goes near the optimum before the simplex method does, where the program says how, and reports whether no more is to be done.
+func (p *Program) lead(ctx context.Context, g *linear.Growing, s *Solution, z factors, model func() *linear.Model, enough func() bool) (done bool, err error) {
+	var start linear.Start
+	switch {
+	case p.Chains != nil && p.Chains.Lead != nil:
+		s.Led = true
+		low, high := s.low, s.high
+		start, s.Undecided = p.Chains.Lead(ctx, func(mass []float64, sums []*big.Rat) bool {
+			if ctx.Err() == nil || p.cells() <= promptCells {
+				s.take(p, p.shown(mass, sums), low, high)
+			}
+			return enough()
+		})
+		if s.Undecided != "" || enough() {
+			return true, nil
+		}
+	case p.Near != nil && p.Pairs == nil:
+		if !p.near(ctx, z) {
+			return false, nil
+		}
+		start = p.nearStart(z)
+	default:
+		return false, nil
+	}
+	s.Crossed = true
+	result, err := linear.Embedded{}.Crossover(ctx, model(), start, g.Report)
+	if err == nil && result.Outcome == linear.Optimal {
+		g.Basis, g.Pivots = result.Basis, result.Pivots
+		if s.Led {
+			p.takeResult(s, result, s.low, s.high)
+		}
+	}
+	return ctx.Err() != nil || enough(), err
 }
 
 func (z factors) floats() []float64 {
@@ -189,11 +255,17 @@ func (z factors) floats() []float64 {
 // start proposes the interior table, and with Worst equal weights.
 func (p *Program) start() *proposal {
 	prop := &proposal{
-		&linear.Fractions{Num: make([]*big.Int, p.cells()), Den: big.NewInt(1)},
-		&linear.Fractions{Num: make([]*big.Int, p.fixed()-p.groups()+len(p.rows)), Den: big.NewInt(1)},
+		x:    &linear.Fractions{Num: make([]*big.Int, p.cells()), Den: new(big.Int).Lsh(unity.Num(), flipBits)},
+		y:    &linear.Fractions{Num: make([]*big.Int, p.fixed()-p.groups()+len(p.rows)), Den: new(big.Int).Lsh(unity.Num(), proposalBits)},
+		sums: make([]*big.Int, p.groups()), spare: new(big.Int), rough: true,
+	}
+	for i := range prop.sums {
+		prop.sums[i] = new(big.Int)
 	}
 	for j := range prop.x.Num {
-		prop.x.Num[j] = big.NewInt(2) // more than a probability: the interior table alone
+		if prop.x.Num[j] = new(big.Int); p.Chains == nil {
+			prop.x.Num[j].Lsh(prop.x.Den, 1) // more than a probability: the interior table alone
+		}
 	}
 	for i := range prop.y.Num {
 		prop.y.Num[i] = new(big.Int)
@@ -365,7 +437,9 @@ func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, e
 		var broken error
 		_, err := g.Settle(ctx, shift, func() *linear.Rational { return p.rational(z) }, func(a *linear.Approximation) (added int) {
 			den := new(big.Int).Lsh(big.NewInt(1), a.Shift)
-			s.take(p, p.read(&linear.Fractions{Num: a.X, Den: den}, &linear.Fractions{Num: a.Y, Den: den}), low, high)
+			prop := p.read(&linear.Fractions{Num: a.X, Den: den}, &linear.Fractions{Num: a.Y, Den: den})
+			prop.rough, prop.spare, prop.sharp = true, a.Noise(), shift
+			s.take(p, prop, low, high)
 			if s.Optimum().Within(gap) {
 				return 0
 			}

@@ -290,7 +290,7 @@ func TestBoundsOfNonsenseHold(t *testing.T) {
 				}
 				return f
 			}
-			prop := &proposal{numbers(p.cells(), -20, 120), numbers(p.fixed()-p.groups()+len(p.rows), -200, 600)}
+			prop := &proposal{x: numbers(p.cells(), -20, 120), y: numbers(p.fixed()-p.groups()+len(p.rows), -200, 600)}
 			if b := p.lowerBound(p.dual(prop), factors{z}); b != nil {
 				assert.LessOrEqual(t, b.Cmp(s.Lower), 0)
 			}
