@@ -49,8 +49,7 @@ type playing struct {
 	p, delta *big.Rat
 	eps      *number.Epsilon
 	payoff   []*big.Rat
-	solver   linear.Solver
-	second   linear.Solver // for what the solver cannot answer
+	solvers  []linear.Solver // each one for what those before it cannot answer
 	gap      float64
 	arrivals []int
 	ctx      context.Context
@@ -79,7 +78,7 @@ func (q *Stopping) read(in *reading) *playing {
 	in.refuse(q.Rule && !q.LP, "{rule}: needs {lp}; without it the rule is the p-mix of passing threshold-1 candidates")
 	p.gap, err = FloatGap(q.Gap)
 	in.keep(err)
-	p.solver = in.solver(q.Solver)
+	p.solvers = []linear.Solver{in.solver(q.Solver)}
 	if in.err != nil {
 		return p
 	}
@@ -87,7 +86,7 @@ func (q *Stopping) read(in *reading) *playing {
 	in.keep(err)
 	if q.Solver == "auto" {
 		if second, err := clp.New(); err == nil {
-			p.second = second
+			p.solvers = append(p.solvers, second)
 		}
 	}
 	if q.Play != "" {
@@ -202,10 +201,10 @@ func (in *playing) best(report func(string, ...any)) error {
 	any := number.Bounds(big.NewRat(int64(in.Win), int64(in.N)), big.NewRat(1, 1))
 	b := &document.BestRule{
 		Optimum: any, PMixBest: document.PMix{P: number.Bounds(new(big.Rat), big.NewRat(1, 1)), Success: any}, Ratio: number.Bounds(big.NewRat(1, 1), nil),
-		Solver: in.solver.Name(),
+		Solver: in.solvers[0].Name(),
 	}
 	doc.BestRule = b
-	options := stopping.Options{Solver: in.solver, Second: in.second, Gap: in.gap, Report: func(p stopping.Progress) {
+	options := stopping.Options{Solvers: in.solvers, Gap: in.gap, Report: func(p stopping.Progress) {
 		report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
 	}}
 	start := time.Now()

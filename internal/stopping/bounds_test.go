@@ -144,7 +144,7 @@ func TestUpperBoundOfSmallEps(t *testing.T) {
 	for _, s := range solvers() {
 		for _, eps := range []string{"e6/5", "e5/4"} {
 			p := problem(t, 100, 1, 1, eps, "0")
-			sol, err := Solve(t.Context(), p, Options{Solver: s, Rounds: 1})
+			sol, err := Solve(t.Context(), p, Options{Solvers: []linear.Solver{s}, Rounds: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +178,7 @@ func TestChainMultipliersEqualTheProgramOfTheRelaxation(t *testing.T) {
 			}
 		}
 		p := must((Problem{Payoff: payoff, Eps: must(number.ParseEpsilon([]string{"0.02", "0.3", "1.5"}[rng.IntN(3)]))}).complete())
-		m := newMaster(p, linear.Embedded{}, nil)
+		m := newMaster(p, []linear.Solver{linear.Embedded{}})
 		bound := func(lambda multipliers) float64 {
 			adjusted, offset := m.adjusted(lambda)
 			return slices.Max(adjusted) + offset

@@ -13,9 +13,9 @@ func ExampleSolve() {
 	payoff, _ := stopping.TopK(8, 1)
 	eps, _ := number.ParseExp("3/2")
 	s, err := stopping.Solve(context.Background(), &stopping.Problem{Payoff: payoff, Eps: eps}, stopping.Options{})
-	fmt.Println(s, err)
+	fmt.Println(s.Optimum(), err)
 	fmt.Println("without privacy", s.Free[0].FloatString(4))
 	// Output:
-	// optimum 0.346860643185… <nil>
+	// 0.346860643185… <nil>
 	// without privacy 0.4098
 }

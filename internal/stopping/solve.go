@@ -15,19 +15,16 @@ import (
 
 // Options steer Solve. The zero value is usable.
 type Options struct {
-	Solver linear.Solver // proposes; nil for linear.Embedded
-	Second linear.Solver // takes over where Solver gives no answer; may be nil
-	Gap    float64       // wanted (upper-lower)/upper, 0 for 1e-9
-	Rounds int           // at most so many master programs, 0 for 2000
-	Report func(Progress)
+	Solvers []linear.Solver // propose, each one where those before it give no answer; nil for linear.Embedded
+	Gap     float64         // wanted (upper-lower)/upper, 0 for 1e-9
+	Rounds  int             // at most so many master programs, 0 for 2000
+	Report  func(Progress)
 }
 
 // Progress is what Solve reports after each round, in floating point.
 type Progress struct {
 	Round        int
 	Lower, Upper float64 // Lower is the master's value, which may still break privacy rows
-	Rows         int     // privacy rows found
-	Patterns     int
 }
 
 // Solution is a certified answer: Rule is exactly (ε, δ)-private and gains exactly
@@ -38,23 +35,12 @@ type Solution struct {
 	Law          []*big.Rat
 	Free         []*big.Rat // the law of a best rule without privacy
 	Rounds       int
-	Rows         int // privacy rows in the last master program
-	Patterns     int // columns of it
 	Pivots       int
 	Solver       string // the name of the one that had the last word
 	Stopped      error  // what ended the search early: the context, the solver, or nil
 
 	problem     *Problem
 	multipliers multipliers // that Upper follows from; none where it is the optimum without privacy
-}
-
-// String returns the enclosure of the optimum and what ended the search early, if anything did.
-func (s *Solution) String() string {
-	text := fmt.Sprintf("optimum %s", s.Optimum())
-	if s.Stopped != nil {
-		text += ", stopped early: " + s.Stopped.Error()
-	}
-	return text
 }
 
 // Gap returns (Upper-Lower)/Upper, 0 where the two are equal.
@@ -84,8 +70,8 @@ func Solve(ctx context.Context, p *Problem, o Options) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Solver == nil {
-		o.Solver = linear.Embedded{}
+	if o.Solvers == nil {
+		o.Solvers = []linear.Solver{linear.Embedded{}}
 	}
 	if o.Gap <= 0 {
 		o.Gap = 1e-9
@@ -140,7 +126,7 @@ type search struct {
 }
 
 func newSearch(p *Problem, o Options) *search {
-	return &search{p: p, o: o, m: newMaster(p, o.Solver, o.Second), upper: math.Inf(1), center: multipliers{}}
+	return &search{p: p, o: o, m: newMaster(p, o.Solvers), upper: math.Inf(1), center: multipliers{}}
 }
 
 // price bounds the optimum by multipliers, keeps them if they are the best so far, and adds the
@@ -180,7 +166,7 @@ func (s *search) run(ctx context.Context) error {
 		}
 		added += broken
 		if s.o.Report != nil {
-			s.o.Report(Progress{Round: s.rounds, Lower: f.value, Upper: s.upper, Rows: len(s.m.rows), Patterns: len(s.m.patterns)})
+			s.o.Report(Progress{Round: s.rounds, Lower: f.value, Upper: s.upper})
 		}
 		gap := s.upper - f.value
 		if gap <= s.o.Gap/4*math.Abs(s.upper) && broken == 0 {
@@ -258,7 +244,7 @@ func (p *Problem) withoutSearch() (*Solution, error) {
 
 // certify turns the last flow and the best multipliers into exact bounds, where they are better than what sol has.
 func (s *search) certify(sol *Solution) error {
-	sol.Rounds, sol.Rows, sol.Patterns, sol.Pivots, sol.Solver = min(s.rounds, s.o.Rounds), len(s.m.rows), len(s.m.patterns), s.m.pivots, s.m.solver.Name()
+	sol.Rounds, sol.Pivots, sol.Solver = min(s.rounds, s.o.Rounds), s.m.pivots, s.m.solvers[0].Name()
 	if len(s.center) > 0 {
 		upper, err := s.p.upperBound(s.center)
 		if err != nil {

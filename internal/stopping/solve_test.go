@@ -53,11 +53,7 @@ func solvers() []linear.Solver {
 // check solves and verifies the certificate with nothing but the rule and the definitions. What solver s gives no answer to is asked of the next.
 func check(t testing.TB, p *Problem, s linear.Solver, next ...linear.Solver) *Solution {
 	t.Helper()
-	o := Options{Solver: s}
-	if len(next) > 0 {
-		o.Second = next[0]
-	}
-	sol, err := Solve(context.Background(), p, o)
+	sol, err := Solve(context.Background(), p, Options{Solvers: append([]linear.Solver{s}, next...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +194,7 @@ func (liar) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*line
 func TestLyingSolver(t *testing.T) {
 	p := problem(t, 10, 1, 1, "1/2", "0")
 	honest := check(t, p, linear.Embedded{})
-	sol, err := Solve(context.Background(), p, Options{Solver: liar{}, Rounds: 15})
+	sol, err := Solve(context.Background(), p, Options{Solvers: []linear.Solver{liar{}}, Rounds: 15})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +216,7 @@ func (idler) Solve(context.Context, *linear.Model, linear.Options) (*linear.Resu
 
 func TestIdleSolver(t *testing.T) {
 	p := problem(t, 10, 1, 1, "1/2", "0")
-	sol, err := Solve(context.Background(), p, Options{Solver: idler{}})
+	sol, err := Solve(context.Background(), p, Options{Solvers: []linear.Solver{idler{}}})
 	if err != nil || sol.Stopped == nil {
 		t.Fatalf("%v, %+v", err, sol)
 	}
@@ -236,7 +232,7 @@ func TestIdleSolver(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	rounds := 0
-	sol, err := Solve(ctx, problem(t, 30, 1, 1, "1/2", "0"), Options{Solver: linear.Embedded{}, Report: func(Progress) {
+	sol, err := Solve(ctx, problem(t, 30, 1, 1, "1/2", "0"), Options{Solvers: []linear.Solver{linear.Embedded{}}, Report: func(Progress) {
 		if rounds++; rounds == 3 {
 			cancel()
 		}
@@ -253,7 +249,7 @@ func TestProblemCheck(t *testing.T) {
 		"l":             {Payoff: good.Payoff, L: 5, Eps: good.Eps, Delta: good.Delta},
 		"delta":         {Payoff: good.Payoff, L: 1, Eps: good.Eps, Delta: rat(t, "2")},
 	} {
-		if _, err := Solve(context.Background(), p, Options{Solver: linear.Embedded{}}); !errors.Is(err, secretary.ErrRange) {
+		if _, err := Solve(context.Background(), p, Options{Solvers: []linear.Solver{linear.Embedded{}}}); !errors.Is(err, secretary.ErrRange) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -319,7 +315,7 @@ func TestDeadlines(t *testing.T) {
 	best := check(t, p, linear.Embedded{})
 	for _, limit := range []time.Duration{0, 10 * time.Millisecond, 50 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		sol, err := Solve(ctx, p, Options{Solver: linear.Embedded{}})
+		sol, err := Solve(ctx, p, Options{Solvers: []linear.Solver{linear.Embedded{}}})
 		cancel()
 		if err != nil || sol.Lower.Cmp(best.Upper) > 0 || sol.Upper.Cmp(best.Lower) < 0 || sol.Rule == nil {
 			t.Fatalf("%v: %v", limit, err)

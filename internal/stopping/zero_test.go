@@ -18,12 +18,12 @@ func TestZeroProblem(t *testing.T) {
 	payoff := must(TopK(5, 1))
 	short := &Problem{Payoff: payoff, Eps: eps}
 	sol, err := Solve(ctx, short, Options{})
-	if err != nil || sol.Stopped != nil || !strings.HasPrefix(sol.String(), "optimum 0.") {
+	if err != nil || sol.Stopped != nil || !strings.HasPrefix(sol.Optimum().String(), "0.") {
 		t.Fatal(sol, err)
 	}
-	long := must(Solve(ctx, &Problem{Payoff: payoff, L: 1, Eps: eps, Delta: new(big.Rat)}, Options{Solver: linear.Embedded{}, Gap: 1e-9}))
+	long := must(Solve(ctx, &Problem{Payoff: payoff, L: 1, Eps: eps, Delta: new(big.Rat)}, Options{Solvers: []linear.Solver{linear.Embedded{}}, Gap: 1e-9}))
 	if sol.Lower.Cmp(long.Lower) != 0 || sol.Upper.Cmp(long.Upper) != 0 {
-		t.Errorf("%s, written out %s", sol, long)
+		t.Errorf("%s, written out %s", sol.Optimum(), long.Optimum())
 	}
 	if short.L != 0 || short.Delta != nil {
 		t.Error("the caller's problem was changed")

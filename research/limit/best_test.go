@@ -56,7 +56,7 @@ func TestDocumentLimits(t *testing.T) {
 
 		const n = 20
 		p := &stopping.Problem{Payoff: must(stopping.TopK(n, 1)), L: 1, Eps: must(number.ParseEpsilon(eps)), Delta: new(big.Rat)}
-		sol := must(stopping.Solve(t.Context(), p, stopping.Options{Solver: linear.Embedded{}, Gap: 1e-9}))
+		sol := must(stopping.Solve(t.Context(), p, stopping.Options{Solvers: []linear.Solver{linear.Embedded{}}, Gap: 1e-9}))
 		assert.LessOrEqual(t, lo.Cmp(new(big.Rat).Mul(big.NewRat(n, n-1), sol.Upper)), 0, eps)
 	}
 	assert.Equal(t, 6, rows)
