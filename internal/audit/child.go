@@ -77,15 +77,9 @@ func (c *child) start() error {
 		cmd.Env = []string{}
 	}
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
+	stdout, err1 := cmd.StdoutPipe()
+	stderr, err2 := cmd.StderrPipe()
+	if err := errors.Join(err, err1, err2); err != nil {
 		return err
 	}
 	if err := g.Start(); err != nil {
@@ -302,29 +296,25 @@ func (c *child) finish() error {
 	defer c.stop()
 	before := c.confused
 	_ = p.stdin.Close()
-	for {
-		select {
-		case extra, ok := <-p.lines:
-			if ok {
-				f := c.stray(extra)
-				if !json.Valid(extra) {
-					c.confused = before // output that is no answer, before the program ended
-				}
-				return f
+	select {
+	case extra, ok := <-p.lines:
+		if ok {
+			f := c.stray(extra)
+			if !json.Valid(extra) {
+				c.confused = before // output that is no answer, before the program ended
 			}
-			select {
-			case <-p.ended:
-				if p.status != nil {
-					return &failure{text: "after its last answer: " + p.status.Error() + p.stderr.last()}
-				}
-				return nil
-			case <-patience.Done():
-				return nil
-			}
-		case <-patience.Done():
-			return nil // it ignores the end of its input, which it may
+			return f
 		}
+	case <-patience.Done(): // it ignores the end of its input, which it may
 	}
+	select {
+	case <-p.ended:
+		if p.status != nil {
+			return &failure{text: "after its last answer: " + p.status.Error() + p.stderr.last()}
+		}
+	case <-patience.Done():
+	}
+	return nil
 }
 
 // brief shortens a program's text for a message.

@@ -75,28 +75,20 @@ func (in *Inputs) distance(from, to int) (least *big.Rat) {
 
 // domain has the inputs for vectors and, for neighbors, the pairs at a distance; nil: all.
 func (in *Inputs) domain(space *inquiry.Space, distance *big.Rat) *inquiry.Domain {
-	dom := &inquiry.Domain{
-		Name:  fmt.Sprintf("the %d inputs of %s, %d pairs", len(in.Values), cmp.Or(in.Name, "a list"), len(in.Pairs)),
-		Space: space, Directed: in.OneWay,
+	vectors, pairs := make([]inquiry.Vector, len(in.Values)), [][2]inquiry.Vector(nil)
+	for i := range vectors {
+		vectors[i] = inquiry.Vector{int64(i)}
 	}
+	for _, p := range in.Pairs {
+		if distance == nil || p.Multiple().Cmp(distance) == 0 {
+			pairs = append(pairs, [2]inquiry.Vector{vectors[p.From], vectors[p.To]})
+		}
+	}
+	name := fmt.Sprintf("the %d inputs of %s, %d pairs", len(in.Values), cmp.Or(in.Name, "a list"), len(in.Pairs))
 	if in.OneWay {
-		dom.Name += " that are looked at one way"
+		name += " that are looked at one way"
 	}
-	dom.Vectors = func(yield func(inquiry.Vector) bool) {
-		for i := range in.Values {
-			if !yield(inquiry.Vector{int64(i)}) {
-				return
-			}
-		}
-	}
-	dom.Neighbors = func(yield func(inquiry.Vector, inquiry.Vector) bool) {
-		for _, p := range in.Pairs {
-			if (distance == nil || p.Multiple().Cmp(distance) == 0) && !yield(inquiry.Vector{int64(p.From)}, inquiry.Vector{int64(p.To)}) {
-				return
-			}
-		}
-	}
-	return dom
+	return &inquiry.Domain{Name: name, Space: space, Directed: in.OneWay, Vectors: slices.Values(vectors), Neighbors: listed(pairs)}
 }
 
 // distances lists the distances of pairs, ascending.

@@ -189,7 +189,7 @@ func TestOnlyFailures(t *testing.T) {
 		require.NoError(t, err)
 		found := r.Find(p)
 		require.Equal(t, verify.Undecided, found.Verdict)
-		require.Equal(t, "the program failed 10 times and never answered", found.Reason)
+		require.Equal(t, "the program failed 10 times and never answered with probabilities", found.Reason)
 		require.Equal(t, verify.Violated, r.Find(Answers).Verdict)
 	}
 }

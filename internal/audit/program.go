@@ -366,7 +366,7 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	r.nameInputs(o.Inputs)
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Verdict == verify.Undecided && a.failures > 0 && !a.answered && a.ctx.Err() == nil {
-			p.Reason = fmt.Sprintf("the program failed %d times and never answered", a.failures)
+			p.Reason = fmt.Sprintf("the program failed %d times and never answered with probabilities", a.failures)
 		}
 	}
 	r.account(a)
@@ -386,16 +386,19 @@ func (a *asker) again(r *Report) error {
 	late := a.on(a.space)
 	late.trouble, late.questions = a.trouble, a.questions
 	late.late, late.answered, late.muted = true, true, true
-	ask := func(at query) error {
+	for _, at := range a.record.late(r, a.opts, a.space) {
 		late.space = at.space
 		_, err := late.once(at.q, true)
 		a.questions = late.questions
-		return err
+		switch {
+		case errors.Is(err, inquiry.ErrUndecided):
+			a.record.unasked = reason(err)
+			return nil
+		case err != nil:
+			return err
+		}
 	}
-	if err := a.record.witnesses(r, a.opts, a.space, ask); err != nil {
-		return err
-	}
-	return a.record.again(a.opts.Seed, ask)
+	return nil
 }
 
 // noAnswer is the event of a witness where nothing was answered.

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -52,54 +51,34 @@ func (r *record) recall(question string, at query, answer *inquiry.Answer, o *Op
 	}
 }
 
-// again asks some of the questions once more, late and in another order: as many from every part of the audit, and the first one last.
-func (r *record) again(seed uint64, ask func(query) error) error {
-	if len(r.asked) == 0 {
-		return nil
-	}
-	rng := rand.New(rand.NewPCG(seed, 0x7477696365))
-	questions := slices.Clone(r.asked)
-	count := min(len(questions), max(fewestAgain, len(questions)/againPart))
-	order := make([]int, count)
-	for i := range order { // one of each stretch
-		first := i * len(questions) / count
-		order[i] = first + rng.IntN((i+1)*len(questions)/count-first)
-	}
-	rng.Shuffle(count, func(i, j int) { order[i], order[j] = order[j], order[i] })
-	for _, i := range append(order, 0) {
-		if err := ask(questions[i]); errors.Is(err, inquiry.ErrUndecided) {
-			r.unasked = reason(err)
-			return nil
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// witnesses asks again, now that other questions came in between, about the two vectors of each witness of a violation.
-func (r *record) witnesses(report *Report, o *Options, space *inquiry.Space, ask func(query) error) error {
+// late returns what is asked once more at the end: the two vectors of each witness of a violation, now that other questions came in between, and some of all
+// questions, in another order, as many from every part of the audit, and the first one last.
+func (r *record) late(report *Report, o *Options, space *inquiry.Space) (questions []query) {
 	for _, p := range report.Properties {
 		if p.Verdict != verify.Violated || p.Witness == nil {
 			continue
 		}
 		for _, scores := range [][]*big.Rat{p.Witness.Scores, p.Witness.Neighbor} {
-			if len(scores) == 0 {
-				continue
-			}
 			if o.Inputs == nil {
 				space = &inquiry.Space{Unit: inquiry.Unit([][]*big.Rat{scores, {o.Sensitivity}}), Sensitivities: space.Sensitivities, Epsilon: space.Epsilon}
 			}
-			q, err := space.Vector(scores)
-			if err == nil {
-				err = ask(query{space, q})
-			}
-			if err != nil && !errors.Is(err, inquiry.ErrUndecided) {
-				return err
+			if q, err := space.Vector(scores); err == nil && len(q) > 0 {
+				questions = append(questions, query{space, q})
 			}
 		}
 	}
-	return nil
+	if len(r.asked) == 0 {
+		return questions
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, 0x7477696365))
+	count := min(len(r.asked), max(fewestAgain, len(r.asked)/againPart))
+	some := make([]query, count)
+	for i := range some { // one of each stretch
+		first := i * len(r.asked) / count
+		some[i] = r.asked[first+rng.IntN((i+1)*len(r.asked)/count-first)]
+	}
+	rng.Shuffle(count, func(i, j int) { some[i], some[j] = some[j], some[i] })
+	return slices.Concat(questions, some, r.asked[:1])
 }
 
 // answeredOnce describes a failure that does not come again.

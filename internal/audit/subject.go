@@ -101,7 +101,7 @@ func (t *Table) Subject(symmetric bool, o Options) (*Subject, error) {
 // cannot be started. Of a table it looks for the rows of all score vectors of n candidates and depths 0, 1/parts, …, k in steps of 2Δ; the error says where one is missing.
 func (s *Subject) Try(ctx context.Context, n, k, parts int) error {
 	if s.table == nil {
-		_, _, err := (&Subject{ctx, s.stating}).placed(slices.Repeat([]*big.Rat{new(big.Rat)}, n))
+		_, err := s.mean(ctx, []*big.Rat{new(big.Rat)}, make([]int, n))
 		if errors.Is(err, mechanisms.ErrAnswer) || ctx.Err() != nil {
 			return nil // which is found again
 		}
@@ -211,11 +211,7 @@ func (s *Subject) answer(in *mechanisms.Instance) (a *meanAnswer, place []int, e
 	if err := in.CheckScores(); err != nil {
 		return nil, nil, err
 	}
-	return s.placed(in.Depths())
-}
-
-// placed is answer for depths.
-func (s *Subject) placed(depths []*big.Rat) (a *meanAnswer, place []int, err error) {
+	depths := in.Depths()
 	distinct := slices.CompactFunc(slices.SortedFunc(slices.Values(depths), (*big.Rat).Cmp), func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
 	place = make([]int, len(depths))
 	for r, d := range depths {
