@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,8 +47,52 @@ func IsUTF16(text []byte) bool {
 
 // Check reports what is wrong with a text that is to be one JSON value, as an *Error.
 func Check(text []byte) error {
-	r := reader{text: text}
-	return r.whole()
+	var any json.RawMessage
+	if err := json.Unmarshal(text, &any); err != nil {
+		return syntax(text, err)
+	}
+	var keys []map[string]bool // of the objects that are open, nil for an array
+	for at := 0; at < len(text); at++ {
+		switch text[at] {
+		case '{':
+			keys = append(keys, map[string]bool{})
+		case '[':
+			keys = append(keys, nil)
+		case '}', ']':
+			keys = keys[:len(keys)-1]
+		case '"':
+			size, err := stringSize(text, at)
+			if err != nil {
+				return err
+			}
+			token := text[at : at+size]
+			if !bytes.HasPrefix(bytes.TrimLeft(text[at+size:], " \n\t\r"), []byte(":")) { // it is no key
+				at += size - 1
+				continue
+			}
+			name, seen := unquoted(token), keys[len(keys)-1]
+			if seen[name] {
+				return &Error{Offset: at, Reason: fmt.Sprintf("the key %s is there twice", brief(name))}
+			}
+			seen[name] = true
+			at += size - 1
+		}
+	}
+	return nil
+}
+
+func syntax(text []byte, err error) error {
+	at := 0
+	var wrong *json.SyntaxError
+	switch {
+	case bytes.HasPrefix(text, []byte(Mark)):
+		err = errors.New("it begins with a byte-order mark; write UTF-8 without one")
+	case IsUTF16(text):
+		err = errors.New("it is UTF-16; write UTF-8")
+	case errors.As(err, &wrong):
+		at = max(0, int(wrong.Offset)-1)
+	}
+	return &Error{at, fmt.Sprintf("no JSON: %v", err), true}
 }
 
 // Object returns the fields of a JSON object by their exact keys.
@@ -64,166 +109,68 @@ func Object(text []byte) (fields map[string]json.RawMessage, err error) {
 // Key returns a text that two JSON values share if and only if they are equal: strings with the same code points after unescaping, numbers
 // with the same value (1, 1.0 and 1e0; -0 and 0), arrays entry by entry, objects field by field in any order. Of a number it is a decimal.
 func Key(value []byte) (string, error) {
-	r := reader{text: value, keyed: true}
-	err := r.whole()
-	return string(r.key), err
-}
-
-// reader goes through a text that is JSON.
-type reader struct {
-	text  []byte
-	at    int
-	keyed bool   // key is wanted
-	key   []byte // of what was read
-}
-
-func (r *reader) fail(at int, format string, args ...any) error {
-	return &Error{Offset: at, Reason: fmt.Sprintf(format, args...)}
-}
-
-func (r *reader) whole() error {
-	var any json.RawMessage
-	if err := json.Unmarshal(r.text, &any); err != nil {
-		return r.syntax(err)
+	if err := Check(value); err != nil {
+		return "", err
 	}
-	return r.value()
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	var x any
+	_ = d.Decode(&x) // which is JSON
+	key, err := appendKey(nil, x)
+	return string(key), err
 }
 
-func (r *reader) syntax(err error) error {
-	at := 0
-	var wrong *json.SyntaxError
-	switch {
-	case bytes.HasPrefix(r.text, []byte(Mark)):
-		err = errors.New("it begins with a byte-order mark; write UTF-8 without one")
-	case IsUTF16(r.text):
-		err = errors.New("it is UTF-16; write UTF-8")
-	case errors.As(err, &wrong):
-		at = max(0, int(wrong.Offset)-1)
-	}
-	return &Error{at, fmt.Sprintf("no JSON: %v", err), true}
-}
-
-// space goes to the next byte that is not blank, and returns it.
-func (r *reader) space() byte {
-	for isBlank(r.text[r.at]) {
-		r.at++
-	}
-	return r.text[r.at]
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
-
-// say adds to the key, where one is wanted.
-func (r *reader) say(c byte) {
-	if r.keyed {
-		r.key = append(r.key, c)
-	}
-}
-
-func (r *reader) value() error {
-	switch r.space() {
-	case '{':
-		return r.object()
-	case '[':
-		return r.array()
-	case '"':
-		token, err := r.string()
-		if r.keyed && err == nil {
-			r.key = strconv.AppendQuote(r.key, unquoted(token))
+func appendKey(key []byte, x any) (_ []byte, err error) {
+	switch x := x.(type) {
+	case string:
+		return strconv.AppendQuote(key, x), nil
+	case json.Number:
+		word, ok := decimalOf(string(x))
+		if !ok {
+			return nil, &Error{Reason: fmt.Sprintf("the exponent of %s is too large", brief(word))}
 		}
-		return err
+		return append(key, word...), nil
+	case []any:
+		key = append(key, '[')
+		for _, y := range x {
+			if key, err = appendKey(key, y); err != nil {
+				return nil, err
+			}
+			key = append(key, ',')
+		}
+		return append(key, ']'), nil
+	case map[string]any:
+		key = append(key, '{')
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			if key, err = appendKey(append(strconv.AppendQuote(key, name), ':'), x[name]); err != nil {
+				return nil, err
+			}
+			key = append(key, ',')
+		}
+		return append(key, '}'), nil
+	case nil:
+		return append(key, "null"...), nil
 	}
-	return r.word()
+	return fmt.Append(key, x), nil // true or false
 }
 
-// more passes a comma, or the end of an array or object, and reports whether another entry comes. first: none has come yet.
-func (r *reader) more(first bool) bool {
-	c := r.space()
-	if c == ',' || c == ']' || c == '}' {
-		r.at++
-	}
-	return c == ',' || first && c != ']' && c != '}'
-}
-
-func (r *reader) array() error {
-	r.at++
-	r.say('[')
-	for more := r.more(true); more; more = r.more(false) {
-		if err := r.value(); err != nil {
-			return err
-		}
-		r.say(',')
-	}
-	r.say(']')
-	return nil
-}
-
-// field is a field of an object, with its place in the key.
-type field struct {
-	name     string
-	from, to int
-}
-
-func (r *reader) object() error {
-	r.at++
-	r.say('{')
-	start, seen := len(r.key), map[string]bool{}
-	var fields []field
-	for more := r.more(true); more; more = r.more(false) {
-		r.space()
-		at, from := r.at, len(r.key)
-		token, err := r.string()
-		if err != nil {
-			return err
-		}
-		name := unquoted(token)
-		if seen[name] {
-			return r.fail(at, "the key %s is there twice", brief(name))
-		}
-		seen[name] = true
-		r.space()
-		r.at++ // the colon
-		if r.keyed {
-			r.key = append(strconv.AppendQuote(r.key, name), ':')
-		}
-		if err := r.value(); err != nil {
-			return err
-		}
-		r.say(',')
-		fields = append(fields, field{name, from, len(r.key)})
-	}
-	byName := func(a, b field) int { return strings.Compare(a.name, b.name) }
-	if r.keyed && !slices.IsSortedFunc(fields, byName) {
-		unsorted := bytes.Clone(r.key[start:])
-		r.key = r.key[:start]
-		slices.SortFunc(fields, byName)
-		for _, f := range fields {
-			r.key = append(r.key, unsorted[f.from-start:f.to-start]...)
-		}
-	}
-	r.say('}')
-	return nil
-}
-
-// string passes a string and returns it as it stands, in quotes.
-func (r *reader) string() (token []byte, err error) {
-	start := r.at
-	for r.at++; r.text[r.at] != '"'; r.at++ {
-		if r.text[r.at] != '\\' {
+// stringSize returns how many bytes the string takes that begins at a place, in quotes.
+func stringSize(text []byte, start int) (size int, err error) {
+	at := start + 1
+	for ; text[at] != '"'; at++ {
+		if text[at] != '\\' {
 			continue
 		}
-		size := escapeSize(r.text[r.at:])
+		size := escapeSize(text[at:])
 		if size == 0 {
-			return nil, r.fail(r.at, "the escape %s is half a character, which is no Unicode; write bytes that are no text in hexadecimal", r.text[r.at:r.at+6])
+			return 0, &Error{Offset: at, Reason: fmt.Sprintf("the escape %s is half a character, which is no Unicode; write bytes that are no text in hexadecimal", text[at:at+6])}
 		}
-		r.at += size - 1
+		at += size - 1
 	}
-	r.at++
-	token = r.text[start:r.at]
-	if !utf8.Valid(token) {
-		return nil, r.fail(start, "the string %s is not UTF-8; write bytes that are no text in hexadecimal", brief(string(token[1:len(token)-1])))
+	if inside := text[start+1 : at]; !utf8.Valid(inside) {
+		return 0, &Error{Offset: start, Reason: fmt.Sprintf("the string %s is not UTF-8; write bytes that are no text in hexadecimal", brief(string(inside)))}
 	}
-	return token, nil
+	return at + 1 - start, nil
 }
 
 // unquoted returns what is in a string.
@@ -250,26 +197,6 @@ func escapeSize(text []byte) int {
 		return 12
 	}
 	return 0
-}
-
-// word reads a number, true, false or null.
-func (r *reader) word() error {
-	start := r.at
-	for r.at < len(r.text) && !isBlank(r.text[r.at]) && r.text[r.at] != ',' && r.text[r.at] != ']' && r.text[r.at] != '}' {
-		r.at++
-	}
-	if !r.keyed {
-		return nil
-	}
-	word := string(r.text[start:r.at])
-	if word[0] == '-' || '0' <= word[0] && word[0] <= '9' {
-		var ok bool
-		if word, ok = decimalOf(word); !ok {
-			return r.fail(start, "the exponent of %s is too large", brief(word))
-		}
-	}
-	r.key = append(r.key, word...)
-	return nil
 }
 
 const (
