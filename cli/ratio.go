@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,8 @@ import (
 	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/lp"
+	"optratio/mechanisms"
+	"optratio/number"
 )
 
 func newRatio(s command.Streams) *cobra.Command {
@@ -102,14 +105,13 @@ var proofText = map[string]string{
 
 // printRatio writes the table for people.
 func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
-	fmt.Fprintf(w, "n = %d, k = %d, %s, objective %s, constraints %s%s\n", d.N, d.K, eps, d.Objective, command.Explained(d.Constraints), question)
-	fmt.Fprintf(w, "%s orbits, %s variables; proof: %s\n", decimal.Count(d.Orbits), decimal.Count(d.Variables), proofText[d.Proof])
 	base := job.Choose(d.Monotonic, "Δ", "2Δ")
-	column, unit := fmt.Sprintf("error (steps of %s)", base), "expected error in steps of "+base
+	unit := "error (steps of " + base + ")"
 	if d.Loss != "mean" {
-		column, unit = "loss", "expected loss"
+		unit = "loss"
 	}
-	fmt.Fprintf(w, "optimum: %s (%s %s)\n", d.Optimum, job.Choose(d.Objective == "minimax", "largest", "mean"), unit)
+	fmt.Fprintf(w, "n = %d candidates, scores 0 to k = %d steps of %s below the best, %s%s\n", d.N, d.K, base, eps, question)
+	fmt.Fprintf(w, "error: %s\n", command.Meaning(d.Objective, d.Constraints))
 	if d.Price != nil {
 		fmt.Fprintf(w, "price of δ: the optimum falls by at most %s for each unit that δ grows\n", *d.Price)
 	}
@@ -119,20 +121,22 @@ func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 	if d.Monotonic {
 		fmt.Fprintf(w, "every mechanism runs with 2Δ replaced by Δ, at which it has the same privacy for monotonic scores; ratios are those of the step 2Δ without them\n")
 	}
+	fmt.Fprintln(w)
+	t := command.Table(w, 3)
+	fmt.Fprintf(t, "mechanism\t%s\tratio to the optimum\tabove it\n", unit)
+	for _, m := range d.Mechanisms {
+		if m.Finding != "" {
+			fmt.Fprintf(t, "%s\tnot rated\n", m.Name)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", fullName(m.Name), m.Error, m.Ratio, above(m.Ratio))
+	}
+	fmt.Fprintf(t, "optimum\t%s\n", d.Optimum)
+	t.Flush()
+	fmt.Fprintf(w, "\nproof of the optimum: %s (%s score vectors up to order, %s variables)\n", proofText[d.Proof], decimal.Count(d.Orbits), decimal.Count(d.Variables))
 	if d.PFOptimal != nil && *d.PFOptimal {
 		fmt.Fprintf(w, "permute-and-flip is optimal for this lattice, loss and prior\n")
 	}
-	fmt.Fprintln(w)
-	t := command.Table(w, 3)
-	fmt.Fprintf(t, "mechanism\t%s\tratio to the optimum\n", column)
-	for _, m := range d.Mechanisms {
-		if m.Finding != "" {
-			fmt.Fprintf(t, "%s\tnot rated\t\n", m.Name)
-			continue
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.Error, m.Ratio)
-	}
-	t.Flush()
 	if d.Subject != nil {
 		fmt.Fprintln(w)
 		command.Say(w, "%s", subjectText(d.Subject))
@@ -142,6 +146,33 @@ func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 			fmt.Fprintf(w, "\n%s is better than any regular %s mechanism can be: it is not one at this ε\n", m.Name, job.Choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
 		}
 	}
+}
+
+// fullName is a mechanism's name, with what it stands for where that is short.
+func fullName(name string) string {
+	if m, err := mechanisms.Lookup(name); err == nil && len(m.Info().Summary) <= 24 {
+		return name + " (" + m.Info().Summary + ")"
+	}
+	return name
+}
+
+// above says how far a ratio is above 1, rounded to two digits: 0.86 %, or from … to … where the ends round apart.
+func above(ratio number.Number) string {
+	percent := func(x *big.Rat, ok bool) string {
+		if !ok {
+			return "∞"
+		}
+		f, _ := new(big.Rat).Sub(x, big.NewRat(1, 1)).Float64()
+		if f > 0 && f < 1e-5 {
+			return "< 0.001 %"
+		}
+		return strconv.FormatFloat(100*f, 'g', 2, 64) + " %"
+	}
+	low, high := percent(ratio.Lower()), percent(ratio.Upper())
+	if low == high || high == "< 0.001 %" {
+		return high
+	}
+	return low + " to " + high
 }
 
 // subjectText says what was rated as subject.
@@ -156,7 +187,7 @@ func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 		return
 	}
 	unit := job.Choose(q.Loss == "mean", fmt.Sprintf("error (steps of %s)", job.Choose(q.Monotonic, "Δ", "2Δ")), "loss")
-	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s\n\n", q.N, q.K, q.Objective, command.Explained(documents[0].(*document.Ratio).Constraints), latticeText(&q.Lattice))
+	fmt.Fprintf(w, "n = %d, k = %d%s\nerror: %s\n\n", q.N, q.K, latticeText(&q.Lattice), command.Meaning(q.Objective, documents[0].(*document.Ratio).Constraints))
 	t := command.Table(w, 3)
 	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", job.Choose(q.Exp != "", "e^ε", "ε"), unit)
 	for _, each := range documents {
@@ -175,7 +206,7 @@ func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 
 func printRho(w io.Writer, d *document.Rho, rho string) {
 	base := job.Choose(d.Monotonic, "Δ", "2Δ")
-	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s, objective %s%s\n", d.N, d.K, rho, d.Objective, job.Choose(d.Monotonic, ", monotonic scores", ""))
+	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s%s%s\n", d.N, d.K, rho, job.Choose(d.Objective == "box", ", prior box", ""), job.Choose(d.Monotonic, ", monotonic scores", ""))
 	where := "on this lattice, of step " + base + "; other scores were not looked at"
 	if d.Domain == "real" {
 		where = "for all real scores and any number of candidates, by theorem"

@@ -40,7 +40,7 @@ func printThreshold(w io.Writer, q *job.Threshold, d *document.Threshold) {
 		fmt.Fprintf(w, "n = %d, k = %d%s: on the lattice of step %s permute-and-flip is optimal at %s ε\n", d.N, d.K, question, step, job.Choose(d.Upper.IsInf(), "no", "every"))
 		return
 	}
-	fmt.Fprintf(w, "n = %d, k = %d, objective %s, constraints %s%s, lattice of step %s; proof: %s\n", d.N, d.K, d.Objective, command.Explained(d.Constraints), question, step, d.Proof)
+	fmt.Fprintf(w, "n = %d, k = %d%s, lattice of step %s; proof: %s\nerror: %s\n", d.N, d.K, question, step, d.Proof, command.Meaning(d.Objective, d.Constraints))
 	for _, end := range []struct {
 		says     string
 		eps, exp number.Number

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,15 +86,20 @@ func epsilonOf(p *certificate.Problem) string {
 	return "e^ε = " + Fraction(p.ExpEps)
 }
 
-// Explained says what the rows of a level ask for.
-func Explained(constraints string) string {
-	return map[string]string{
-		"paper":        "paper (privacy towards the worst neighbors)",
-		"dp":           "dp (privacy towards all neighbors)",
-		"monotone":     "monotone (privacy towards the worst neighbors, monotone mechanisms)",
-		"full":         "full (privacy towards all neighbors, monotone mechanisms)",
-		lp.Approximate: lp.Approximate + " (privacy towards all neighbors)",
+// Meaning says in words what an objective and constraints ask for: what the error is a mean over, and which mechanisms the optimum is the least of.
+func Meaning(objective, constraints string) string {
+	over := map[string]string{
+		"box": "mean over all score vectors of the box", "minimax": "at the worst score vector", "worst": "at the worst score vector",
+	}[objective]
+	const bound = " (a lower bound: it asks only for privacy towards the worst neighbors)"
+	of := map[string]string{
+		"paper":        "shift-invariant ε-DP mechanisms" + bound,
+		"dp":           "shift-invariant ε-DP mechanisms",
+		"monotone":     "monotone, shift-invariant ε-DP mechanisms" + bound,
+		"full":         "monotone, shift-invariant ε-DP mechanisms",
+		lp.Approximate: "shift-invariant (ε,δ)-DP mechanisms",
 	}[constraints]
+	return cmp.Or(over, "mean over all score vectors") + "; optimum over all " + of
 }
 
 // Fraction writes an exact number as a Fraction while that is short.
@@ -119,7 +125,8 @@ func printReport(w io.Writer, r *certificate.Report) {
 		if p.Delta != nil {
 			step += ", δ = " + Fraction(*p.Delta)
 		}
-		Say(w, "n = %d, k = %d, %s, objective %s, constraints %s%s, proof %s", p.N, p.K, eps, p.Objective, Explained(p.Constraints), step, p.Proof)
+		Say(w, "n = %d, k = %d, %s%s; proof: %s", p.N, p.K, eps, step, p.Proof)
+		Say(w, "error: %s", Meaning(p.Objective, p.Constraints))
 	}
 	if !r.Valid {
 		return

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"regexp"
@@ -8,17 +9,14 @@ import (
 	"text/tabwriter"
 )
 
-// mostDigits is how many significant digits numbers of tables have.
-const mostDigits = 12
+// How many significant digits the numbers of tables have, at most and where --digits does not say.
+const mostDigits, usualDigits = 12, 6
 
 // digits is the flag --digits, 0 where it is not given.
 type digits int
 
 func (d *digits) String() string {
-	if *d == 0 {
-		return strconv.Itoa(mostDigits)
-	}
-	return strconv.Itoa(int(*d))
+	return strconv.Itoa(int(cmp.Or(*d, usualDigits)))
 }
 
 func (*digits) Type() string { return "int" }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -96,10 +97,7 @@ func (j *Job) Show(doc document.Document, print func(io.Writer)) {
 
 // text returns where text for people goes.
 func (j *Job) text() io.Writer {
-	if j.digits > 0 {
-		return short{j.Out, int(j.digits)}
-	}
-	return j.Out
+	return short{j.Out, int(cmp.Or(j.digits, usualDigits))}
 }
 
 // ShowAll prints several answers of one command, with --json as an array of documents.
