@@ -35,7 +35,7 @@ func TestInputFiles(t *testing.T) {
 	}
 	out, problems, code := run(good, pairs)
 	assert.Zero(t, code, problems)
-	assert.Contains(t, out, "tight ε 0.405465108")
+	assert.Contains(t, out, "tight ε 0.405465…")
 	assert.Contains(t, out, "inputs [1, 2] and [1], candidate 1") // 1/2 : 1/3
 	out, _, code = run(good, pairs, "--eps", "0.4")
 	assert.Equal(t, command.Violated, code, out)

@@ -79,8 +79,8 @@ func TestServedNumbersAreTheCommands(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(out), &d))
 		_, text, _ := quietly(strings.Fields(line)...)
 		for _, cell := range strings.Fields(text) {
-			if strings.HasSuffix(cell, "…") {
-				assert.Contains(t, page, cell)
+			if digits, ok := strings.CutSuffix(cell, "…"); ok {
+				assert.Contains(t, page, digits)
 			}
 		}
 	}

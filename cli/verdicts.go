@@ -64,7 +64,7 @@ func (a *asking) judge(s command.Streams, c *cobra.Command, judged func(*job.Ans
 	var f verdictFlags
 	a.certifies, a.draws = withCert, true
 	a.begin = func() error { return f.create(a.JSON) }
-	a.end = func(ctx context.Context, found *job.Answer) error { return f.write(ctx, judged(found)) }
+	a.end = func(ctx context.Context, found *job.Answer) error { return f.write(ctx, a.Short, judged(found)) }
 	a.print = func(w io.Writer, found *job.Answer) { f.print(w, judged(found)) }
 	c.Flags().StringVar(&f.format, "format", formatText, "text, markdown, or github: text with annotations of GitHub Actions, and Markdown on the page of the run")
 	c.Flags().StringVar(&f.junit, "junit", "", "also write the verdicts to this file, as JUnit XML with a test case for each property")
@@ -87,11 +87,11 @@ func (f *verdictFlags) print(w io.Writer, j judgement) {
 	}
 }
 
-// write writes a report to the files that are wanted beside what is printed: --junit, and the summary of GitHub Actions.
-func (f *verdictFlags) write(ctx context.Context, j judgement) error {
+// write writes a report to the files that are wanted beside what is printed: --junit, and the summary of GitHub Actions, with as many digits as what is printed.
+func (f *verdictFlags) write(ctx context.Context, short func(io.Writer) io.Writer, j judgement) error {
 	if summary := os.Getenv(summaryVariable); f.format == formatGitHub && summary != "" {
 		var text strings.Builder
-		printMarkdown(&text, j)
+		printMarkdown(short(&text), j)
 		if err := appendText(summary, text.String()); err != nil {
 			return command.Usagef("%s: %w", summaryVariable, err)
 		}

@@ -86,7 +86,7 @@ func (c *run) readOff(res *Result, symbol string, tight, claimed number.Number) 
 		res.Reason = hidden(symbol, tight, most)
 	case res.Verdict == Proved && bounded && hi.Cmp(most) > 0:
 		at := decimal.Upper(hi, 10)
-		if over := new(big.Rat).Sub(hi, most); new(big.Rat).Mul(over, big.NewRat(1e5, 1)).Cmp(most) < 0 { // which six digits hide
+		if over := new(big.Rat).Sub(hi, most); new(big.Rat).Mul(over, big.NewRat(1e9, 1)).Cmp(most) < 0 { // which ten digits hide
 			at = strconv.FormatFloat(claimed.Float64(), 'g', 10, 64) + " + " + decimal.Upper(over, 2)
 		}
 		res.Reason = fmt.Sprintf("proved at %s <= %s (claimed %s", symbol, at, strconv.FormatFloat(claimed.Float64(), 'g', 10, 64))
