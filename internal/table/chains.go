@@ -74,6 +74,9 @@ func (s *Solution) Above(cell, other int32) *big.Rat {
 	return above
 }
 
+// slack is what a row between first cells keeps at least, in units of 1/Den, so that it holds for a table with what rounding left of the others taken away.
+var slack = big.NewInt(1 << 16)
+
 // noise is the size, relative to a probability in floating point, below which it counts as that on its row: 2^-noise.
 const noise = 46
 
@@ -122,9 +125,9 @@ func (p *Program) follow(prop *proposal, z *big.Rat) {
 			room.Mul(x[next], z.Denom())
 			room.Mul(&room, over.SetInt64(p.Count[first]))
 			room.Quo(&room, den.Mul(z.Num(), over.SetInt64(p.Count[next])))
-			if over.Sub(rest, &room).Sign() > 0 {
+			if over.Sub(rest, &room).Add(&over, slack).Sign() > 0 {
 				x[place].Add(x[place], &over)
-				rest.Set(&room)
+				rest.Sub(rest, &over)
 			}
 		}
 		x[first].Set(rest)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,7 +22,9 @@ func chained(t *testing.T, n, k int, monotone bool) *Program {
 	require.NoError(t, err)
 	vars := lat.Number()
 	rows := Lattice{Vars: vars, L: 1}
-	p := &Program{First: vars.First, Chains: &Chains{Up: vars.Up, Interior: func() []*big.Rat { panic("permute-and-flip can be rounded") }}}
+	p := &Program{First: vars.First, Chains: &Chains{Up: vars.Up, Interior: func() []*big.Rat { // asked for at ε = 0
+		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(n))}, vars.Len())
+	}}}
 	p.Chains.Start, p.Chains.Order = vars.Chains()
 	for j, c := range vars.Count {
 		p.Count, p.Loss = append(p.Count, int64(c)), append(p.Loss, big.NewInt(int64(vars.Depth[j])))
@@ -61,6 +64,12 @@ func TestTablesThatFollowChains(t *testing.T) {
 			p.follow(prop, z)
 			table := p.feasible(prop, factors{z})
 			assert.Zero(t, table.theta.Sign(), "%v, noise %g: nothing is left to mix", c, noise)
+			for _, r := range p.Start {
+				if r.Above == p.First[p.of[r.Above]] {
+					below := table.At(int(r.Below))
+					assert.Positive(t, table.At(int(r.Above)).Cmp(below.Mul(below, z)), "rows between first cells have slack")
+				}
+			}
 			value := table.Value()
 			require.GreaterOrEqual(t, value.Cmp(best.Upper), 0)
 			off, _ := value.Quo(value, best.Upper).Float64()

@@ -61,7 +61,7 @@ func (s *Solution) take(p *Program, prop *proposal, low, high factors) {
 		s.Lower, s.Dual, s.low = b, d, low
 	}
 	t := p.feasible(prop, high)
-	if v := t.Value(); s.Upper == nil || v.Cmp(s.Upper) <= 0 {
+	if v := t.Value(); s.Upper == nil || v.Cmp(s.Upper) < 0 {
 		s.Upper, s.Table, s.high = v, t, high
 	}
 	if p.Publish != nil {
