@@ -206,6 +206,12 @@ func Probability(field, text string) (*big.Rat, error) {
 	return r, nil
 }
 
+func (in *reading) probability(field, text string) *big.Rat {
+	r, err := Probability(field, text)
+	in.keep(err)
+	return r
+}
+
 // Scaled reads a decimal that may end in k, M, G or T, for thousands, millions and so on.
 func Scaled(text string) (*big.Rat, error) {
 	scale := int64(1)

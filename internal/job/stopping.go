@@ -1,7 +1,6 @@
 package job
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -43,8 +42,9 @@ func NewStopping() *Stopping {
 
 func (*Stopping) standard() (string, any) { return "stopping", NewStopping() }
 
-// playing is a question that was read, and its answer as far as it is known.
+// playing is a question that is read, and its answer as far as it is known.
 type playing struct {
+	*reading
 	*Stopping
 	p, delta *big.Rat
 	eps      *number.Epsilon
@@ -52,7 +52,6 @@ type playing struct {
 	solvers  []linear.Solver // each one for what those before it cannot answer
 	gap      float64
 	arrivals []int
-	ctx      context.Context
 	doc      *document.Stopping
 	rule     *secretary.Rule // the best one, once it is found
 	solution *stopping.Solution
@@ -63,12 +62,7 @@ func (q *Stopping) read(in *reading) *playing {
 	in.refuse(q.N > secretary.MaxCandidates, "{n} %d: give the number of candidates, 1 to %d", q.N, secretary.MaxCandidates)
 	in.refuse(in.err == nil && secretary.CheckDistance(q.N, q.L) != nil, "{l} %d: give a distance from 1 to n-1 = %d", q.L, max(q.N-1, 1))
 	in.refuse(q.Win < 1 || q.Win > q.N, "{win} %d: give a number from 1 to n = %d", q.Win, q.N)
-	p := &playing{Stopping: q, ctx: in.ctx}
-	var err error
-	p.p, err = Probability("p", q.P)
-	in.keep(err)
-	p.delta, err = Probability("delta", q.Delta)
-	in.keep(err)
+	p := &playing{reading: in, Stopping: q, p: in.probability("p", q.P), delta: in.probability("delta", q.Delta)}
 	if q.Epsilon != (Epsilon{}) {
 		p.eps = new(in.epsilon(q.Epsilon))
 	}
@@ -76,18 +70,16 @@ func (q *Stopping) read(in *reading) *playing {
 	in.refuse(q.LP && q.N > stopping.MaxCandidates, "{n} %d: {lp} takes at most %d candidates", q.N, stopping.MaxCandidates)
 	in.refuse(in.Certificate && !q.LP, "{cert}: needs {lp}; there is nothing to certify without it")
 	in.refuse(q.Rule && !q.LP, "{rule}: needs {lp}; without it the rule is the p-mix of passing threshold-1 candidates")
+	var err error
 	p.gap, err = FloatGap(q.Gap)
 	in.keep(err)
-	p.solvers = []linear.Solver{in.solver(q.Solver)}
-	if in.err != nil {
+	if p.solvers = []linear.Solver{in.solver(q.Solver)}; in.err != nil {
 		return p
 	}
 	p.payoff, err = stopping.TopK(q.N, q.Win) // which are right by now
 	in.keep(err)
-	if q.Solver == "auto" {
-		if second, err := clp.New(); err == nil {
-			p.solvers = append(p.solvers, second)
-		}
+	if second, err := clp.New(); err == nil && q.Solver == "auto" {
+		p.solvers = append(p.solvers, second)
 	}
 	if q.Play != "" {
 		in.refuse(q.N > stopping.MaxCandidates, "{n} %d: {play} takes at most %d candidates", q.N, stopping.MaxCandidates)
@@ -119,10 +111,9 @@ func (q *Stopping) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	if q.Distance != "" || q.DistanceTo != "" {
 		return q.distance(ctx, h)
 	}
-	fields := &reading{Host: h, ctx: ctx}
-	in := q.read(fields)
-	if fields.err != nil {
-		return nil, fields.err
+	in := q.read(&reading{Host: h, ctx: ctx})
+	if in.err != nil {
+		return nil, in.err
 	}
 	at := number.Epsilon{}
 	if in.eps != nil {
@@ -133,57 +124,49 @@ func (q *Stopping) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		return nil, err
 	}
 	in.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Delta: q.Delta, Win: q.Win}
-	if err := in.law(); err != nil {
-		return nil, err
-	}
+	in.law()
 	if q.LP {
-		if err := in.best(report); err != nil {
-			return nil, err
-		}
+		in.best(report)
 	}
-	if in.arrivals != nil && in.doc.Undecided == "" {
-		game, err := stage(in, func() (_ secretary.Game, err error) {
+	if in.arrivals != nil {
+		in.doc.Play = stage(in, func() (*secretary.Game, error) {
 			if in.rule == nil {
 				if in.rule, err = secretary.SecretaryMix(q.N, in.p); err != nil {
-					return secretary.Game{}, err
+					return nil, err
 				}
 			}
-			return in.rule.Seeded(in.arrivals, q.Seed)
+			game, err := in.rule.Seeded(in.arrivals, q.Seed)
+			return &game, err
 		})
-		if err != nil {
-			return nil, err
-		}
-		in.doc.Play = &game
 	}
 	found := answered(in.doc, in.doc.Undecided)
 	found.certified(in.solution.WriteCertificate)
-	return found, nil
+	return found, in.err
 }
 
-// stage is one of the computations that make up the document. Where a limit ends it, or ended one before, its result is the zero value.
-func stage[T any](in *playing, compute func() (T, error)) (T, error) {
-	var none T
-	if in.doc.Undecided != "" {
-		return none, nil
+// stage is one of the computations that make up the document. Where it fails, or a limit ends it, or one before did, its result is the zero value.
+func stage[T any](in *playing, compute func() (T, error)) (none T) {
+	if in.err != nil || in.doc.Undecided != "" {
+		return none
 	}
-	return Settle(in.ctx, compute, func(why string) T { in.doc.Undecided = why; return none })
+	x, err := Settle(in.ctx, compute, func(why string) T { in.doc.Undecided = why; return none })
+	in.keep(err)
+	return x
 }
 
 // law computes what is known of the p-mix of the secretary rule, as far as the limits let it.
-func (in *playing) law() error {
+func (in *playing) law() {
 	doc := in.doc
-	var law secretary.Law
-	var errs [6]error
-	doc.Threshold, errs[0] = stage(in, func() (int, error) { return secretary.Threshold(in.N) })
-	law, errs[1] = stage(in, func() (secretary.Law, error) { return secretary.SecretaryMixLaw(in.ctx, in.N, in.p) })
-	doc.Outcome, errs[2] = stage(in, func() ([]number.Number, error) { return law.Numbers(), nil })
-	doc.Success, errs[3] = stage(in, func() (number.Number, error) { return law.Payoff(in.payoff), nil })
-	doc.TightEps, errs[4] = stage(in, func() (number.Number, error) {
+	doc.Threshold = stage(in, func() (int, error) { return secretary.Threshold(in.N) })
+	law := stage(in, func() (secretary.Law, error) { return secretary.SecretaryMixLaw(in.ctx, in.N, in.p) })
+	doc.Outcome = stage(in, func() ([]number.Number, error) { return law.Numbers(), nil })
+	doc.Success = stage(in, func() (number.Number, error) { return law.Payoff(in.payoff), nil })
+	doc.TightEps = stage(in, func() (number.Number, error) {
 		tight, err := secretary.TightEps(law, in.L, in.delta)
 		return tight.Eps(), err
 	})
 	if in.eps != nil {
-		doc.TightDelta, errs[5] = stage(in, func() (*number.Number, error) {
+		doc.TightDelta = stage(in, func() (*number.Number, error) {
 			lo, hi, _, err := secretary.TightDelta(law, in.L, *in.eps)
 			if err != nil {
 				return nil, err
@@ -191,16 +174,15 @@ func (in *playing) law() error {
 			return new(number.Bounds(lo, hi)), nil
 		})
 	}
-	return cmp.Or(errs[:]...)
 }
 
 // best finds the best private rule.
-func (in *playing) best(report func(string, ...any)) error {
+func (in *playing) best(report func(string, ...any)) {
 	doc, p := in.doc, &stopping.Problem{Payoff: in.payoff, L: in.L, Eps: *in.eps, Delta: in.delta}
 	// Taking the first candidate is private, and takes one of the best with this probability.
-	any := number.Bounds(big.NewRat(int64(in.Win), int64(in.N)), big.NewRat(1, 1))
+	any := number.Bounds(big.NewRat(int64(in.Win), int64(in.N)), one)
 	b := &document.BestRule{
-		Optimum: any, PMixBest: document.PMix{P: number.Bounds(new(big.Rat), big.NewRat(1, 1)), Success: any}, Ratio: number.Bounds(big.NewRat(1, 1), nil),
+		Optimum: any, PMixBest: document.PMix{P: number.Bounds(new(big.Rat), one), Success: any}, Ratio: number.Bounds(one, nil),
 		Solver: in.solvers[0].Name(),
 	}
 	doc.BestRule = b
@@ -208,30 +190,21 @@ func (in *playing) best(report func(string, ...any)) error {
 		report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
 	}}
 	start := time.Now()
-	sol, err := stage(in, func() (*stopping.Solution, error) { return stopping.Solve(in.ctx, p, options) })
-	if err != nil || sol == nil {
-		return err
+	sol := stage(in, func() (*stopping.Solution, error) { return stopping.Solve(in.ctx, p, options) })
+	if sol == nil {
+		return
 	}
 	in.solution, in.rule = sol, sol.Rule
 	b.Optimum, b.Rounds, b.Pivots, b.Solver = sol.Optimum(), sol.Rounds, sol.Pivots, sol.Solver
-	if b.OptimalOutcome, err = stage(in, func() ([]number.Number, error) { return secretary.ExactLaw(sol.Law).Numbers(), nil }); err != nil {
-		return err
-	}
+	b.OptimalOutcome = stage(in, func() ([]number.Number, error) { return secretary.ExactLaw(sol.Law).Numbers(), nil })
 	if in.Rule {
 		b.Rule = sol.Rule.Moments()
 	}
-	mix, err := stage(in, func() (*stopping.Mix, error) { m, err := p.SecretaryMix(in.ctx, sol); return &m, err })
-	if err != nil {
-		return err
-	}
-	if mix != nil {
+	if mix := stage(in, func() (*stopping.Mix, error) { m, err := p.SecretaryMix(in.ctx, sol); return &m, err }); mix != nil {
 		b.PMixBest, b.Ratio = document.PMix{P: mix.P, Success: mix.Success}, mix.Ratio
 	}
 	if in.Win > 1 {
-		if mix, err = stage(in, func() (*stopping.Mix, error) { m, err := p.FreeMix(sol); return &m, err }); err != nil {
-			return err
-		}
-		if mix != nil {
+		if mix := stage(in, func() (*stopping.Mix, error) { m, err := p.FreeMix(sol); return &m, err }); mix != nil {
 			b.WinMixBest = &document.PMix{P: mix.P, Success: mix.Success}
 		}
 	}
@@ -242,7 +215,6 @@ func (in *playing) best(report func(string, ...any)) error {
 			doc.Undecided += ": " + sol.Stopped.Error()
 		}
 	}
-	return nil
 }
 
 // distance tells how far two orders are apart.

@@ -2,11 +2,9 @@ package serve
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"time"
 
 	"optratio/internal/front"
@@ -40,17 +38,10 @@ func (s *Server) routes() {
 	})
 }
 
-// begin reads a view's form for one client.
-func (s *Server) begin(r *http.Request, name string, values url.Values) *front.Course {
-	site := *s.site
-	site.Run = func(ctx context.Context, j front.Job) (*job.Answer, error) { return s.do(ctx, client(r), j) }
-	return site.Begin(name, values)
-}
-
 // view answers a form, and shows one that takes a long text before there is one.
 func (s *Server) view(w http.ResponseWriter, r *http.Request, name string) {
 	err := r.ParseForm()
-	c := s.begin(r, name, r.Form)
+	c := s.site.Begin(name, r.Form)
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
@@ -103,7 +94,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "\n")
 		_ = control.Flush()
 	}
-	c := s.begin(r, "", r.URL.Query())
+	c := s.site.Begin("", r.URL.Query())
 	answered := false
 	for more := true; more && r.Context().Err() == nil; {
 		send("working", []byte(c.Working()))

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"optratio/internal/front"
@@ -25,8 +24,6 @@ type Config struct {
 const (
 	maxBody     = 1 << 20          // bytes of a request's body
 	maxHeader   = 16 << 10         // bytes of its header
-	maxWaiting  = 64               // jobs of one client address that run or wait
-	maxWaitLoop = 1024             // the same for clients on this machine, which share an address
 	waitLimit   = 10 * time.Second // for a job's turn
 	answerLimit = 20 * time.Second // for all jobs of a request, waiting included,
 	streamLimit = 28 * time.Second // and of a stream of answers
@@ -42,15 +39,17 @@ type Server struct {
 	wait    time.Duration // waitLimit, answerLimit and streamLimit; tests have shorter ones
 	patient time.Duration
 	stream  time.Duration
-	mu      sync.Mutex
-	waiting map[string]int
-	cache   *cache
+	cache   cache
 	site    *front.Site
 }
 
 // New returns a server.
 func New(c Config) *Server {
-	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, stream: streamLimit, waiting: map[string]int{}, cache: newCache(maxCache), site: new(front.Site)}
+	s := &Server{
+		Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, stream: streamLimit,
+		cache: cache{found: map[key]*job.Answer{}},
+	}
+	s.site = &front.Site{Run: s.do}
 	s.routes()
 	return s
 }
@@ -103,36 +102,18 @@ func (s *Server) local(host string) bool {
 	return loop && (name == "localhost" || name == "127.0.0.1" || name == "::1") || ip != nil && ip.IsUnspecified() && net.ParseIP(name) != nil
 }
 
-// errBusy is what a client is told who asks for too much at once.
+// errBusy is what a client is told whose turn does not come.
 var errBusy = errors.New("too many jobs at once; wait for some to end")
 
 // errLate is what a client is told whose answer takes too long.
 var errLate = errors.New("the server is too busy to answer in time; try again, or use the command")
 
 // do runs a job when its turn comes. Equal jobs are done once.
-func (s *Server) do(ctx context.Context, client string, j front.Job) (*job.Answer, error) {
+func (s *Server) do(ctx context.Context, j front.Job) (*job.Answer, error) {
 	k := keyOf(j)
 	if a, ok := s.cache.get(k); ok {
 		return a, nil
 	}
-	limit := maxWaiting
-	if ip := net.ParseIP(client); ip != nil && ip.IsLoopback() {
-		limit = maxWaitLoop
-	}
-	s.mu.Lock()
-	if s.waiting[client] >= limit {
-		s.mu.Unlock()
-		return nil, errBusy
-	}
-	s.waiting[client]++
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		if s.waiting[client]--; s.waiting[client] == 0 {
-			delete(s.waiting, client)
-		}
-		s.mu.Unlock()
-	}()
 	late := time.NewTimer(s.wait)
 	defer late.Stop()
 	select {
@@ -154,13 +135,4 @@ func (s *Server) do(ctx context.Context, client string, j front.Job) (*job.Answe
 		s.cache.put(k, a)
 	}
 	return a, err
-}
-
-// client is the address that a request comes from.
-func client(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
