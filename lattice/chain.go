@@ -40,7 +40,7 @@ func (l *Lattice) Number() *Numbering {
 		}
 	}
 	vs.First[l.orbits] = int32(total)
-	up := make([]int, l.k+1)
+	above := make([]int, l.k+1)
 	j := 0
 	for _, m := range l.All() {
 		for v, c := range m {
@@ -48,8 +48,8 @@ func (l *Lattice) Number() *Numbering {
 				continue
 			}
 			vs.Up[j] = -1
-			if d, ok := Up(m, v, up); ok {
-				vs.Up[j] = int32(vs.Find(up, d))
+			if d, ok := up(m, v, above); ok {
+				vs.Up[j] = int32(vs.Find(above, d))
 			}
 			j++
 		}
@@ -71,22 +71,22 @@ func (vs *Numbering) Find(m []int, v int) int {
 	return j
 }
 
-// Move stores in dst the count vector m^{a→b} that arises when one candidate goes from depth a to depth b, without
+// move stores in dst the count vector m^{a→b} that arises when one candidate goes from depth a to depth b, without
 // normalising it, and reports whether it is one: m_a >= 1 and somebody is left at depth 0.
-func Move(m []int, a, b int, dst []int) bool {
+func move(m []int, a, b int, dst []int) bool {
 	copy(dst, m)
 	dst[a]--
 	dst[b]++
 	return dst[a] >= 0 && dst[0] >= 1
 }
 
-// Up stores in dst the count vector one step earlier on the chain of (m, v): the
+// up stores in dst the count vector one step earlier on the chain of (m, v): the
 // candidate at depth v rises by a step, or, where it is at depth 0 already, all others sink by one. It
 // returns the candidate's depth there and whether that vector lies in Q(n,k) and differs from m.
-func Up(m []int, v int, dst []int) (depth int, ok bool) {
+func up(m []int, v int, dst []int) (depth int, ok bool) {
 	k := len(m) - 1
 	if v > 0 {
-		return v - 1, Move(m, v, v-1, dst)
+		return v - 1, move(m, v, v-1, dst)
 	}
 	if m[k] > 0 || Deepest(m) == 0 && m[0] == 1 {
 		return 0, false
@@ -97,7 +97,7 @@ func Up(m []int, v int, dst []int) (depth int, ok bool) {
 	return 0, true
 }
 
-// Down is the inverse of Up: it stores the count vector one step later on the
+// Down is the inverse of up: it stores the count vector one step later on the
 // chain of (m, v) and reports false where that leaves Q(n,k).
 func Down(m []int, v int, dst []int) (depth int, ok bool) {
 	k := len(m) - 1
@@ -115,7 +115,7 @@ func Down(m []int, v int, dst []int) (depth int, ok bool) {
 	if v == k {
 		return 0, false
 	}
-	return v + 1, Move(m, v, v+1, dst)
+	return v + 1, move(m, v, v+1, dst)
 }
 
 // Chains lists the variables chain by chain, each from its first to its deepest position:

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"iter"
 	"math/big"
-	"math/bits"
 	"slices"
 
 	"optratio/number"
@@ -91,15 +90,8 @@ func New(n, k int) (*Lattice, error) {
 	for p := range l.below {
 		l.below[p] = make([]int, n)
 		for s := range n {
-			switch {
-			case p == 0 || s == 0:
-				l.below[p][s] = 1
-			default:
-				sum, carry := bits.Add64(uint64(l.below[p-1][s]), uint64(l.below[p][s-1]), 0)
-				if carry != 0 {
-					panic("lattice: orbit count overflows")
-				}
-				l.below[p][s] = int(sum)
+			if l.below[p][s] = 1; p > 0 && s > 0 {
+				l.below[p][s] = l.below[p-1][s] + l.below[p][s-1] // at most the orbits, which New bounds by 2^40
 			}
 		}
 	}
@@ -149,14 +141,8 @@ func (l *Lattice) Unrank(rank int, m []int) {
 	m[0]++
 }
 
-// First stores the first count vector, (n, 0, …, 0).
-func (l *Lattice) First(m []int) {
-	clear(m)
-	m[0] = l.n
-}
-
-// Next advances m to the following count vector, or reports false at the last.
-func (l *Lattice) Next(m []int) bool {
+// next advances m to the following count vector, or reports false at the last.
+func (l *Lattice) next(m []int) bool {
 	v := l.k - 1
 	for v >= 0 && (m[v] == 0 || (v == 0 && m[0] == 1)) {
 		v--
@@ -175,11 +161,8 @@ func (l *Lattice) Next(m []int) bool {
 func (l *Lattice) All() iter.Seq2[int, []int] {
 	return func(yield func(int, []int) bool) {
 		m := make([]int, l.k+1)
-		l.First(m)
-		for i := 0; ; i++ {
-			if !yield(i, m) || !l.Next(m) {
-				return
-			}
+		m[0] = l.n
+		for i := 0; yield(i, m) && l.next(m); i++ {
 		}
 	}
 }

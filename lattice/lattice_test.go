@@ -187,10 +187,10 @@ func BenchmarkNumber88(b *testing.B) {
 
 func TestMoveTakesOneCandidate(t *testing.T) {
 	m, to := []int{2, 0, 3}, make([]int, 3)
-	assert.True(t, Move(m, 2, 0, to))
+	assert.True(t, move(m, 2, 0, to))
 	assert.Equal(t, []int{3, 0, 2}, to)
-	assert.True(t, Move(m, 0, 1, to))
+	assert.True(t, move(m, 0, 1, to))
 	assert.Equal(t, []int{1, 1, 3}, to)
-	assert.False(t, Move(m, 1, 0, to), "nobody is there")
-	assert.False(t, Move([]int{1, 0, 1}, 0, 2, to), "nobody is left at the top")
+	assert.False(t, move(m, 1, 0, to), "nobody is there")
+	assert.False(t, move([]int{1, 0, 1}, 0, 2, to), "nobody is left at the top")
 }
