@@ -2,6 +2,7 @@ package mechanisms
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 
 	"optratio/internal/arith"
@@ -12,12 +13,13 @@ import (
 // number; the formula then returns that error.
 type body[T any] func(f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]T, error)
 
-// bodies is one formula in the three arithmetics that prove something.
+// bodies is one formula in the three arithmetics that prove something, and in float64.
 type bodies struct {
 	info  Info
 	rat   body[*big.Rat]
 	box   body[number.Interval]
 	fun   body[arith.RatFunc]
+	flt   body[float64]
 	guard func(n int) uint // the bits that box loses with n candidates beyond those that clear away the roundings; nil for none
 	most  int              // how many candidates are enclosed; 0 for any number
 }
@@ -49,6 +51,18 @@ func (b *bodies) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	}
 	p, err := b.box(arith.Interval{Prec: work}, func(x *big.Rat) (number.Interval, error) { return in.Epsilon.ExpNeg(x, work), nil }, in)
 	return clamped(p, prec), err
+}
+
+// Float computes in float64.
+func (b *bodies) Float(in *Instance) ([]float64, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	eps := in.Epsilon.Float()
+	return b.flt(arith.Float{}, func(x *big.Rat) (float64, error) {
+		steps, _ := x.Float64()
+		return math.Exp(-eps * steps), nil
+	}, in)
 }
 
 // Symbolic returns the probabilities as rational functions of e^{-ε·unit}, unit in lattice

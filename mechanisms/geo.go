@@ -11,9 +11,10 @@ import (
 
 var geo = &geometric{bodies{
 	info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "research/docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
-	rat:   geometricBody[*big.Rat],
-	box:   geometricBody[number.Interval],
-	fun:   geometricBody[arith.RatFunc],
+	rat:   geometricBody(geometricNoisyMax[*big.Rat]),
+	box:   geometricBody(geometricNoisyMax[number.Interval]),
+	fun:   geometricBody(geometricNoisyMax[arith.RatFunc]),
+	flt:   geometricBody(geometricSums),
 	guard: func(n int) uint { return 2*uint(n) + 64 },
 	most:  1000, // the work grows with their cube
 }}
@@ -100,7 +101,7 @@ func leaveOneOut[P any](n int, start P, times func(product P, i int) P, visit fu
 //	Pr[r] = w_r Σ_m B_m (1 - z^{m+1})/(m+1) Σ_l A_l/(1 - z^{m+l+1}).
 //
 // The sums alternate: in intervals they lose about a bit for each candidate.
-func geometricNoisyMax[T any](f arith.Field[T], z T, weights []T, levels []level) []T {
+func geometricNoisyMax[T any](f arith.Field[T], z T, weights []T, levels []level, _ number.Epsilon) ([]T, error) {
 	n := 0
 	for _, l := range levels {
 		n += l.count
@@ -165,7 +166,7 @@ func geometricNoisyMax[T any](f arith.Field[T], z T, weights []T, levels []level
 			below = multiply(below, f.Mul(z, weights[i]), levels[i].count)
 		}
 	}
-	return p
+	return p, nil
 }
 
 // convolve returns the coefficients of the product of two polynomials.
@@ -179,21 +180,27 @@ func convolve[T any](f arith.Field[T], a, b []T) []T {
 	return out
 }
 
-// geometricBody is geometricNoisyMax for an instance. At ε = 0 every candidate is as likely.
-func geometricBody[T any](f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]T, error) {
-	if in.Epsilon.IsZero() {
-		return uniformly(f, power, in)
-	}
-	z, err := power(ratOne)
-	if err != nil {
-		return nil, err
-	}
-	all, group := levels(in)
-	weights := make([]T, len(all))
-	for i, l := range all {
-		if weights[i], err = power(new(big.Rat).SetInt(l.whole)); err != nil {
+// geometricBody makes the body of a formula for the levels of an instance. At ε = 0 every candidate is as likely.
+func geometricBody[T any](formula func(f arith.Field[T], z T, weights []T, levels []level, eps number.Epsilon) ([]T, error)) body[T] {
+	return func(f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]T, error) {
+		if in.Epsilon.IsZero() {
+			return uniformly(f, power, in)
+		}
+		z, err := power(ratOne)
+		if err != nil {
 			return nil, err
 		}
+		all, group := levels(in)
+		weights := make([]T, len(all))
+		for i, l := range all {
+			if weights[i], err = power(new(big.Rat).SetInt(l.whole)); err != nil {
+				return nil, err
+			}
+		}
+		p, err := formula(f, z, weights, all, in.Epsilon)
+		if err != nil {
+			return nil, err
+		}
+		return scatter(group, p), nil
 	}
-	return scatter(group, geometricNoisyMax(f, z, weights, all)), nil
 }

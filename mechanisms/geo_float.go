@@ -3,9 +3,9 @@ package mechanisms
 import (
 	"fmt"
 	"math"
-	"math/big"
 
 	"optratio/internal/arith"
+	"optratio/number"
 )
 
 // floatLevel is a level in float64: the place of φ, the weight z^c and the number of candidates.
@@ -17,28 +17,6 @@ type floatLevel struct {
 // geometricWork bounds levels times terms of geometricSums.
 const geometricWork = 4e9
 
-// Float decides exactly whether two depths differ by an integer.
-func (g *geometric) Float(in *Instance) ([]float64, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	eps := in.Epsilon.Float()
-	if eps == 0 {
-		return uniformly(arith.Field[float64](arith.Float{}), nil, in)
-	}
-	all, group := levels(in)
-	flat := make([]floatLevel, len(all))
-	for i, l := range all {
-		whole, _ := new(big.Float).SetInt(l.whole).Float64()
-		flat[i] = floatLevel{fraction: l.fraction, weight: math.Exp(-eps * whole), count: float64(l.count)}
-	}
-	p, err := geometricSums(eps, flat)
-	if err != nil {
-		return nil, err
-	}
-	return scatter(group, p), nil
-}
-
 // geometricSums is geometricNoisyMax in float64 for any number of candidates and ε > 0: the sum over j term by term, every term positive, in
 // O(terms · levels). Levels are ordered by fraction.
 //
@@ -46,8 +24,11 @@ func (g *geometric) Float(in *Instance) ([]float64, error) {
 // but for less than S z^{2j}, is known to 1e-16 of it. Terms with a product below e^-745 are 0. Within a fraction
 // of more than one candidate the integral over u is by 36-node Gauss–Legendre quadrature on pieces where the exponent S u changes
 // by at most 40, as in permuteAndFlipFloat.
-func geometricSums(eps float64, levels []floatLevel) ([]float64, error) {
-	p := make([]float64, len(levels))
+func geometricSums(_ arith.Field[float64], _ float64, weights []float64, all []level, epsilon number.Epsilon) ([]float64, error) {
+	p, levels, eps := make([]float64, len(all)), make([]floatLevel, len(all)), epsilon.Float()
+	for i, l := range all {
+		levels[i] = floatLevel{fraction: l.fraction, weight: weights[i], count: float64(l.count)}
+	}
 	var total compensated
 	for _, l := range levels {
 		total.add(l.count * l.weight)

@@ -1,7 +1,6 @@
 package mechanisms
 
 import (
-	"math"
 	"math/big"
 	"slices"
 
@@ -10,23 +9,18 @@ import (
 )
 
 var (
-	response = &byTies{bodies: bodies{
+	response = &byTies{bodies{
 		info: epsDP("krr", "k-randomised response: the best candidate, or any other one alike", "Warner 1965"),
-		rat:  respond[*big.Rat], box: respond[number.Interval], fun: respond[arith.RatFunc],
-	}, flt: respond[float64]}
-	uniformChoice = &byTies{constant: true, flt: uniformly[float64], bodies: bodies{
+		rat:  respond[*big.Rat], box: respond[number.Interval], fun: respond[arith.RatFunc], flt: respond[float64],
+	}}
+	uniformChoice = &byTies{bodies{
 		info: Info{Name: "uniform", Summary: "a uniformly random candidate", Source: "folklore", Claim: "0-DP", Private: true, Uniform: true, ShiftInvariant: true, Symmetric: true},
-		rat:  uniformly[*big.Rat], box: uniformly[number.Interval], fun: uniformly[arith.RatFunc],
+		rat:  uniformly[*big.Rat], box: uniformly[number.Interval], fun: uniformly[arith.RatFunc], flt: uniformly[float64],
 	}}
 )
 
-// byTies is randomised response, or with constant the uniform choice: the probabilities depend on z = e^{-ε}, the number of candidates, and
-// which of them tie for the best alone.
-type byTies struct {
-	bodies
-	flt      body[float64]
-	constant bool
-}
+// byTies is randomised response, or the uniform choice: the probabilities depend on z = e^{-ε}, the number of candidates, and which of them tie for the best alone.
+type byTies struct{ bodies }
 
 // randomisedResponse returns the probabilities of taking a designated candidate with weight 1 and each
 // other with weight z, where the designated one is drawn uniformly from the ties:
@@ -76,11 +70,4 @@ func (in *Instance) ties() (isBest []bool, count int) {
 		}
 	}
 	return isBest, count
-}
-
-func (m *byTies) Float(in *Instance) ([]float64, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	return m.flt(arith.Float{}, func(*big.Rat) (float64, error) { return math.Exp(-in.Epsilon.Float()), nil }, in) // the only power
 }

@@ -2,7 +2,6 @@ package mechanisms
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 
@@ -16,6 +15,7 @@ var oddTrio = &trio{bodies{
 	rat:  trioBody(permuteAndFlip[*big.Rat]),
 	box:  trioBody(permuteAndFlipEnclosed),
 	fun:  trioBody(permuteAndFlip[arith.RatFunc]),
+	flt:  trioBody(permuteAndFlipFloat),
 }}
 
 // trio rounds all scores down to whole steps of 2Δ after adding one offset, uniform between 0 and a step, to all of them. Then, as
@@ -166,11 +166,7 @@ func (t *trio) Float(in *Instance) ([]float64, error) {
 	if float64(rounds)*float64(len(in.Scores)) > trioWork {
 		return nil, fmt.Errorf("%w: %s with %d candidates on %d different parts of a step takes too long in float64", ErrNoAnswer, t.info.Name, len(in.Scores), rounds)
 	}
-	eps := in.Epsilon.Float()
-	return trioBody(permuteAndFlipFloat)(arith.Float{}, func(x *big.Rat) (float64, error) {
-		steps, _ := x.Float64()
-		return math.Exp(-eps * steps), nil
-	}, in)
+	return t.bodies.Float(in)
 }
 
 // relativeError is that of permute-and-flip, three terms for each of its one.
