@@ -30,12 +30,15 @@ func (b *bodies) Exact(in *Instance) ([]*big.Rat, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	return b.rat(arith.Rat{}, func(x *big.Rat) (*big.Rat, error) {
-		if p, ok := in.Epsilon.ExpNegRat(x); ok {
-			return p, nil
-		}
-		return nil, ErrNotRational
-	}, in)
+	return b.rat(arith.Rat{}, in.rationalPower, in)
+}
+
+// rationalPower returns e^{-εx}.
+func (in *Instance) rationalPower(x *big.Rat) (*big.Rat, error) {
+	if p, ok := in.Epsilon.ExpNegRat(x); ok {
+		return p, nil
+	}
+	return nil, ErrNotRational
 }
 
 func (b *bodies) Enclose(in *Instance, prec uint) ([]number.Interval, error) {

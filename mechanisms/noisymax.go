@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,17 +68,41 @@ func (m *noisyMax) WithContext(ctx context.Context) Mechanism {
 
 func (m *noisyMax) Info() Info { return m.info }
 
-// evaluate runs the closed form that belongs to m.
-func evaluate[T any](m *noisyMax, e exponentials[T], all []noisy) ([]logLinear[T], error) {
+// evaluate returns the probabilities of an instance by the closed form that belongs to m, in the arithmetic f. power returns e^{-εx} or an error.
+func evaluate[T any](m *noisyMax, f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]logLinear[T], error) {
+	all, group := in.rates(m.factor, m.info.Uniform)
+	var failed error
+	e := exponentials[T]{f, func(x *big.Rat) T {
+		p, err := power(x)
+		if err != nil {
+			failed = err
+			return f.One()
+		}
+		return p
+	}}
+	var p []logLinear[T]
+	var err error
 	if m.laplace {
-		return laplaceMax(e, all)
+		p, err = laplaceMax(e, all)
+	} else {
+		var plain []T
+		plain, err = exponentialMax(e, all)
+		for _, x := range plain {
+			p = append(p, logLinear[T]{x, f.Zero()})
+		}
 	}
-	p, err := exponentialMax(e, all)
-	out := make([]logLinear[T], len(p))
-	for i := range p {
-		out[i] = logLinear[T]{p[i], e.Zero()}
+	if err = cmp.Or(err, failed); err != nil {
+		return nil, err
 	}
-	return out, err
+	return scatter(group, p), nil
+}
+
+// tooLong returns err, as a case of what it is where the closed form has too many terms.
+func tooLong(err, what error) error {
+	if errors.Is(err, errTooManyTerms) {
+		return fmt.Errorf("%w: %w", what, err)
+	}
+	return err
 }
 
 // LogExact returns the probabilities as a + b·ln z with rational a and b, as they are where z = e^{-ε} is
@@ -86,31 +111,18 @@ func (m *noisyMax) LogExact(in *Instance) ([]arith.LogRat, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	all, group := in.rates(m.factor, m.info.Uniform)
-	rational := true
-	pow := func(x *big.Rat) *big.Rat {
-		p, ok := in.Epsilon.ExpNegRat(x)
-		if !ok {
-			rational = false
-			return ratOne
-		}
-		return p
-	}
 	if _, ok := in.Epsilon.Z(); !ok {
 		return nil, ErrNotRational
 	}
-	p, err := evaluate(m, exponentials[*big.Rat]{arith.Rat{}, pow}, all)
+	p, err := evaluate(m, arith.Rat{}, in.rationalPower, in)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotRational, err)
-	}
-	if !rational {
-		return nil, ErrNotRational
+		return nil, tooLong(err, ErrNotRational)
 	}
 	out := make([]arith.LogRat, len(p))
 	for i, x := range p {
 		out[i] = arith.LogRat{A: x.a, B: x.b}
 	}
-	return scatter(group, out), nil
+	return out, nil
 }
 
 func (m *noisyMax) Exact(in *Instance) ([]*big.Rat, error) {
@@ -135,19 +147,9 @@ func (m *noisyMax) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error
 		return nil, err
 	}
 	f := arith.Poly{}
-	all, group := in.rates(m.factor, m.info.Uniform)
-	commensurable := true
-	pow := func(x *big.Rat) arith.RatFunc {
-		p, err := symbolicPower(x, unit)
-		commensurable = commensurable && err == nil
-		return p
-	}
-	p, err := evaluate(m, exponentials[arith.RatFunc]{f, pow}, all)
+	p, err := evaluate(m, f, func(x *big.Rat) (arith.RatFunc, error) { return symbolicPower(x, unit) }, in)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotRational, err)
-	}
-	if !commensurable {
-		return nil, ErrNotRational
+		return nil, tooLong(err, ErrNotRational)
 	}
 	out := make([]arith.RatFunc, len(p))
 	for i, x := range p {
@@ -159,46 +161,32 @@ func (m *noisyMax) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error
 			out[i] = f.Sub(x.a, f.Mul(x.b, f.FromRat(in.Epsilon.Eps())))
 		}
 	}
-	return scatter(group, out), nil
+	return out, nil
 }
 
 func (m *noisyMax) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	all, group := in.rates(m.factor, m.info.Uniform)
 	// The terms of Π (1 - b y) add up to at most 2^n in magnitude, and the product of what is
 	// 1/2 or more to at least 2^-n.
-	work := prec + 2*uint(len(group)) + 64
+	work := prec + 2*uint(len(in.Scores)) + 64
 	for tries := 0; ; tries++ {
-		p, err := m.enclose(in.Epsilon, all, work)
+		p, err := evaluate(m, arith.Interval{Prec: work}, func(x *big.Rat) (number.Interval, error) { return in.Epsilon.ExpNeg(x, work), nil }, in)
 		if err != nil {
-			return nil, err
+			return nil, tooLong(err, ErrNoEnclosure)
 		}
-		width := 0.0
-		for i := range p {
-			p[i] = clampUnit(p[i].SetPrec(prec))
-			width = max(width, p[i].RelWidth())
+		out, width := make([]number.Interval, len(p)), 0.0
+		for i, x := range p {
+			if s, ok := x.b.Sign(); s != 0 || !ok {
+				x.a = x.a.Sub(x.b.Mul(in.Epsilon.Value(work)))
+			}
+			out[i] = clampUnit(x.a.SetPrec(prec))
+			width = max(width, out[i].RelWidth())
 		}
 		if width <= math.Ldexp(1, 6-int(prec)) || tries == 3 {
-			return scatter(group, p), nil
+			return out, nil
 		}
 		work *= 2
 	}
-}
-
-func (m *noisyMax) enclose(eps number.Epsilon, all []noisy, prec uint) ([]number.Interval, error) {
-	pow := func(x *big.Rat) number.Interval { return eps.ExpNeg(x, prec) }
-	p, err := evaluate(m, exponentials[number.Interval]{arith.Interval{Prec: prec}, pow}, all)
-	if errors.Is(err, errTooManyTerms) {
-		return nil, fmt.Errorf("%w: %w", ErrNoEnclosure, err)
-	}
-	out := make([]number.Interval, len(p))
-	for i, x := range p {
-		out[i] = x.a
-		if s, ok := x.b.Sign(); s != 0 || !ok {
-			out[i] = x.a.Sub(x.b.Mul(eps.Value(prec)))
-		}
-	}
-	return out, err
 }
