@@ -140,7 +140,8 @@ func maxByQuadrature(ctx context.Context, laws []noiseLaw, laplace bool, extra i
 		mass := 1.0
 		for _, l := range laws {
 			if l.scale > 0 {
-				mass *= l.cdf(fixed, laplace)
+				below, _ := l.values(fixed, laplace)
+				mass *= below
 			}
 		}
 		for i, l := range laws {
@@ -204,20 +205,7 @@ func (q *maxIntegral) panel(lo, hi float64, active []int, smallest float64) {
 	for k, t := range at {
 		x := lo + float64(width*t)
 		for j, i := range active {
-			law := q.laws[i]
-			d := (x - law.at) / law.scale
-			switch {
-			case !q.laplace:
-				cdf[j] = -math.Expm1(-d)
-				density[j] = math.Exp(-d) / law.scale
-			case d >= 0:
-				survival := float64(0.5 * math.Exp(-d))
-				cdf[j] = 1 - survival
-				density[j] = survival / law.scale
-			default:
-				cdf[j] = 0.5 * math.Exp(d)
-				density[j] = cdf[j] / law.scale
-			}
+			cdf[j], density[j] = q.laws[i].values(x, q.laplace)
 		}
 		q.node(width*weights[k], active, density, cdf)
 	}
@@ -289,7 +277,8 @@ func decided(laws []noiseLaw, laplace bool, lo, hi float64) float64 {
 		product := 1.0
 		for _, l := range laws {
 			if l.scale > 0 {
-				product *= l.cdf(x, laplace)
+				below, _ := l.values(x, laplace)
+				product *= below
 			}
 		}
 		return product <= math.Exp(-noiseReach)
@@ -304,16 +293,18 @@ func decided(laws []noiseLaw, laplace bool, lo, hi float64) float64 {
 	return lo
 }
 
-// cdf returns the probability of a noisy score of at most x, for a scale above 0.
-func (l noiseLaw) cdf(x float64, laplace bool) float64 {
+// values returns the probability of a noisy score of at most x, and its density there, for a scale above 0.
+func (l noiseLaw) values(x float64, laplace bool) (cdf, density float64) {
 	d := (x - l.at) / l.scale
 	switch {
-	case laplace && d < 0:
-		return 0.5 * math.Exp(d)
-	case laplace:
-		return 1 - float64(0.5*math.Exp(-d))
+	case d < 0 && !laplace:
+		return 0, 0
+	case !laplace:
+		return -math.Expm1(-d), math.Exp(-d) / l.scale
 	case d < 0:
-		return 0
+		cdf = 0.5 * math.Exp(d)
+		return cdf, cdf / l.scale
 	}
-	return -math.Expm1(-d)
+	survival := float64(0.5 * math.Exp(-d))
+	return 1 - survival, survival / l.scale
 }

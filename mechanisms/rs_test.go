@@ -170,7 +170,8 @@ func byFineRule(l *stoppingLaw[float64], laws []noiseLaw) []float64 {
 			}
 			h := 0.0
 			for _, law := range laws {
-				h += 1 - law.cdf(x, true)
+				below, _ := law.values(x, true)
+				h += 1 - below
 			}
 			weight *= (to - from) / float64(3*steps) * l.density(h/n) / n
 			for a, law := range laws {

@@ -26,75 +26,57 @@ type Problem struct {
 // New returns the problem of integer scores. With monotonic, neighbors move all scores one way, by at most the sensitivity, and each
 // mechanism runs with mechanisms.MonotonicSensitivities. The error is ErrInput.
 func New(scores []int64, sensitivity *big.Rat, monotonic bool) (*Problem, error) {
-	p := &Problem{n: len(scores), sensitivity: sensitivity, monotonic: monotonic}
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	if slices.Min(scores) < -2*MaxTotal || slices.Max(scores) > 2*MaxTotal {
+	if len(scores) > 0 && (slices.Min(scores) < -2*MaxTotal || slices.Max(scores) > 2*MaxTotal) {
 		return nil, inputf("a score beyond 2^61")
 	}
-	p.scores = func(i int) *big.Rat { return new(big.Rat).SetInt64(scores[i]) }
-	ordered := slices.Clone(scores)
-	slices.SortFunc(ordered, func(a, b int64) int { return cmp.Compare(b, a) })
-	best := ordered[0]
-	different := ordered[:0]
-	for _, q := range ordered {
-		if len(different) == 0 || q != different[len(different)-1] {
-			different = append(different, q)
-			p.near, p.counts = append(p.near, float64(best-q)), append(p.counts, 0)
-		}
-		p.counts[len(p.counts)-1]++
-	}
-	p.gap = func(class int) *big.Rat { return new(big.Rat).SetInt64(best - different[class]) }
-	return p, nil
+	p := &Problem{sensitivity: sensitivity, monotonic: monotonic, scores: func(i int) *big.Rat { return new(big.Rat).SetInt64(scores[i]) }}
+	return p, classify(p, scores, cmp.Compare[int64], func(best, q int64) *big.Rat { return new(big.Rat).SetInt64(best - q) })
 }
 
 // NewRational is New for rational scores.
 func NewRational(scores []*big.Rat, sensitivity *big.Rat, monotonic bool) (*Problem, error) {
-	p := &Problem{n: len(scores), sensitivity: sensitivity, monotonic: monotonic}
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	p.scores = func(i int) *big.Rat { return scores[i] }
 	// In float64 most comparisons are quick, and what rounds to different numbers is ordered like them.
 	type score struct {
 		near  float64
 		exact *big.Rat
 	}
-	ordered := make([]score, len(scores))
+	rounded := make([]score, len(scores))
 	for i, q := range scores {
-		ordered[i].near, _ = q.Float64()
-		ordered[i].exact = q
+		rounded[i].near, _ = q.Float64()
+		rounded[i].exact = q
 	}
-	slices.SortFunc(ordered, func(a, b score) int {
-		if c := cmp.Compare(b.near, a.near); c != 0 {
+	p := &Problem{sensitivity: sensitivity, monotonic: monotonic, scores: func(i int) *big.Rat { return scores[i] }}
+	return p, classify(p, rounded, func(a, b score) int {
+		if c := cmp.Compare(a.near, b.near); c != 0 {
 			return c
 		}
-		return b.exact.Cmp(a.exact)
-	})
-	var gaps []*big.Rat
-	for i, q := range ordered {
-		if i == 0 || q.exact.Cmp(ordered[i-1].exact) != 0 {
-			gaps = append(gaps, new(big.Rat).Sub(ordered[0].exact, q.exact))
-			near, _ := gaps[len(gaps)-1].Float64()
-			p.near, p.counts = append(p.near, near), append(p.counts, 0)
-		}
-		p.counts[len(p.counts)-1]++
-	}
-	if math.IsInf(p.near[len(p.near)-1], 0) {
-		return nil, inputf("scores further apart than float64 can hold")
-	}
-	p.gap = func(class int) *big.Rat { return gaps[class] }
-	return p, nil
+		return a.exact.Cmp(b.exact)
+	}, func(best, q score) *big.Rat { return new(big.Rat).Sub(best.exact, q.exact) })
 }
 
-func (p *Problem) check() error {
-	if p.n == 0 {
+// classify puts candidates of equal scores into classes.
+func classify[T any](p *Problem, scores []T, compare func(a, b T) int, gap func(best, q T) *big.Rat) error {
+	if p.n = len(scores); p.n == 0 {
 		return inputf("no scores")
 	}
 	if p.sensitivity.Sign() <= 0 {
 		return inputf("the sensitivity is %s, want > 0", p.sensitivity.RatString())
 	}
+	ordered := slices.Clone(scores)
+	slices.SortFunc(ordered, func(a, b T) int { return compare(b, a) })
+	best, different := ordered[0], ordered[:0]
+	for _, q := range ordered {
+		if len(different) == 0 || compare(q, different[len(different)-1]) != 0 {
+			different = append(different, q)
+			near, _ := gap(best, q).Float64()
+			p.near, p.counts = append(p.near, near), append(p.counts, 0)
+		}
+		p.counts[len(p.counts)-1]++
+	}
+	if math.IsInf(p.near[len(p.near)-1], 0) {
+		return inputf("scores further apart than float64 can hold")
+	}
+	p.gap = func(class int) *big.Rat { return gap(best, different[class]) }
 	return nil
 }
 
