@@ -267,6 +267,10 @@ func TestCertificatesRefused(t *testing.T) {
 		"stopping -n 100 --eps 1":                                     "needs --lp",
 		"stopping -n 100 --lp --eps " + long:                          "4096 bits",
 		"optimum " + pairs + " --eps " + long:                         "4096 bits",
+		"optimum " + pairs + " --eps 1251":                            "of at most 1250; give --exp-eps",
+		"ratio -n 9 -k 9 --method lp --eps 8000":                      "of at most 1250; give --exp-eps",
+		"topk -n 9 -k 5 --eps 2500":                                   "of at most 1250; give --exp-eps",
+		"heterogeneous --sensitivities 1,2 --grid 0:20 --eps 2500":    "of at most 1250; give --exp-eps",
 	} {
 		code, out, said := quietly(append(strings.Fields(line), "--cert", cert)...)
 		assert.Equal(t, command.Usage, code, "%.80s: %s", line, said)

@@ -101,6 +101,7 @@ func (q *Heterogeneous) request(in *reading) (r heterogeneous.Request) {
 		in.refuse(err != nil, "{sensitivities} %s with {grid} %s: %w", escape.Quoted(q.Sensitivities), escape.Quoted(q.gridText()), err)
 	}
 	r.Epsilon = in.epsilon(q.Epsilon)
+	in.enclosable(r.Epsilon, nil)
 	r.Worst, r.Squared = in.oneOf("objective", q.Objective, "mean", "worst"), in.oneOf("loss", q.Loss, "error", "mse")
 	list := q.Mechanism
 	if list == "" {

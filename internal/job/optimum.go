@@ -125,6 +125,7 @@ func (q *Optimum) request(in *reading) (r optimum.Request) {
 	if in.err != nil {
 		return r
 	}
+	in.enclosable(r.Epsilon, p.Farthest())
 	if q.Rate != "" {
 		r.Rate = file(in, "rate", q.Rate, p.ReadTable)
 	}

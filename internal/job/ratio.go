@@ -55,6 +55,9 @@ func (q *Ratio) request(in *reading) lp.Request {
 	if q.Solver != "auto" && r.Method == lp.Auto {
 		r.Method = lp.Enumerated
 	}
+	if r.Method == lp.Enumerated || q.Delta+q.Prior != "" || q.Step != "2delta" || q.Loss != "mean" || q.Objective == "minimax" || q.Constraints != "paper" {
+		in.enclosable(r.Epsilon, nil) // closed forms have others
+	}
 	in.oneWay(q.Monotonic, r.Mechanisms, delta)
 	return r
 }

@@ -2,6 +2,7 @@ package job
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,6 +112,17 @@ func (in *reading) epsilon(e Epsilon) number.Epsilon {
 	x, err := e.Parse()
 	in.keep(err)
 	return x
+}
+
+// mostCertified is the largest ε, times a distance, whose e^-ε certificates of programs enclose closely enough.
+const mostCertified = 1250
+
+// enclosable refuses a certificate of a program where ε times a distance, nil for 1, is too large for one.
+func (in *reading) enclosable(e number.Epsilon, distance *big.Rat) {
+	if x := e.Eps(); in.Certificate && x != nil {
+		large := new(big.Rat).Mul(x, cmp.Or(distance, big.NewRat(1, 1))).Cmp(big.NewRat(mostCertified, 1)) > 0
+		in.refuse(large, "{cert}: certificates of programs take an ε, times the largest distance, of at most %d; give {exp-eps}, or leave {cert} out", mostCertified)
+	}
 }
 
 // SplitNames reads a comma-separated list; nil for none.

@@ -30,6 +30,7 @@ func (q *TopK) request(in *reading) topk.Request {
 	q.Size.check(in)
 	in.refuse(q.Top < 1 || q.Top > q.N, "{top} %d: give how many of the %d candidates are chosen, from 1 to %d", q.Top, q.N, q.N)
 	r := topk.Request{N: q.N, K: q.K, Top: q.Top, Epsilon: in.epsilon(q.Epsilon)}
+	in.enclosable(r.Epsilon, nil)
 	for _, name := range in.names("mechanism", q.Mechanism) {
 		r.Mechanisms = append(r.Mechanisms, parsed(in, "mechanism", name, topk.ParseMechanism))
 	}

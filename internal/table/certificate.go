@@ -11,12 +11,12 @@ import (
 	"optratio/internal/certtext"
 )
 
-// Precision returns the number of bits that z was enclosed with, 0 where it is rational.
+// Precision returns the number of bits that z was enclosed with, 0 where it is rational. They are those of its numerators, as z may be far below 1.
 func (s *Solution) Precision() int {
 	bits := 0
 	for i, low := range s.low {
 		if high := s.high[i]; low.Cmp(high) != 0 {
-			bits = max(bits, low.Denom().BitLen(), high.Denom().BitLen())
+			bits = max(bits, low.Num().BitLen(), high.Num().BitLen())
 		}
 	}
 	return bits
