@@ -40,7 +40,7 @@ type process struct {
 	guard  *supervise.Guard
 	stdin  io.WriteCloser
 	lines  chan []byte   // answers; closed at the end of output
-	broken error         // why output ended, if not by its end; to be read after lines is closed
+	long   bool          // output ended with a line that is too long; to be read after lines is closed
 	quit   chan struct{} // closed to stop the reader
 	stderr *tail
 	ended  chan struct{} // closed after the process was waited for
@@ -120,44 +120,27 @@ func (c *child) start() error {
 // read sends the lines of output on that are not blank, each without its end; an unfinished last line counts.
 func (p *process) read(stdout io.Reader) {
 	defer close(p.lines)
-	r := bufio.NewReaderSize(stdout, 64<<10)
-	for {
-		line, err := readLine(r)
-		if errors.Is(err, errLong) {
-			p.broken = err
-			return
+	lines := linesOf(stdout)
+	for lines.Scan() {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			select {
-			case p.lines <- line:
-			case <-p.quit:
-				return
-			}
-		}
-		if err != nil {
+		select {
+		case p.lines <- bytes.Clone(lines.Bytes()):
+		case <-p.quit:
 			return
 		}
 	}
+	p.long = errors.Is(lines.Err(), bufio.ErrTooLong)
 }
 
 var errLong = fmt.Errorf("a line of more than %d bytes", longestLine)
 
-// readLine returns a line without its end, or what there is at the end of input with io.EOF.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var line []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(line)+len(part) > longestLine {
-			return nil, errLong
-		}
-		line = append(line, part...)
-		switch {
-		case err == nil:
-			return bytes.TrimRight(line, "\r\n"), nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return line, err
-		}
-	}
+// linesOf reads lines up to the longest.
+func linesOf(r io.Reader) *bufio.Scanner {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestLine)
+	return lines
 }
 
 // ask sends a line and returns the answer. A *failure says that there was none, and leaves the
@@ -243,9 +226,9 @@ func (c *child) stray(line []byte) *failure {
 func (c *child) gone() error {
 	p := c.p
 	c.p = nil
-	if p.broken != nil {
+	if p.long {
 		p.kill()
-		return &failure{text: p.broken.Error(), long: errors.Is(p.broken, errLong)}
+		return &failure{text: errLong.Error(), long: true}
 	}
 	// Output has ended; if the program goes on without it, it is of no use.
 	select {

@@ -93,24 +93,24 @@ func (t *Table) place(r int) string {
 
 // eachLine calls f for every line that is not blank, and puts the place before its error. A line at which reading fails is not looked at, as it may be
 // cut off.
-func eachLine(r io.Reader, name string, f func([]byte) error) error {
-	lines := bufio.NewReader(r)
-	for at := 1; ; at++ {
-		line, err := readLine(lines)
-		last := errors.Is(err, io.EOF)
-		if last {
-			err = nil
-		}
-		if line = bytes.TrimSpace(line); err == nil && len(line) > 0 {
+func eachLine(r io.Reader, name string, f func([]byte) error) (err error) {
+	lines, at := linesOf(r), 0
+	for err == nil && lines.Scan() && lines.Err() == nil {
+		at++
+		if line := bytes.TrimSpace(lines.Bytes()); len(line) > 0 {
 			err = f(line)
 		}
-		switch {
-		case err != nil:
-			return fmt.Errorf("%w: %s:%d: %w", errTable, name, at, err)
-		case last:
-			return nil
-		}
 	}
+	if broken := lines.Err(); broken != nil {
+		at, err = at+1, broken
+	}
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = errLong
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s:%d: %w", errTable, name, at, err)
+	}
+	return nil
 }
 
 // Audit audits the table. Its domain are the rows' vectors, and every pair of rows that a property relates is
