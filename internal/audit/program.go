@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"math/big"
 	"regexp"
-	"strconv"
 	"time"
 
 	"optratio/internal/escape"
 	"optratio/internal/inquiry"
-	"optratio/number"
 	"optratio/verify"
 )
 
@@ -95,12 +93,12 @@ type asker struct {
 	opts    *Options
 	space   *inquiry.Space
 	child   *child
-	epsilon string
-	muted   bool // failures are no findings: the question was not part of the domain
-	texts   scoreTexts
-	labels  *labelled // of stated probabilities
-	record  *record   // likewise
-	late    bool      // it asks again, whatever the limits
+	setting string                      // fields of every question
+	muted   bool                        // failures are no findings: the question was not part of the domain
+	texts   map[scoreAt]json.RawMessage // how scores are written
+	labels  *labelled                   // of stated probabilities
+	record  *record                     // likewise
+	late    bool                        // it asks again, whatever the limits
 	state   func(a *asker, q inquiry.Vector) (p []*inquiry.Value, event string, err error)
 	account
 }
@@ -120,49 +118,9 @@ type trouble struct {
 	timeouts int
 }
 
-// scoreTexts keeps how scores are written, by their number in units of a space.
-type scoreTexts struct {
-	space *inquiry.Space
-	known map[int64]json.RawMessage
-}
-
-const mostScoreTexts = 1 << 16 // kept
-
-// of returns how the scores of q are written.
-func (t *scoreTexts) of(space *inquiry.Space, q inquiry.Vector) []json.RawMessage {
-	if t.space != space {
-		t.space, t.known = space, map[int64]json.RawMessage{}
-	}
-	out := make([]json.RawMessage, len(q))
-	for r, x := range q {
-		text, ok := t.known[x]
-		if !ok {
-			text = inquiry.ScoresJSON(space.Scores(inquiry.Vector{x}))[0]
-			if len(t.known) < mostScoreTexts {
-				t.known[x] = text
-			}
-		}
-		out[r] = text
-	}
-	return out
-}
-
-// line returns the question about q.
-func (a *asker) line(q inquiry.Vector, samples int64) []byte {
-	if in := a.opts.Inputs; in != nil {
-		asked := question{input: in.Values[q[0]], epsilon: a.epsilon, sensitivity: a.opts.Sensitivity, samples: samples}
-		return asked.line()
-	}
-	asked := question{
-		scores: a.texts.of(a.space, q), epsilon: a.epsilon, sensitivity: a.opts.Sensitivity,
-		monotonic: a.opts.Neighbors == verify.Monotonic, samples: samples,
-	}
-	return asked.line()
-}
-
 func newAsker(ctx context.Context, space *inquiry.Space, o *Options) *asker {
 	return &asker{
-		ctx: ctx, opts: o, space: space, state: (*asker).stated, epsilon: epsilonText(o.Epsilon), labels: newLabelled(o), record: newRecord(),
+		ctx: ctx, opts: o, space: space, state: (*asker).stated, setting: settingOf(o), texts: map[scoreAt]json.RawMessage{}, labels: newLabelled(o), record: newRecord(),
 		child: &child{command: o.program.Command, timeout: o.program.Timeout, clean: o.program.CleanEnv},
 	}
 }
@@ -180,16 +138,6 @@ func (a *asker) name(r int) string {
 		return fmt.Sprintf("output %q", a.labels.names[r])
 	}
 	return candidate(r)
-}
-
-// epsilonText writes ε as a decimal: exactly where it is one, otherwise the nearest double.
-func epsilonText(e number.Epsilon) string {
-	if r := e.Eps(); r != nil {
-		if digits, exact := r.FloatPrec(); exact && digits <= 30 {
-			return r.FloatString(digits)
-		}
-	}
-	return strconv.FormatFloat(e.Float(), 'g', -1, 64)
 }
 
 // errStopped says that an audit was cancelled or had no time left.

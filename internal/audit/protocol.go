@@ -12,47 +12,67 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/inquiry"
 	"optratio/internal/strictjson"
+	"optratio/verify"
 )
 
-// question is what a program is asked.
-type question struct {
-	scores      []json.RawMessage
-	input       json.RawMessage // in place of scores
-	epsilon     string          // a decimal
-	sensitivity *big.Rat
-	monotonic   bool
-	samples     int64 // 0: the probabilities are wanted
-}
-
-// line returns the question as the program reads it.
-func (q *question) line() []byte {
+// line returns the question about q as a program reads it: for so many samples, or its probabilities where that is 0.
+func (a *asker) line(q inquiry.Vector, samples int64) []byte {
 	var b bytes.Buffer
-	if q.input != nil {
-		fmt.Fprintf(&b, `{"input":%s,"epsilon":%s,"sensitivity":%s`, q.input, q.epsilon, sensitivityText(q.sensitivity))
+	if in := a.opts.Inputs; in != nil {
+		fmt.Fprintf(&b, `{"input":%s,%s`, in.Values[q[0]], a.setting)
 	} else {
 		b.WriteString(`{"scores":[`)
-		for i, s := range q.scores {
+		for i, x := range q {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			b.Write(s)
+			b.Write(a.score(x))
 		}
-		fmt.Fprintf(&b, `],"epsilon":%s,"sensitivity":%s,"monotonic":%t`, q.epsilon, sensitivityText(q.sensitivity), q.monotonic)
+		fmt.Fprintf(&b, `],%s,"monotonic":%t`, a.setting, a.opts.Neighbors == verify.Monotonic)
 	}
-	if q.samples > 0 {
-		fmt.Fprintf(&b, `,"samples":%d`, q.samples)
+	if samples > 0 {
+		fmt.Fprintf(&b, `,"samples":%d`, samples)
 	}
 	b.WriteByte('}')
 	return b.Bytes()
 }
 
-// sensitivityText writes s as a JSON number: exactly where it is a short decimal, otherwise the nearest double.
-func sensitivityText(s *big.Rat) string {
-	if text := inquiry.ScoreText(s); !strings.Contains(text, "/") {
-		return text
+// scoreAt is a score, in units of a space.
+type scoreAt struct {
+	space *inquiry.Space
+	score int64
+}
+
+const mostScoreTexts = 1 << 16 // kept
+
+// score returns how a score is written.
+func (a *asker) score(x int64) json.RawMessage {
+	at := scoreAt{a.space, x}
+	text, ok := a.texts[at]
+	if !ok {
+		if len(a.texts) == mostScoreTexts {
+			clear(a.texts)
+		}
+		text = inquiry.ScoresJSON(a.space.Scores(inquiry.Vector{x}))[0]
+		a.texts[at] = text
 	}
-	x, _ := s.Float64()
-	return strconv.FormatFloat(x, 'g', -1, 64)
+	return text
+}
+
+// settingOf returns the fields that all questions have.
+func settingOf(o *Options) string {
+	return fmt.Sprintf(`"epsilon":%s,"sensitivity":%s`, numberText(o.Epsilon.Eps(), o.Epsilon.Float()), numberText(o.Sensitivity, 0))
+}
+
+// numberText writes a number as JSON: exactly where it is known and a short decimal, otherwise the nearest double.
+func numberText(x *big.Rat, near float64) string {
+	if x != nil {
+		if text := inquiry.ScoreText(x); !strings.Contains(text, "/") {
+			return text
+		}
+		near, _ = x.Float64()
+	}
+	return strconv.FormatFloat(near, 'g', -1, 64)
 }
 
 // errNoAnswer says that a line is no answer at all, but a greeting or a message, so that the answer may be yet to come.

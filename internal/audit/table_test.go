@@ -558,9 +558,10 @@ func TestQuestionsAreJSON(t *testing.T) {
 	for _, text := range []string{"1", "1/3", "1e-40", "2.5"} {
 		x, ok := new(big.Rat).SetString(text)
 		require.True(t, ok)
-		q := question{scores: inquiry.ScoresJSON([]*big.Rat{x, new(big.Rat)}), epsilon: "1", sensitivity: x}
+		o := Options{Epsilon: epsilon(t, "1"), Sensitivity: x}
+		line := newAsker(t.Context(), &inquiry.Space{Unit: x}, &o).line(inquiry.Vector{1, 0}, 0)
 		var read struct{ Sensitivity float64 }
-		require.NoError(t, json.Unmarshal(q.line(), &read), "%s", q.line())
+		require.NoError(t, json.Unmarshal(line, &read), "%s", line)
 		want, _ := x.Float64()
 		require.Equal(t, want, read.Sensitivity)
 	}
