@@ -17,11 +17,13 @@ func newRecommend(s command.Streams) *cobra.Command {
 	return a.command(s, &cobra.Command{
 		Use:   "recommend --scores Q,… --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Which mechanism for these scores: the error of each, and statistics that predict it",
-		Long: `The mean squared and the expected error of each mechanism on given scores and sensitivities,
-best first, and the best one; those that do not claim ε-DP stand apart below, and are never recommended.
-Choosing by looking at private scores is itself not private.`,
+		Long: `The expected error of each mechanism on given scores and sensitivities, how far below the best score its
+choice lies on average, least first, and the mean squared one (--by mse ranks by that). Mechanisms that do not claim ε-DP
+stand apart below, and are never recommended. Choosing by looking at private scores is itself not private.`,
 	})
 }
+
+var criterionText = map[string]string{recommend.Error: "expected error", recommend.MSE: "mean squared error"}
 
 func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 	for i, list := range [][]recommend.Rated{r.Mechanisms, r.NotPrivate} {
@@ -32,9 +34,9 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 			fmt.Fprintln(w, "\nnot ε-DP at this ε, for comparison only:")
 		}
 		t := command.Table(w, 3)
-		fmt.Fprintln(t, "mechanism\tmean squared error (in squared units)\texpected error (in units of the scores)")
+		fmt.Fprintln(t, "mechanism\texpected error (in units of the scores)\tmean squared error (in squared units)")
 		for _, m := range list {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.MSE, m.ExpectedError)
+			fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.ExpectedError, m.MSE)
 		}
 		t.Flush()
 	}
@@ -42,7 +44,7 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 		command.Say(w, "no answer from %s", line)
 	}
 	h := r.Heuristics
-	fmt.Fprintf(w, "\nrecommended: %s\n", cmp.Or(r.Recommended, "none"))
+	fmt.Fprintf(w, "\nrecommended, by %s: %s\n", criterionText[r.Criterion], cmp.Or(r.Recommended, "none"))
 	fmt.Fprintf(w, "correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s\n", h.Spearman, h.Pearson, h.BucketCorrelation)
 	fmt.Fprintf(w, "utility bounds: gem %s, noisy max %s%s\n", h.Bounds.GEM, h.Bounds.RNM, job.Choose(h.Bounds.GEMVacuous, " (gem's exceeds the range of scores)", ""))
 	fmt.Fprintf(w, "note: %s\n", r.Warning)

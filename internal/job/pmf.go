@@ -147,12 +147,13 @@ type Recommend struct {
 	Instance
 	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name, or NAME:M, see optratio mechanisms {help}; all leaves out lp-optimal, which lives on the lattice, and without {k} lp-extended, whose lattice must not depend on the scores"`
 	Epsilon
+	By   string `json:"by" help:"what ranks the mechanisms: error, the expected error, or mse, the mean squared error"`
 	Step string `json:"step" help:"with {k}: distance of the scores of lp-extended's table, 2delta, delta or 2delta/L; all others are rated at the scores as they are"`
 }
 
 // NewRecommend returns the question with its defaults.
 func NewRecommend() *Recommend {
-	return &Recommend{Instance: Instance{Sensitivity: "1"}, Mechanism: "all", Step: "2delta"}
+	return &Recommend{Instance: Instance{Sensitivity: "1"}, Mechanism: "all", By: recommend.Error, Step: "2delta"}
 }
 
 func (*Recommend) standard() (string, any) { return "recommend", NewRecommend() }
@@ -181,11 +182,12 @@ func (q *Recommend) candidates(in *reading) (out []mechanisms.Mechanism) {
 func (q *Recommend) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	in := &reading{Host: h, ctx: ctx}
 	x := q.Instance.read(in, q.Epsilon)
+	in.oneOf("by", q.By, recommend.Error, recommend.MSE)
 	list := q.candidates(in)
 	r, err := settled(in, "recommend", x.Epsilon, func(func(string, ...any)) (*recommend.Recommendation, error) {
-		return recommend.For(ctx, x, list, q.Monotonic)
+		return recommend.For(ctx, x, list, q.By, q.Monotonic)
 	}, func(why string) *recommend.Recommendation {
-		return &recommend.Recommendation{Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
+		return &recommend.Recommendation{Criterion: q.By, Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
 	})
 	if err != nil {
 		return nil, err

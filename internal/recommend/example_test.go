@@ -23,7 +23,7 @@ func ExampleFor() {
 		m, _ := mechanisms.Lookup(name)
 		candidates = append(candidates, m)
 	}
-	r, err := recommend.For(context.Background(), in, candidates, false)
+	r, err := recommend.For(context.Background(), in, candidates, recommend.Error, false)
 	fmt.Println(r.Recommended, err)
 	for _, m := range r.Mechanisms {
 		fmt.Println(m.Name, m.ExpectedError)

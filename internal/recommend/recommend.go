@@ -29,6 +29,7 @@ type Rated struct {
 
 // Recommendation is the answer to "which mechanism".
 type Recommendation struct {
+	Criterion   string     `json:"criterion"`   // what ranks them: Error or MSE
 	Mechanisms  []Rated    `json:"mechanisms"`  // that claim ε-DP
 	NotPrivate  []Rated    `json:"not_private"` // the others, which are never recommended
 	Recommended string     `json:"recommended"`
@@ -43,22 +44,28 @@ type Recommendation struct {
 // Schema names the form of the JSON document.
 func (Recommendation) Schema() string { return "optratio.recommend/1" }
 
+// What ranks mechanisms: the expected error, or the mean squared one.
+const (
+	Error = "error"
+	MSE   = "mse"
+)
+
 // Warning comes with every recommendation.
 const Warning = "choosing a mechanism by looking at private scores is itself not private: decide from public knowledge, or pay for the look as combined-gem does"
 
-// For rates the mechanisms on an instance, least mean squared error first (ties by expected error, then by
+// For rates the mechanisms on an instance, the least error by the criterion first (ties by the other one, then by
 // name), and recommends the first one that claims ε-DP. One among several that has no answer is named as such, and so is
 // one that was not asked before the context ended. With monotonic, scores are monotonic, and each mechanism runs with
 // mechanisms.MonotonicSensitivities; one for which these are not known has no answer.
 //
 // After the end of the context For returns within a second, with what is done. A mechanism that has not answered by then goes on in the
 // background.
-func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.Mechanism, monotonic bool) (*Recommendation, error) {
+func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.Mechanism, criterion string, monotonic bool) (*Recommendation, error) {
 	heuristics, err := NewHeuristics(in)
 	if err != nil {
 		return nil, err
 	}
-	out := &Recommendation{Mechanisms: []Rated{}, NotPrivate: []Rated{}, Heuristics: heuristics, Monotonic: monotonic, Warning: Warning}
+	out := &Recommendation{Criterion: criterion, Mechanisms: []Rated{}, NotPrivate: []Rated{}, Heuristics: heuristics, Monotonic: monotonic, Warning: Warning}
 	unanswered := func(m mechanisms.Mechanism, why string) {
 		out.Unanswered = append(out.Unanswered, m.Info().Name+": "+why)
 	}
@@ -97,16 +104,19 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 			out.NotPrivate = append(out.NotPrivate, rated)
 		}
 	}
-	slices.SortFunc(out.Mechanisms, compareRated)
-	slices.SortFunc(out.NotPrivate, compareRated)
+	compare := func(a, b Rated) int {
+		square, plain := cmp.Compare(a.MSE.Float64(), b.MSE.Float64()), cmp.Compare(a.ExpectedError.Float64(), b.ExpectedError.Float64())
+		if criterion == Error {
+			return cmp.Or(plain, square, cmp.Compare(a.Name, b.Name))
+		}
+		return cmp.Or(square, plain, cmp.Compare(a.Name, b.Name))
+	}
+	slices.SortFunc(out.Mechanisms, compare)
+	slices.SortFunc(out.NotPrivate, compare)
 	if len(out.Mechanisms) > 0 {
 		out.Recommended = out.Mechanisms[0].Name
 	}
 	return out, nil
-}
-
-func compareRated(a, b Rated) int {
-	return cmp.Or(cmp.Compare(a.MSE.Float64(), b.MSE.Float64()), cmp.Compare(a.ExpectedError.Float64(), b.ExpectedError.Float64()), cmp.Compare(a.Name, b.Name))
 }
 
 // askGrace is how long after the end of the context a mechanism's answer is waited for.

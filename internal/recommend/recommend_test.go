@@ -124,7 +124,7 @@ func all(t testing.TB) (out []mechanisms.Mechanism) {
 
 func TestRecommendation(t *testing.T) {
 	in := instance(t, "1", []string{"1", "0.5", "-1"}, []string{"1.8", "1", "1"})
-	r, err := For(context.Background(), in, all(t), false)
+	r, err := For(context.Background(), in, all(t), MSE, false)
 	require.NoError(t, err)
 	require.Len(t, append(r.NotPrivate, r.Mechanisms...), len(mechanisms.Names()))
 	for i := 1; i < len(r.Mechanisms); i++ {
@@ -136,20 +136,20 @@ func TestRecommendation(t *testing.T) {
 	assert.Contains(t, string(text), `"bucket_correlation"`)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err = For(ctx, in, all(t), false)
+	r, err = For(ctx, in, all(t), MSE, false)
 	require.NoError(t, err)
 	assert.Empty(t, r.Mechanisms)
 	assert.Empty(t, r.Recommended)
 	assert.Len(t, r.Unanswered, len(all(t)))
 	assert.Equal(t, context.Canceled.Error(), r.Undecided)
-	_, err = For(context.Background(), &mechanisms.Instance{}, all(t), false)
+	_, err = For(context.Background(), &mechanisms.Instance{}, all(t), MSE, false)
 	assert.ErrorIs(t, err, mechanisms.ErrInstance)
 }
 
 // What never claims privacy is never recommended, however good.
 func TestOnlyPrivateMechanismsAreRecommended(t *testing.T) {
 	in := instance(t, "1", []string{"5", "0"}, []string{"1", "0"})
-	r, err := For(context.Background(), in, all(t), false)
+	r, err := For(context.Background(), in, all(t), MSE, false)
 	require.NoError(t, err)
 	assert.Less(t, r.NotPrivate[0].MSE.Float64(), r.Mechanisms[0].MSE.Float64(), "something better that is not private")
 	for _, m := range append(r.Mechanisms, r.NotPrivate...) {
@@ -164,9 +164,9 @@ func TestOnlyPrivateMechanismsAreRecommended(t *testing.T) {
 // sensitivity; with equal ones all do, at half of it.
 func TestMonotonicScores(t *testing.T) {
 	in := instance(t, "1", []string{"1", "0.5", "-1"}, []string{"1", "1", "2"})
-	r, err := For(context.Background(), in, all(t), true)
+	r, err := For(context.Background(), in, all(t), MSE, true)
 	require.NoError(t, err)
-	half, err := For(context.Background(), instance(t, "1", []string{"1", "0.5", "-1"}, []string{"1"}), all(t), false)
+	half, err := For(context.Background(), instance(t, "1", []string{"1", "0.5", "-1"}, []string{"1"}), all(t), MSE, false)
 	require.NoError(t, err)
 	for _, m := range r.Mechanisms {
 		assert.Contains(t, half.Mechanisms, m, "at the sensitivity 2/2")
@@ -177,7 +177,7 @@ func TestMonotonicScores(t *testing.T) {
 		assert.True(t, slices.ContainsFunc(r.Mechanisms, func(m Rated) bool { return m.Name == name }), name)
 	}
 	in.Sensitivities = in.Sensitivities[2:]
-	r, err = For(context.Background(), in, all(t), true)
+	r, err = For(context.Background(), in, all(t), MSE, true)
 	require.NoError(t, err)
 	r.Monotonic = false
 	r.Heuristics = half.Heuristics
@@ -206,7 +206,7 @@ func TestAnswersOutliveAStuckMechanism(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	list := []mechanisms.Mechanism{mechanisms.Exponential(), stuck{end: cancel, release: release}, mechanisms.PermuteAndFlip()}
-	r, err := For(ctx, in, list, false)
+	r, err := For(ctx, in, list, MSE, false)
 	require.NoError(t, err)
 	require.Len(t, r.Mechanisms, 1)
 	assert.Equal(t, "em", r.Recommended)

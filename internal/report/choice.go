@@ -23,18 +23,19 @@ func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 	}
 	if len(d.Mechanisms) > 0 {
 		best := d.Mechanisms[0]
-		p.say("On these scores %s has the least mean squared error, %s; its expected error is %s.", best.Name, show(best.MSE), show(best.ExpectedError))
+		least := job.Choose(d.Criterion == recommend.MSE, "mean squared error", "expected error")
+		p.say("On these scores %s has the least %s. Its expected error is %s, its mean squared error %s.", best.Name, least, show(best.ExpectedError), show(best.MSE))
 	}
 	p.say("%s.", strings.ToUpper(d.Warning[:min(1, len(d.Warning))])+d.Warning[min(1, len(d.Warning)):])
 	var rows []measured
 	for _, m := range slices.Concat(d.Mechanisms, d.NotPrivate) {
-		row := measured{m.Name + job.Choose(m.Private, "", ", not ε-DP"), "", m.ExpectedError, []string{m.MSE.String(), m.ExpectedError.String()}}
+		row := measured{m.Name + job.Choose(m.Private, "", ", not ε-DP"), "", m.ExpectedError, []string{m.ExpectedError.String(), m.MSE.String()}}
 		if len(rows) < mostCompared {
 			row.class = job.Choose(m.Private, "one", "two")
 		}
 		rows = append(rows, row)
 	}
-	p.Sections = []Section{measures("Expected errors", "Of those with the least mean squared error, best first, in units of the scores.", []string{"mechanism", "mean squared error", "expected error"}, rows)}
+	p.Sections = []Section{measures("Expected errors", "Best first, in units of the scores.", []string{"mechanism", "expected error", "mean squared error"}, rows)}
 	if c.Curve != nil {
 		p.Sections = append(p.Sections, c.Curve.section())
 	}
