@@ -73,7 +73,7 @@ func (a *asking) run(c *cobra.Command, args []string) error {
 }
 
 func (a *asking) ask(ctx context.Context) error {
-	var certs []*command.CertificateFile
+	var certs []*command.OutputFile
 	var page *command.OutputFile
 	done := func() {}
 	h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
@@ -122,7 +122,7 @@ func (a *asking) ask(ctx context.Context) error {
 	for i, write := range answer.Certificates {
 		if write != nil && i < len(certs) {
 			before := end
-			end = certs[i].Commit(ctx, a.Streams, func(w io.Writer) error { return write(io.MultiWriter(w, &kept)) }, end)
+			end = certs[i].CommitCertificate(ctx, a.Streams, h.MaxMemory, func(w io.Writer) error { return write(io.MultiWriter(w, &kept)) }, end)
 			if end != before { // it was not kept
 				kept.Reset()
 			}
@@ -135,12 +135,12 @@ func (a *asking) ask(ctx context.Context) error {
 }
 
 // createCertificates prepares the files of certificates.
-func (a *asking) createCertificates(at number.Epsilon) (files []*command.CertificateFile, err error) {
+func (a *asking) createCertificates(at number.Epsilon) (files []*command.OutputFile, err error) {
 	if a.cert == "" {
 		return nil, nil
 	}
 	for _, end := range append(a.ends, "")[:max(1, len(a.ends))] {
-		file, err := a.CreateCertificate(a.cert+end, at)
+		file, err := command.CreateCertificate(a.cert+end, at)
 		if err != nil {
 			return nil, err
 		}

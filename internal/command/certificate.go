@@ -14,43 +14,24 @@ import (
 	"optratio/verify/certificate"
 )
 
-// CertificateFile is the file of --cert, which no certificate gets into that the checker refuses. It may be nil, for none.
-type CertificateFile struct {
-	file *OutputFile
-	most int64 // bytes that a check may need
+// CreateCertificate is CreateOutput for --cert. Certificates at an ε are refused where that is longer than the format takes.
+func CreateCertificate(path string, at number.Epsilon) (*OutputFile, error) {
+	if x := cmp.Or(at.Exp(), at.Eps()); x != nil && max(x.Num().BitLen(), x.Denom().BitLen()) > certificate.MaxEpsilonBits {
+		return nil, Usagef("--cert: in certificates ε and e^ε have at most %d bits; give it with fewer digits, or leave --cert out", certificate.MaxEpsilonBits)
+	}
+	return CreateOutput("--cert", path)
 }
 
-// CreateCertificate is CreateOutput for --cert; nil where path is "". Certificates at some ε are refused where that is longer than the format takes.
-func (l *Limits) CreateCertificate(path string, at ...number.Epsilon) (*CertificateFile, error) {
-	if path == "" {
-		return nil, nil
-	}
-	for _, e := range at {
-		if x := cmp.Or(e.Exp(), e.Eps()); x != nil && max(x.Num().BitLen(), x.Denom().BitLen()) > certificate.MaxEpsilonBits {
-			return nil, Usagef("--cert: in certificates ε and e^ε have at most %d bits; give it with fewer digits, or leave --cert out", certificate.MaxEpsilonBits)
-		}
-	}
-	most, err := l.Bytes()
-	if err != nil {
-		return nil, err
-	}
-	file, err := CreateOutput("--cert", path)
-	return &CertificateFile{file, most}, err
-}
-
-// Commit writes a certificate, checks it, and puts it in its place if it is valid. It returns how the command ends: as without it, by end, which a certificate that
-// fails is added to. That there is none to write is only said.
-func (f *CertificateFile) Commit(ctx context.Context, s Streams, write func(io.Writer) error, end error) error {
-	if f == nil {
-		return end
-	}
-	err := f.file.Commit(ctx, func(w io.Writer) error {
+// CommitCertificate writes a certificate, checks it with so many bytes of memory, and puts it in its place if it is valid. It returns how the command ends: as
+// without it, by end, which a certificate that fails is added to. That there is none to write is only said.
+func (f *OutputFile) CommitCertificate(ctx context.Context, s Streams, most int64, write func(io.Writer) error, end error) error {
+	err := f.Commit(ctx, func(w io.Writer) error {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {
 			return err
 		}
 		// The context may have ended, and whoever waits for the file knows for how long.
-		if err := Checker(certificate.Check).Accepts(context.WithoutCancel(ctx), b.Bytes(), f.most); err != nil {
+		if err := Checker(certificate.Check).Accepts(context.WithoutCancel(ctx), b.Bytes(), most); err != nil {
 			return err
 		}
 		_, err := b.WriteTo(w)

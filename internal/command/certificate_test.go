@@ -15,14 +15,14 @@ import (
 
 	"optratio/internal/certtext"
 	"optratio/internal/job"
+	"optratio/number"
 )
 
 // TestCertificatesThatAreNotKept: what the checker does not accept, and what fails while it is written, leaves the file as it was, and the command ends as it would have.
 func TestCertificatesThatAreNotKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.cert")
 	require.NoError(t, os.WriteFile(path, []byte("before"), 0o644))
-	limits := Limits{memory: "1G"}
-	file, err := limits.CreateCertificate(path)
+	file, err := CreateCertificate(path, number.Epsilon{})
 	require.NoError(t, err)
 	const witness = "optratio-certificate 3\nproblem witness\nproperty dp\nmechanism table\nexp-epsilon 2\ninput 1\nneighbor-input 2\ndistance 1\ndelta 0\nevent [0]\npmf %s\nneighbor-pmf 1/4\nend 12\n"
 	written := func(text string) func(io.Writer) error {
@@ -45,7 +45,7 @@ func TestCertificatesThatAreNotKept(t *testing.T) {
 	} {
 		for _, end := range []error{nil, violated} {
 			var stderr bytes.Buffer
-			err := file.Commit(context.Background(), Streams{Err: &stderr}, c.write, end)
+			err := file.CommitCertificate(context.Background(), Streams{Err: &stderr}, 1e9, c.write, end)
 			if c.said == "" {
 				assert.Equal(t, end, err, name)
 			} else {
@@ -69,7 +69,7 @@ func TestCertificatesThatAreNotKept(t *testing.T) {
 		}
 	}
 	good := fmt.Sprintf(witness, "3/4")
-	require.Equal(t, violated, file.Commit(context.Background(), Streams{}, written(good), violated))
+	require.Equal(t, violated, file.CommitCertificate(context.Background(), Streams{}, 1e9, written(good), violated))
 	kept, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, good, string(kept))

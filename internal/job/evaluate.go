@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -139,23 +140,18 @@ func (q *Evaluate) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	for i, eps := range e.eps {
 		doc := e.doc
 		doc.Eps, doc.ExpEps = Optional(eps.Eps), Optional(eps.Exp)
-		at := &evaluating{evaluation: &e, ctx: ctx, doc: &doc, report: report}
+		at := &evaluating{reading: in, evaluation: &e, doc: &doc, report: report}
 		if eps != (Epsilon{}) {
-			if at.at, err = eps.Parse(); err != nil {
-				return nil, err
-			}
+			at.at = in.epsilon(eps)
 		}
-		if err := at.fill(); err != nil {
-			return nil, err
+		if at.fill(); in.err != nil {
+			return nil, in.err
 		}
 		last := ctx.Err() != nil && i+1 < len(e.eps)
 		if last {
 			doc.Undecided = fmt.Sprintf("%d of %d ε were answered; %s", i, len(e.eps), doc.Undecided)
 		}
-		all.Documents = append(all.Documents, &doc)
-		if all.Undecided == "" {
-			all.Undecided = doc.Undecided
-		}
+		all.Documents, all.Undecided = append(all.Documents, &doc), cmp.Or(all.Undecided, doc.Undecided)
 		if last {
 			break
 		}
@@ -165,76 +161,59 @@ func (q *Evaluate) Answer(ctx context.Context, h *Host) (*Answer, error) {
 
 // evaluating fills the document of one ε.
 type evaluating struct {
+	*reading
 	*evaluation
-	ctx    context.Context
 	doc    *document.Evaluate
 	at     number.Epsilon // not set where only a target is asked for
 	report func(format string, args ...any)
 }
 
 // number computes one number under the limits. Once these are reached, it is only known to be at least 0.
-func (e *evaluating) number(m mechanisms.Mechanism, what string, compute func() (number.Number, error)) (number.Number, error) {
+func (e *evaluating) number(m mechanisms.Mechanism, what string, compute func(mechanisms.Mechanism) (number.Number, error)) number.Number {
 	unknown := func(why string) number.Number {
-		if e.doc.Undecided == "" {
-			e.doc.Undecided = fmt.Sprintf("%s of %s: %s", what, m.Info().Name, why)
-		}
+		e.doc.Undecided = cmp.Or(e.doc.Undecided, fmt.Sprintf("%s of %s: %s", what, m.Info().Name, why))
 		return number.Bounds(new(big.Rat), nil)
 	}
-	if cause := context.Cause(e.ctx); cause != nil {
-		return unknown(cause.Error()), nil
+	if cause := context.Cause(e.ctx); cause != nil || e.err != nil {
+		return unknown(fmt.Sprint(cause))
 	}
 	e.report("%s of %s", what, m.Info().Name)
-	x, err := Settle(e.ctx, compute, unknown)
-	return x, aboutMechanism(m, err)
+	x, err := Settle(e.ctx, func() (number.Number, error) { return compute(mechanisms.Within(e.ctx, m)) }, unknown)
+	e.keep(aboutMechanism(m, err))
+	return x
 }
 
-func (e *evaluating) fill() error {
+func (e *evaluating) fill() {
 	pf, em := mechanisms.PermuteAndFlip(), mechanisms.Exponential()
 	found := map[mechanisms.Mechanism]number.Number{}
-	if e.at.IsSet() {
+	if e.at.IsSet() && e.err == nil {
 		for _, m := range append([]mechanisms.Mechanism{pf, em}, e.list...) {
-			x, err := e.number(m, "the expected error", func() (number.Number, error) { return e.problem.ExpectedError(mechanisms.Within(e.ctx, m), e.at) })
-			if err != nil {
-				return err
+			if _, known := found[m]; !known {
+				found[m] = e.number(m, "the expected error", func(m mechanisms.Mechanism) (number.Number, error) { return e.problem.ExpectedError(m, e.at) })
 			}
-			found[m] = x
 		}
 		e.doc.Ratio = evaluate.Ratio(found[em], found[pf])
 	}
+	_, bounded := found[pf].Upper()
 	for _, m := range e.list {
 		row := document.Evaluated{Name: m.Info().Name, ExpectedError: found[m]}
-		if e.at.IsSet() {
-			row.Ratio = number.Int(1)
-			if m != pf {
-				row.Ratio = evaluate.Ratio(found[m], found[pf])
+		switch {
+		case m == pf && e.at.IsSet():
+			row.Ratio, row.EquivalentEps = number.Int(1), e.at.Number()
+		case e.at.IsSet():
+			row.Ratio = evaluate.Ratio(found[m], found[pf])
+			if bounded || found[pf].Method() != "" {
+				row.EquivalentEps = e.reach(m, found[pf])
 			}
 		}
-		if err := e.reach(&row, m, found[pf]); err != nil {
-			return err
+		if e.target != nil {
+			row.TargetEps = new(e.reach(m, number.Exact(e.target)))
 		}
 		e.doc.Mechanisms = append(e.doc.Mechanisms, row)
 	}
-	return nil
 }
 
-// reach finds the ε at which a mechanism has permute-and-flip's error, and the target error.
-func (e *evaluating) reach(row *document.Evaluated, m mechanisms.Mechanism, pfError number.Number) (err error) {
-	at := func(target number.Number) (number.Number, error) {
-		return e.number(m, "the ε for an error", func() (number.Number, error) {
-			return e.problem.Reaching(e.ctx, mechanisms.Within(e.ctx, m), target)
-		})
-	}
-	if _, bounded := pfError.Upper(); m == mechanisms.PermuteAndFlip() && e.at.IsSet() {
-		row.EquivalentEps = e.at.Number()
-	} else if bounded || pfError.Method() != "" {
-		if row.EquivalentEps, err = at(pfError); err != nil {
-			return err
-		}
-	}
-	if e.target != nil {
-		x, err := at(number.Exact(e.target))
-		row.TargetEps = &x
-		return err
-	}
-	return nil
+// reach finds the ε at which a mechanism has an error.
+func (e *evaluating) reach(m mechanisms.Mechanism, target number.Number) number.Number {
+	return e.number(m, "the ε for an error", func(m mechanisms.Mechanism) (number.Number, error) { return e.problem.Reaching(e.ctx, m, target) })
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
@@ -86,10 +87,7 @@ func (q *PMF) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.Documents = append(all.Documents, doc)
-		if all.Undecided == "" {
-			all.Undecided = doc.Undecided
-		}
+		all.Documents, all.Undecided = append(all.Documents, doc), cmp.Or(all.Undecided, doc.Undecided)
 	}
 	return all, nil
 }
