@@ -44,14 +44,15 @@ func printCalibration(w io.Writer, q *job.Calibrate, r *verify.Calibration) {
 	if r.Monotonic {
 		fmt.Fprintln(w, "run with 2Δ replaced by Δ, for neighbors that move all scores one way; of others nothing is said")
 	}
-	if r.Domain == verify.AllScores {
+	theorem := r.Proof == "theorem"
+	if theorem && q.Rho != "" {
 		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all %sscores at the lower end, and missed at the upper end\n", r.Parameter, job.Choose(r.Monotonic, "monotonic ", ""))
 		return
 	}
 	if r.AllScores.IsValid() {
 		defer fmt.Fprintf(w, "for all real %sscores: parameter ε' = %s, by theorem\n", job.Choose(r.Monotonic, "monotonic ", ""), r.AllScores)
 	}
-	if r.Proof == verify.ByTheorem {
+	if theorem {
 		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met there then, and at no larger parameter\n", r.Parameter)
 		return
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,17 +14,11 @@ import (
 	"optratio/number"
 )
 
-// Proofs of a calibration.
+// Proofs of a calibration: for all scores, or on the domain that was searched.
 const (
-	ByTheorem = "theorem" // for all scores
-	ByDomain  = "domain"  // on the domain that was searched
+	byTheorem = "theorem"
+	byDomain  = "domain"
 )
-
-// Target is the privacy that a mechanism is calibrated to: ε-DP, or ρ-zCDP where Rho is set.
-type Target struct {
-	Epsilon number.Epsilon
-	Rho     *big.Rat
-}
 
 // Calibration is the parameter ε' at which a mechanism reaches a target.
 //
@@ -47,16 +42,16 @@ type Calibration struct {
 // Schema names the form of the JSON document.
 func (Calibration) Schema() string { return "optratio.calibrate/1" }
 
-// Calibrator finds the parameter at which the mechanism of a claim, whose Epsilon is not used, meets a target on a domain: the lattice
+// Calibrator finds the parameter at which the mechanism of a claim is ε-DP with the claim's ε, or ρ-zCDP where Rho is set, on a domain: the lattice
 // Q(N,K), or the vectors and their neighbors where there are any. With Claim.Monotonic the neighbors move all scores one way, whatever
 // Neighbors is, and the mechanism runs with 2Δ replaced by Δ (mechanisms.MonotonicSensitivities).
 type Calibrator struct {
 	Claim     Claim
-	Target    Target
+	Rho       *big.Rat
 	N, K      int
 	Vectors   [][]*big.Rat
 	Neighbors Neighborhood
-	AllScores bool     // all real scores at once instead, where Target has a ρ and a theorem gives that of the mechanism (mechanisms.Concentration)
+	AllScores bool     // all real scores at once instead, where Rho is set and a theorem gives the mechanism's ρ (mechanisms.Concentration)
 	Gap       *big.Rat // relative width of the parameter's enclosure, > 0; nil for 1e-9
 	Progress  func(tried int, low, high *big.Rat)
 }
@@ -66,8 +61,8 @@ const mostTried = 400
 
 // Calibrate searches by bisection over the parameter, deciding each exactly. Cancelling the context leaves the ends so far.
 func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
-	if c.Target.Rho == nil {
-		if err := c.Target.Epsilon.Check(); err != nil {
+	if c.Rho == nil {
+		if err := c.Claim.Epsilon.Check(); err != nil {
 			return nil, fmt.Errorf("%w: %w", inquiry.ErrClaim, err)
 		}
 	}
@@ -77,9 +72,9 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 	if c.Gap == nil {
 		c.Gap = big.NewRat(1, 1e9)
 	}
-	out := &Calibration{Mechanism: c.Claim.Mechanism.Info().Name, Monotonic: c.Claim.Monotonic, Proof: ByDomain}
+	out := &Calibration{Mechanism: c.Claim.Mechanism.Info().Name, Monotonic: c.Claim.Monotonic, Proof: byDomain}
 	if c.AllScores {
-		err := c.byTheorem(ctx, out)
+		err := c.everywhere(ctx, out)
 		out.AllScores = out.Parameter
 		return out, err
 	}
@@ -87,13 +82,13 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 	if out.AllScores = c.forAllScores(ctx); out.AllScores.IsValid() {
 		low, _ = out.AllScores.Lower()
 	}
-	if out.AllScores.IsValid() && c.Target.Rho == nil && len(c.Vectors) == 0 && c.K >= 1 && c.Claim.Mechanism == mechanisms.PermuteAndFlip() {
+	if out.AllScores.IsValid() && c.Rho == nil && len(c.Vectors) == 0 && c.K >= 1 && c.Claim.Mechanism == mechanisms.PermuteAndFlip() {
 		// Q(2,1) is in the lattice, where permute-and-flip attains whatever ε it runs at.
-		at, err := c.decide(ctx, out, c.Target.Epsilon)
+		at, err := c.decide(ctx, out, c.Claim.Epsilon)
 		if err != nil && !errors.Is(err, lattice.ErrSize) {
 			return nil, err
 		}
-		out.Proof, out.Parameter, out.Attained = ByTheorem, c.Target.Epsilon.Number(), at.attained
+		out.Proof, out.Parameter, out.Attained = byTheorem, c.Claim.Epsilon.Number(), at.attained
 		return out, nil
 	}
 	e := &ends{low: low}
@@ -207,7 +202,7 @@ func (c *Calibrator) tightForAllScores() bool {
 		n = len(c.Vectors[0])
 	}
 	m := c.Claim.Mechanism
-	return c.Target.Rho == nil && n >= 2 && c.sameSensitivities() && (c.Neighbors == Linf || len(c.Vectors) == 0 || c.Claim.Monotonic) &&
+	return c.Rho == nil && n >= 2 && c.sameSensitivities() && (c.Neighbors == Linf || len(c.Vectors) == 0 || c.Claim.Monotonic) &&
 		(m == mechanisms.PermuteAndFlip() || m == mechanisms.Exponential())
 }
 
@@ -217,9 +212,9 @@ func (c *Calibrator) sameSensitivities() bool {
 
 // begin returns a parameter > 0 near which the answer may be.
 func (c *Calibrator) begin() *big.Rat {
-	x := c.Target.Epsilon.Float()
-	if c.Target.Rho != nil {
-		x, _ = c.Target.Rho.Float64()
+	x := c.Claim.Epsilon.Float()
+	if c.Rho != nil {
+		x, _ = c.Rho.Float64()
 	}
 	if first := new(big.Rat).SetFloat64(max(x, 1.0/1024)); first != nil && first.Cmp(big.NewRat(64, 1)) < 0 {
 		return first
@@ -235,42 +230,46 @@ type decided struct {
 	verdict  Verdict
 	attained *Witness
 	reason   string
-	rho      float64 // the lower end of ρ, where the target is one
 }
 
 // decide decides whether the mechanism meets the target at a parameter.
 func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps number.Epsilon) (decided, error) {
-	if c.Target.Rho != nil {
-		return c.decideRho(ctx, out, eps, decidedRho)
+	options := Options{Properties: []Property{DP}, NoRange: true}
+	if c.Rho != nil {
+		options = Options{Properties: []Property{ZCDP}, Rho: c.Rho, rho: decidedRho}
 	}
-	r, err := c.examine(ctx, out, eps, Options{Properties: []Property{DP}, NoRange: true})
+	r, err := c.examine(ctx, out, eps, options)
 	if err != nil {
 		return decided{}, err
 	}
-	exp := c.Target.Epsilon.Exp()
-	met, known := r.TightEps.LessEq(c.Target.Epsilon.Number())
-	switch {
+	out.Tried++
+	d := decided{verdict: r.Verdict, attained: cmp.Or(r.Witness, r.Attained), reason: r.Reason}
+	if c.Rho != nil {
+		return d, nil
+	}
+	// The tight ε is compared with the target, not with the parameter, which the verdict is about.
+	exp := c.Claim.Epsilon.Exp()
+	met, known := r.TightEps.LessEq(c.Claim.Epsilon.Number())
+	switch d.attained = r.Attained; {
 	case known && met, r.TightExpEps != nil && exp != nil && r.TightExpEps.Cmp(exp) <= 0:
-		return decided{verdict: Proved, attained: r.Attained}, nil
+		d.verdict = Proved
 	case known, r.TightEps.IsInf():
-		return decided{verdict: Violated, attained: r.Attained}, nil
+		d.verdict = Violated
+	default:
+		d.verdict, d.reason = Undecided, cmp.Or(r.Reason, fmt.Sprintf("the enclosure %s of the tight ε does not tell whether it is at most the target", r.TightEps))
 	}
-	reason := r.Reason
-	if reason == "" {
-		reason = fmt.Sprintf("the enclosure %s of the tight ε does not tell whether it is at most the target", r.TightEps)
-	}
-	return decided{verdict: Undecided, attained: r.Attained, reason: reason}, nil
+	return d, nil
 }
 
 // examine checks one property of the mechanism at a parameter on the domain.
 func (c *Calibrator) examine(ctx context.Context, out *Calibration, eps number.Epsilon, options Options) (*Result, error) {
 	claim := c.Claim
 	claim.Epsilon = eps
-	var report *Report
-	var err error
-	if err = claim.complete(); err != nil {
+	if err := claim.complete(); err != nil {
 		return nil, err
 	}
+	var report *Report
+	var err error
 	// Unlike Scores and Lattice, these look for no smaller witness.
 	if len(c.Vectors) > 0 {
 		report, err = around(ctx, claim, c.Vectors, c.Neighbors, options)
@@ -282,9 +281,6 @@ func (c *Calibrator) examine(ctx context.Context, out *Calibration, eps number.E
 	}
 	if err != nil {
 		return nil, err
-	}
-	if options.rho != leastRho {
-		out.Tried++
 	}
 	out.Domain = report.Domain
 	return &report.Properties[0], nil

@@ -16,9 +16,9 @@ import (
 )
 
 // calibrated finds a parameter on Q(3,2).
-func calibrated(t *testing.T, name string, target Target) *Calibration {
+func calibrated(t *testing.T, name, eps string, rho *big.Rat) *Calibration {
 	t.Helper()
-	out, err := Calibrator{Claim: problem(t, name, "0"), Target: target, N: 3, K: 2}.Calibrate(context.Background())
+	out, err := Calibrator{Claim: problem(t, name, eps), Rho: rho, N: 3, K: 2}.Calibrate(context.Background())
 	require.NoError(t, err)
 	return out
 }
@@ -31,8 +31,8 @@ func TestCalibration(t *testing.T) {
 		name, exp string
 		want      float64
 	}{{"rnm-exponential", "3/2", math.Log(1.5)}, {"gem", "3/2", 2 * math.Log(1.5)}, {"krr", "3/2", math.Ln2}} {
-		r := calibrated(t, c.name, Target{Epsilon: parse(t, c.exp)})
-		assert.Equal(t, ByDomain, r.Proof)
+		r := calibrated(t, c.name, c.exp, nil)
+		assert.Equal(t, byDomain, r.Proof)
 		assert.Empty(t, r.Undecided)
 		lo, _ := r.Parameter.Lower()
 		hi, _ := r.Parameter.Upper()
@@ -66,31 +66,30 @@ func TestCalibration(t *testing.T) {
 
 // The theorem is applied to the mechanisms that it is about, two or more candidates of one sensitivity and neighbors that move either way.
 func TestCalibrationByTheorem(t *testing.T) {
-	half := Target{Epsilon: parse(t, "0.5")}
 	for _, name := range []string{"pf", "em"} {
-		r := calibrated(t, name, half)
+		r := calibrated(t, name, "0.5", nil)
 		exact, ok := r.AllScores.Rat()
 		require.True(t, ok)
 		assert.Equal(t, "1/2", exact.RatString())
 		// On the lattice permute-and-flip attains its ε, and the exponential mechanism does not.
-		assert.Equal(t, name == "pf", r.Proof == ByTheorem)
+		assert.Equal(t, name == "pf", r.Proof == byTheorem)
 		low, _ := r.Parameter.Lower()
 		assert.Equal(t, name == "pf", low.Cmp(exact) == 0, "%s: %s", name, r.Parameter)
 	}
 	// e^ε = 2 on Q(2,4): (1+e^{-4x})/(1+e^{-3x})·e^x = 2.
-	two := Calibrator{Claim: problem(t, "em", "2"), Target: Target{Epsilon: parse(t, "2")}, N: 2, K: 4}
+	two := Calibrator{Claim: problem(t, "em", "2"), N: 2, K: 4}
 	r, err := two.Calibrate(context.Background())
 	require.NoError(t, err)
 	assert.InDelta(t, 0.74522685, r.Parameter.Float64(), 1e-8)
 	assert.Equal(t, parse(t, "2").Number(), r.AllScores)
-	assert.Equal(t, ByDomain, r.Proof)
-	assert.NotNil(t, calibrated(t, "pf", half).Attained)
+	assert.Equal(t, byDomain, r.Proof)
+	assert.NotNil(t, calibrated(t, "pf", "0.5", nil).Attained)
 
 	vectors := [][]*big.Rat{rats(t, "0", "0"), rats(t, "0", "-1"), rats(t, "0", "-2")}
-	c := Calibrator{Claim: problem(t, "pf", "0"), Target: half, Vectors: vectors, Gap: big.NewRat(1, 1000)}
+	c := Calibrator{Claim: problem(t, "pf", "0.5"), Vectors: vectors, Gap: big.NewRat(1, 1000)}
 	all, err := c.Calibrate(context.Background())
 	require.NoError(t, err)
-	assert.Equal(t, ByDomain, all.Proof)
+	assert.Equal(t, byDomain, all.Proof)
 	assert.Equal(t, "0.5", all.AllScores.String())
 	least, _ := all.Parameter.Lower()
 	assert.Zero(t, least.Cmp(big.NewRat(1, 2)), "where all scores meet the target, these do")
@@ -106,16 +105,16 @@ func TestCalibrationByTheorem(t *testing.T) {
 		change.make(&other)
 		r, err := other.Calibrate(context.Background())
 		require.NoError(t, err)
-		assert.Equal(t, ByDomain, r.Proof, change.what)
+		assert.Equal(t, byDomain, r.Proof, change.what)
 		assert.InDelta(t, change.want, r.Parameter.Float64(), 1e-3, change.what)
 	}
 	// One candidate is always chosen, at any parameter; and one vector is a domain like any other.
 	c.Vectors = [][]*big.Rat{rats(t, "0")}
 	alone, err := c.Calibrate(context.Background())
 	require.NoError(t, err)
-	assert.Equal(t, ByDomain, alone.Proof)
+	assert.Equal(t, byDomain, alone.Proof)
 	assert.Contains(t, alone.Undecided, "no parameter was found that misses the target")
-	c = Calibrator{Claim: problem(t, "krr", "0"), Target: half, Vectors: [][]*big.Rat{rats(t, "0", "-2", "-2")}}
+	c = Calibrator{Claim: problem(t, "krr", "0.5"), Vectors: [][]*big.Rat{rats(t, "0", "-2", "-2")}}
 	once, err := c.Calibrate(context.Background())
 	require.NoError(t, err)
 	assert.NotNil(t, once.Violated)
@@ -130,7 +129,7 @@ func TestCalibrationByTheorem(t *testing.T) {
 func TestCalibrationForMonotonicScores(t *testing.T) {
 	vectors := [][]*big.Rat{rats(t, "0", "0", "0"), rats(t, "0", "-1", "-1"), rats(t, "0", "0", "-1"), rats(t, "0", "-2", "-2")}
 	find := func(name string, change func(c *Calibrator)) *Calibration {
-		c := Calibrator{Claim: problem(t, name, "0"), Target: Target{Epsilon: parse(t, "3/2")}, Vectors: vectors}
+		c := Calibrator{Claim: problem(t, name, "3/2"), Vectors: vectors}
 		change(&c)
 		r, err := c.Calibrate(context.Background())
 		require.NoError(t, err)
@@ -147,7 +146,7 @@ func TestCalibrationForMonotonicScores(t *testing.T) {
 		require.Equal(t, rising.Parameter, find(name, func(c *Calibrator) { c.Claim.Monotonic, c.Neighbors = true, Monotonic }).Parameter, name)
 
 		// The lattice of steps of Δ is that of steps of 2Δ, halved.
-		halved, whole := Calibrator{Claim: problem(t, name, "0"), Target: Target{Epsilon: parse(t, "3/2")}, N: 3, K: 2}, calibrated(t, name, Target{Epsilon: parse(t, "3/2")})
+		halved, whole := Calibrator{Claim: problem(t, name, "3/2"), N: 3, K: 2}, calibrated(t, name, "3/2", nil)
 		halved.Claim.Monotonic = true
 		lattice, err := halved.Calibrate(context.Background())
 		require.NoError(t, err)
@@ -162,7 +161,7 @@ func TestCalibrationForMonotonicScores(t *testing.T) {
 	require.InDelta(t, math.Log(1.5), find("rnm-exponential", func(c *Calibrator) { c.Claim.Monotonic = true }).Parameter.Float64(), 1e-8)
 
 	// Which parameter suits is known of shift-invariant mechanisms, and of some where sensitivities differ.
-	c := Calibrator{Claim: problem(t, "gem", "0"), Target: Target{Epsilon: parse(t, "3/2")}, Vectors: vectors}
+	c := Calibrator{Claim: problem(t, "gem", "3/2"), Vectors: vectors}
 	c.Claim.Monotonic, c.Claim.Sensitivities = true, rats(t, "1", "2", "1")
 	_, err := c.Calibrate(context.Background())
 	require.ErrorIs(t, err, mechanisms.ErrInstance)
@@ -170,7 +169,7 @@ func TestCalibrationForMonotonicScores(t *testing.T) {
 
 // The exponential mechanism is ε²/8-zCDP, so that at least 1 is found for ρ = 1/8.
 func TestCalibrationToRho(t *testing.T) {
-	r := calibrated(t, "em", Target{Rho: big.NewRat(1, 8)})
+	r := calibrated(t, "em", "0", big.NewRat(1, 8))
 	lo, _ := r.Parameter.Lower()
 	assert.True(t, lo.Cmp(big.NewRat(1, 1)) >= 0)
 	assert.Empty(t, r.Undecided)
@@ -180,19 +179,19 @@ func TestCalibrationToRho(t *testing.T) {
 
 // What no parameter misses, and what is stopped, is undecided with the ends so far.
 func TestCalibrationWithoutEnd(t *testing.T) {
-	r := calibrated(t, "uniform", Target{Epsilon: parse(t, "3/2")})
+	r := calibrated(t, "uniform", "3/2", nil)
 	assert.Contains(t, r.Undecided, "no parameter was found that misses the target")
 	_, bounded := r.Parameter.Upper()
 	assert.False(t, bounded)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := Calibrator{Claim: problem(t, "krr", "0"), Target: Target{Epsilon: parse(t, "3/2")}, N: 3, K: 2}.Calibrate(ctx)
+	r, err := Calibrator{Claim: problem(t, "krr", "3/2"), N: 3, K: 2}.Calibrate(ctx)
 	require.NoError(t, err)
 	assert.NotEmpty(t, r.Undecided)
-	_, err = Calibrator{Claim: problem(t, "krr", "0"), N: 3, K: 2}.Calibrate(context.Background())
+	_, err = Calibrator{Claim: Claim{Mechanism: problem(t, "krr", "0").Mechanism}, N: 3, K: 2}.Calibrate(context.Background())
 	assert.ErrorIs(t, err, inquiry.ErrClaim)
 	for _, c := range []Calibrator{{N: 2, K: 1}, {AllScores: true}} { // a ρ beyond that of the largest ε
-		c.Claim, c.Target = problem(t, "em", "0"), Target{Rho: big.NewRat(1e9, 1)}
+		c.Claim, c.Rho = problem(t, "em", "0"), big.NewRat(1e9, 1)
 		r, err := c.Calibrate(context.Background())
 		require.NoError(t, err)
 		low, high := r.Parameter.Ends()
@@ -200,7 +199,7 @@ func TestCalibrationWithoutEnd(t *testing.T) {
 		assert.Nil(t, high)
 		assert.Contains(t, r.Undecided, "up to 8192")
 	}
-	r, err = Calibrator{Claim: problem(t, "krr", "0"), Target: Target{Rho: big.NewRat(1e9, 1)}, N: 2, K: 1}.Calibrate(context.Background())
+	r, err = Calibrator{Claim: problem(t, "krr", "0"), Rho: big.NewRat(1e9, 1), N: 2, K: 1}.Calibrate(context.Background())
 	require.NoError(t, err)
 	assert.Contains(t, r.Undecided, "up to 4096")
 }
@@ -210,11 +209,11 @@ func TestCalibrationWithoutEnd(t *testing.T) {
 func TestCalibrationToRhoOnBothSides(t *testing.T) {
 	target := big.NewRat(1, 5)
 	for _, name := range []string{"pf", "em", "geo", "krr", "rnm-laplace"} {
-		c := Calibrator{Claim: problem(t, name, "0"), Target: Target{Rho: target}, N: 3, K: 2}
+		c := Calibrator{Claim: problem(t, name, "0"), Rho: target, N: 3, K: 2}
 		r, err := c.Calibrate(context.Background())
 		require.NoError(t, err)
 		require.Empty(t, r.Undecided, name)
-		require.Equal(t, ByDomain, r.Proof)
+		require.Equal(t, byDomain, r.Proof)
 		low, _ := r.Parameter.Lower()
 		high, _ := r.Parameter.Upper()
 		require.True(t, narrow(low, high, big.NewRat(1, 1e9)), name)
@@ -238,7 +237,7 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		require.Equal(t, ByTheorem, all.Proof)
+		require.Equal(t, byTheorem, all.Proof)
 		require.Empty(t, all.Undecided)
 		lowest, _ := all.Parameter.Lower()
 		highest, _ := all.Parameter.Upper()
@@ -254,24 +253,24 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 		}
 	}
 	// ε-DP for all scores is another matter, and a lattice that is too large has the theorem's parameter.
-	_, err := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Epsilon: parse(t, "3/2")}, AllScores: true}.Calibrate(context.Background())
+	_, err := Calibrator{Claim: problem(t, "pf", "3/2"), AllScores: true}.Calibrate(context.Background())
 	require.ErrorIs(t, err, inquiry.ErrClaim)
 	// What 128 bits do not decide ends the search.
-	fine := Calibrator{Claim: problem(t, "em", "0"), Target: Target{Rho: target}, AllScores: true, Gap: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 150))}
+	fine := Calibrator{Claim: problem(t, "em", "0"), Rho: target, AllScores: true, Gap: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 150))}
 	close, err := fine.Calibrate(context.Background())
 	require.NoError(t, err)
 	require.Contains(t, close.Undecided, "128 bits")
 	// The theorem is on candidates that all move by the same, either way: fewer neighbors have a larger parameter.
 	for _, change := range []func(c *Calibrator){func(c *Calibrator) { c.Claim.Sensitivities = rats(t, "1", "0") }, func(c *Calibrator) { c.Neighbors = Monotonic }} {
-		c := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Rho: target}, AllScores: true}
+		c := Calibrator{Claim: problem(t, "pf", "0"), Rho: target, AllScores: true}
 		change(&c)
 		_, err := c.Calibrate(context.Background())
 		require.ErrorIs(t, err, inquiry.ErrClaim)
 	}
-	r, err := Calibrator{Claim: problem(t, "pf", "0"), Target: Target{Rho: target}, N: 100, K: 50}.Calibrate(context.Background())
+	r, err := Calibrator{Claim: problem(t, "pf", "0"), Rho: target, N: 100, K: 50}.Calibrate(context.Background())
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Undecided)
-	_, err = Calibrator{Claim: problem(t, "krr", "0"), Target: Target{Rho: target}, N: 100, K: 50}.Calibrate(context.Background())
+	_, err = Calibrator{Claim: problem(t, "krr", "0"), Rho: target, N: 100, K: 50}.Calibrate(context.Background())
 	require.ErrorIs(t, err, lattice.ErrSize, "of which no theorem knows the parameter")
 	low, _ := r.Parameter.Lower()
 	require.Positive(t, low.Sign())

@@ -28,7 +28,7 @@ func ExampleLattice() {
 func ExampleCalibrator_Calibrate() {
 	m, _ := mechanisms.Lookup("krr")
 	eps, _ := number.ParseExp("9/7")
-	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Target: verify.Target{Epsilon: eps}, N: 3, K: 2}
+	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m, Epsilon: eps}, N: 3, K: 2}
 	r, err := c.Calibrate(context.Background())
 	fmt.Println(r.Parameter, r.Proof, err)
 	// Output:

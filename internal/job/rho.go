@@ -78,7 +78,7 @@ func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
 // calibrated calibrates one mechanism and rates it.
 func (q *Ratio) calibrated(ctx context.Context, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, report func(string, ...any), doc *document.Rho) (row document.AtRho, err error) {
 	name := m.Info().Name
-	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m, Monotonic: q.Monotonic}, Target: verify.Target{Rho: rho}, N: q.N, K: q.K, Gap: r.Gap, AllScores: q.Domain == "real"}
+	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m, Monotonic: q.Monotonic}, Rho: rho, N: q.N, K: q.K, Gap: r.Gap, AllScores: q.Domain == "real"}
 	c.Progress = func(tried int, low, _ *big.Rat) { report("%s at least %s", name, low.FloatString(9)) }
 	cal, err := c.Calibrate(ctx)
 	if err != nil {

@@ -248,9 +248,9 @@ func (q *Calibrate) read(in *reading) (c verify.Calibrator) {
 	c.Claim = q.claim(in)
 	in.refuse(q.Rho != "" && (q.Eps != "" || q.Exp != ""), "{rho} and {eps} exclude each other: give one of them")
 	if q.Rho != "" {
-		c.Target.Rho = in.positive("rho", q.Rho)
+		c.Rho = in.positive("rho", q.Rho)
 	} else {
-		c.Target.Epsilon = in.epsilon(q.Epsilon)
+		c.Claim.Epsilon = in.epsilon(q.Epsilon)
 	}
 	if q.Gap != "" {
 		c.Gap = in.gap(q.Gap, false)
@@ -280,7 +280,7 @@ func (q *Calibrate) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		c.Progress = func(tried int, low, _ *big.Rat) { report("%d parameters, at least %s", tried, low.FloatString(9)) }
 		return c.Calibrate(ctx)
 	}, func(why string) *verify.Calibration {
-		return &verify.Calibration{Mechanism: q.Mechanism, Domain: q.Domain.Domain, Monotonic: q.Monotonic, Proof: verify.ByDomain, Undecided: why}
+		return &verify.Calibration{Mechanism: q.Mechanism, Domain: q.Domain.Domain, Monotonic: q.Monotonic, Proof: "domain", Undecided: why}
 	})
 	if err != nil {
 		return nil, err

@@ -243,7 +243,7 @@ func TestExponentialMechanismIsAheadOnLattices(t *testing.T) {
 			rho, _ := new(big.Rat).SetString(text)
 			var found [2]float64
 			for i, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()} {
-				c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Target: verify.Target{Rho: rho}, N: s[0], K: s[1]}
+				c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Rho: rho, N: s[0], K: s[1]}
 				r, err := c.Calibrate(context.Background())
 				require.NoError(t, err)
 				require.Empty(t, r.Undecided)
