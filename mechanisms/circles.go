@@ -132,19 +132,9 @@ func (b circleBox) most() float64 {
 	}
 	nobody := 1.0
 	for i := range g {
-		nobody -= winsBoth(g[i], -g[(i+2)%3])
+		nobody -= winsOver(g[i], -g[(i+2)%3], math.Inf(-1))
 	}
 	return max(0, nobody)
-}
-
-// winsBoth returns the probability that a candidate beats two others with these leads over it: ∫ (1-u e^x)(1-u e^y) du over u up to where a factor is 0.
-func winsBoth(x, y float64) float64 {
-	top := max(0, x, y)
-	if math.IsInf(top, 1) {
-		return 0
-	}
-	p, q := circleExp(x-top), circleExp(y-top)
-	return circleExp(-top) * (1 - float64((p+q)/2) + p*q/3)
 }
 
 // density bounds ρ_i = -∂C/∂g_i from above or below. With x, y, z the leads i, i+1, i+2 it is e^{-|x|} (K(z + max(x,0)) - K(max(-x,0) - y)), where that is positive:

@@ -33,13 +33,14 @@ func (c *circlesOfFour) lead(b *fourBox, r, s int) float64 {
 func (c *circlesOfFour) nobody(b *fourBox) float64 {
 	rest := 1.0
 	for r := range 4 {
-		rest -= winsThree(c.lead(b, r, (r+1)%4), c.lead(b, r, (r+2)%4), c.lead(b, r, (r+3)%4))
+		rest -= winsOver(c.lead(b, r, (r+1)%4), c.lead(b, r, (r+2)%4), c.lead(b, r, (r+3)%4))
 	}
 	return rest
 }
 
-// winsThree returns the probability that a candidate beats three others with these leads over it, or 0 if it is below e^-56.
-func winsThree(x, y, z float64) float64 {
+// winsOver returns the probability that a candidate beats three others with these leads over it, or 0 if it is below e^-56: ∫ (1-u e^x)(1-u e^y)(1-u e^z) du over u up to where a
+// factor is 0. A lead of -∞ stands for nobody.
+func winsOver(x, y, z float64) float64 {
 	top := max(0, x, y, z)
 	if top > 56 {
 		return 0

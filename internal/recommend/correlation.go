@@ -30,12 +30,12 @@ func NewHeuristics(in *mechanisms.Instance) (Heuristics, error) {
 
 // Pearson returns the correlation of scores and sensitivities.
 func Pearson(in *mechanisms.Instance) number.Number {
-	return correlation(in.Scores, sensitivities(in), nil)
+	return correlation(in.Scores, sensitivities(in), alike(in))
 }
 
 // Spearman returns the correlation of their ranks, ties having their average rank.
 func Spearman(in *mechanisms.Instance) number.Number {
-	return correlation(ranks(in.Scores), ranks(sensitivities(in)), nil)
+	return correlation(ranks(in.Scores), ranks(sensitivities(in)), alike(in))
 }
 
 // BucketCorrelation returns the weighted correlation of scores and sensitivities where candidate a weighs
@@ -63,7 +63,7 @@ func BucketCorrelation(in *mechanisms.Instance, buckets int64) number.Number {
 		if l := largest[bucket[i]]; l.Sign() > 0 {
 			weights[i] = new(big.Rat).Quo(d, l)
 		} else {
-			weights[i] = big.NewRat(1, 1)
+			weights[i] = one
 		}
 	}
 	return correlation(in.Scores, each, weights)
@@ -77,6 +77,9 @@ func sensitivities(in *mechanisms.Instance) []*big.Rat {
 	return slices.Repeat(in.Sensitivities, len(in.Scores))
 }
 
+// alike returns a weight of 1 for each candidate.
+func alike(in *mechanisms.Instance) []*big.Rat { return slices.Repeat([]*big.Rat{one}, len(in.Scores)) }
+
 // ranks returns ranks up to an affine map, which changes no correlation.
 func ranks(values []*big.Rat) []*big.Rat {
 	out := make([]*big.Rat, len(values))
@@ -86,8 +89,7 @@ func ranks(values []*big.Rat) []*big.Rat {
 	return out
 }
 
-// correlation returns Σ w (x-μ)(y-ν) / sqrt(Σ w (x-μ)² Σ w (y-ν)²) with weighted means μ and ν, all weights 1
-// where they are nil. The sums are exact, and so is the result where the root is rational.
+// correlation returns Σ w (x-μ)(y-ν) / sqrt(Σ w (x-μ)² Σ w (y-ν)²) with weighted means μ and ν. The sums are exact, and so is the result where the root is rational.
 func correlation(x, y, weights []*big.Rat) number.Number {
 	centredX, centredY := centred(x, weights), centred(y, weights)
 	xy, xx, yy := moment(centredX, centredY, weights), moment(centredX, centredX, weights), moment(centredY, centredY, weights)
@@ -108,9 +110,8 @@ func centred(values, weights []*big.Rat) []*big.Rat {
 	total, mean := new(big.Rat), new(big.Rat)
 	term := new(big.Rat)
 	for i, v := range values {
-		w := weight(weights, i)
-		total.Add(total, w)
-		mean.Add(mean, term.Mul(w, v))
+		total.Add(total, weights[i])
+		mean.Add(mean, term.Mul(weights[i], v))
 	}
 	out := make([]*big.Rat, len(values))
 	if total.Sign() > 0 {
@@ -125,19 +126,12 @@ func centred(values, weights []*big.Rat) []*big.Rat {
 func moment(x, y, weights []*big.Rat) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	for i := range x {
-		sum.Add(sum, term.Mul(weight(weights, i), term.Mul(x[i], y[i])))
+		sum.Add(sum, term.Mul(weights[i], term.Mul(x[i], y[i])))
 	}
 	return sum
 }
 
 var one = big.NewRat(1, 1)
-
-func weight(weights []*big.Rat, i int) *big.Rat {
-	if weights == nil {
-		return one
-	}
-	return weights[i]
-}
 
 // squareRoot returns √r, exactly where numerator and denominator are squares.
 func squareRoot(r *big.Rat) number.Number {

@@ -114,13 +114,16 @@ type Game struct {
 
 // Seeded plays the rule once on arrivals, a permutation of the ranks 1 to n.
 func (r *Rule) Seeded(arrivals []int, seed uint64) (Game, error) {
-	at, err := r.Play(arrivals, rand.New(rand.NewPCG(seed, 0)).Float64)
-	if err != nil {
-		return Game{}, err
-	}
 	times, err := r.StopTimes(arrivals)
 	if err != nil {
 		return Game{}, err
 	}
-	return Game{at, arrivals[at-1], number.Exact(times[at-1])}, nil
+	rng, left, at := rand.New(rand.NewPCG(seed, 0)), big.NewRat(1, 1), 0 // left is the probability of getting so far
+	for ; at < len(times)-1; at++ {
+		if p, _ := new(big.Rat).Quo(times[at], left).Float64(); rng.Float64() < p {
+			break
+		}
+		left.Sub(left, times[at])
+	}
+	return Game{at + 1, arrivals[at], number.Exact(times[at])}, nil
 }

@@ -199,7 +199,10 @@ func (r *Rule) Law() []*big.Rat {
 // StopTimes returns, for one arrival order, the probability that the rule stops at each time.
 // arrivals[i-1] is the final rank (1 the best) of the candidate arriving at time i; any distinct numbers in the same order do.
 func (r *Rule) StopTimes(arrivals []int) ([]*big.Rat, error) {
-	ranks, err := r.ranks(arrivals)
+	if len(arrivals) != r.N() {
+		return nil, fmt.Errorf("%d arrivals for a rule over %d candidates: %w", len(arrivals), r.N(), ErrRange)
+	}
+	ranks, err := relativeRanks(arrivals)
 	if err != nil {
 		return nil, err
 	}
@@ -212,32 +215,9 @@ func (r *Rule) StopTimes(arrivals []int) ([]*big.Rat, error) {
 	return times, nil
 }
 
-// Play runs the rule on one arrival order and returns the time at which it stops.
-// uniform supplies independent uniform numbers in [0, 1).
-func (r *Rule) Play(arrivals []int, uniform func() float64) (int, error) {
-	ranks, err := r.ranks(arrivals)
-	if err != nil {
-		return 0, err
-	}
-	for i, j := range ranks {
-		if p, _ := r.Stop(i+1, j).Float64(); uniform() < p {
-			return i + 1, nil
-		}
-	}
-	return r.N(), nil
-}
-
-// ranks is RelativeRanks for as many arrivals as the rule has candidates.
-func (r *Rule) ranks(arrivals []int) ([]int, error) {
-	if len(arrivals) != r.N() {
-		return nil, fmt.Errorf("%d arrivals for a rule over %d candidates: %w", len(arrivals), r.N(), ErrRange)
-	}
-	return RelativeRanks(arrivals)
-}
-
-// RelativeRanks returns for each arrival its rank among those so far, 1 for the
+// relativeRanks returns for each arrival its rank among those so far, 1 for the
 // smallest number (the best). The numbers must be distinct.
-func RelativeRanks(arrivals []int) ([]int, error) {
+func relativeRanks(arrivals []int) ([]int, error) {
 	sorted := make([]int, 0, len(arrivals))
 	ranks := make([]int, len(arrivals))
 	for i, a := range arrivals {

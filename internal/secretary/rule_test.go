@@ -128,14 +128,14 @@ func TestPlay(t *testing.T) {
 		{[]int{1, 2, 3, 4, 5}, 5},
 		{[]int{50, 20, 30, 10, 40}, 4},
 	} {
-		if got, err := r.Play(c.arrivals, func() float64 { return 0.5 }); err != nil || got != c.time {
-			t.Errorf("%v: stopped at %d, %v; want %d", c.arrivals, got, err, c.time)
+		if game, err := r.Seeded(c.arrivals, 1); err != nil || game.Time != c.time {
+			t.Errorf("%v: stopped at %d, %v; want %d", c.arrivals, game.Time, err, c.time)
 		}
 	}
-	if _, err := r.Play([]int{1, 2, 2, 3, 4}, rand.Float64); !errors.Is(err, ErrRange) {
+	if _, err := r.Seeded([]int{1, 2, 2, 3, 4}, 1); !errors.Is(err, ErrRange) {
 		t.Errorf("repeated rank: %v", err)
 	}
-	if _, err := r.Play([]int{1, 2}, rand.Float64); !errors.Is(err, ErrRange) {
+	if _, err := r.Seeded([]int{1, 2}, 1); !errors.Is(err, ErrRange) {
 		t.Errorf("too few arrivals: %v", err)
 	}
 }
