@@ -37,7 +37,7 @@ func TestBoundsWithinLessMemory(t *testing.T) {
 	want, err := Ratio(t.Context(), r)
 	require.NoError(t, err)
 	for level, undecided := range map[Level]bool{Paper: false, Monotone: true} {
-		r.Level, r.MaxMemory = level, 2e6
+		r.Level, r.MaxMemory = level, 5e6
 		require.Less(t, r.MaxMemory, r.ProgramMemory().Int64())
 		a, err := Ratio(t.Context(), r)
 		require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"optratio/internal/linear"
 	"optratio/internal/lumped"
 	"optratio/internal/patience"
 	"optratio/internal/product"
@@ -22,9 +21,8 @@ import (
 // job is a request at work.
 type job struct {
 	Request
-	start  *linear.Basis // of the whole program; nil for permute-and-flip's
 	answer *Answer
-	best   proved // so far
+	best   outcome // so far
 	known  *theorems
 	// early is what the method at work has found so far, for when it does not end in time.
 	early atomic.Pointer[outcome]
@@ -39,15 +37,19 @@ func (b *bounds) close(gap *big.Rat) bool {
 	return width.Cmp(new(big.Rat).Mul(gap, b.upper)) <= 0
 }
 
-// proved are bounds on the optimum with what they follow from.
-type proved struct {
+// outcome is what a method has found.
+type outcome struct {
 	bounds
 	proof string // of the lower bound; empty where nothing is proved
 	// evidence is what a certificate has to hold: a *proof or *lumpedProof, nil where theorems are all.
-	evidence any
+	evidence  any
+	solver    string // empty where none was called
+	pivots    int
+	pfOptimal *bool  // whether permute-and-flip attains the optimum, where the method decided that
+	limit     string // which limit was met; empty where the method went to its end
 }
 
-func (p *proved) optimum() number.Number { return number.Bounds(p.lower, p.upper) }
+func (o *outcome) optimum() number.Number { return number.Bounds(o.lower, o.upper) }
 
 // lumpedProof is what bounds from classes of orbits follow from. Without injections the feasible point is permute-and-flip.
 type lumpedProof struct {
@@ -56,31 +58,16 @@ type lumpedProof struct {
 	prec       uint
 }
 
-// solved says which solver did how much.
-type solved struct {
-	solver string // empty where none was called
-	pivots int
-	basis  *linear.Basis // the last one of the whole program, where there was one
-}
-
-// outcome is what a method has found.
-type outcome struct {
-	proved    proved
-	solved    solved
-	pfOptimal *bool  // whether permute-and-flip attains the optimum, where the method decided that
-	limit     string // which limit was met; empty where the method went to its end
-}
-
-// take keeps what an outcome adds.
-func (j *job) take(o outcome) {
+// add takes what an outcome adds.
+func (j *job) add(o outcome) {
 	if o.pfOptimal != nil {
 		j.answer.PFOptimal = o.pfOptimal
 	}
-	if o.solved.solver != "" {
-		j.answer.Solver, j.answer.Pivots, j.answer.solved = o.solved.solver, o.solved.pivots, o.solved
+	if o.solver != "" {
+		j.answer.Solver, j.answer.Pivots = o.solver, o.pivots
 	}
-	if o.proved.proof != "" {
-		j.keep(o.proved)
+	if o.proof != "" {
+		j.keep(o)
 	}
 	if j.answer.Undecided = o.limit; j.reached(j.best) {
 		j.answer.Undecided = ""
@@ -89,7 +76,7 @@ func (j *job) take(o outcome) {
 
 // keep takes bounds that are better than the best so far: those that alone reach the gap, or of the greater lower bound. An upper bound goes with the lower bound of its
 // own method where that has a certificate that claims both.
-func (j *job) keep(p proved) {
+func (j *job) keep(p outcome) {
 	other := p
 	if j.best.proof == "" || j.better(p) {
 		j.best, other = p, j.best
@@ -106,7 +93,7 @@ func (j *job) keep(p proved) {
 }
 
 // better reports whether bounds are to replace the best ones. A method that was asked for needs only reach the gap.
-func (j *job) better(p proved) bool {
+func (j *job) better(p outcome) bool {
 	now, then := j.reached(p), j.reached(j.best)
 	if now != then || now && j.Method != Auto {
 		return now
@@ -115,7 +102,7 @@ func (j *job) better(p proved) bool {
 }
 
 // reached reports whether bounds are as close as asked.
-func (j *job) reached(p proved) bool {
+func (j *job) reached(p outcome) bool {
 	return p.proof != "" && (p.lower.Cmp(p.upper) == 0 || !j.Exact && p.close(j.Gap))
 }
 
@@ -188,7 +175,7 @@ func (j *job) try(ctx context.Context, method func() (outcome, error)) error {
 		e.limit = context.Cause(ctx).Error()
 	}
 	if e.err == nil {
-		j.take(e.outcome)
+		j.add(e.outcome)
 	}
 	return e.err
 }
@@ -197,15 +184,15 @@ func (j *job) try(ctx context.Context, method func() (outcome, error)) error {
 func (j *job) byTheorems(ctx context.Context) error {
 	t, ok := patience.Await(ctx, boundGrace, func() *theorems { return j.theorems(ctx, j.precision()) })
 	if !ok {
-		t = j.nothing()
+		t = j.trivial()
 	}
 	j.known = t
 	if ok && t.proof == "" && j.Method == ClosedForm && !j.published() {
 		return fmt.Errorf("%w: no theorem bounds this optimum from below; use method lp", ErrMethod)
 	}
-	o := outcome{proved: proved{bounds{t.low, t.high}, cmp.Or(t.proof, ProofClosedForm), nil}, pfOptimal: t.pfOptimal}
+	o := outcome{bounds: bounds{t.low, t.high}, proof: cmp.Or(t.proof, ProofClosedForm), pfOptimal: t.pfOptimal}
 	if t.proof == ProofRecurrence && j.Method == Enumerated {
-		o.proved.proof = ProofClosedForm // the program is a route of its own
+		o.proof = ProofClosedForm // the program is a route of its own
 	}
 	switch {
 	case ctx.Err() != nil && t.proof != ProofRecurrence:
@@ -216,7 +203,7 @@ func (j *job) byTheorems(ctx context.Context) error {
 			o.limit += " or lumped"
 		}
 	}
-	j.take(o)
+	j.add(o)
 	return nil
 }
 
@@ -241,7 +228,7 @@ func (j *job) some(ctx context.Context) error {
 	case !j.published() || j.Exact || j.Certified && max(j.N, j.K) > maxLumped:
 		return nil
 	case j.beyond() != "" || j.frugal():
-	case j.larger(promisingVariables-1) && j.best.close(big.NewRat(1, 1000)):
+	case j.hasMore(promisingVariables-1) && j.best.close(big.NewRat(1, 1000)):
 		o.MaxWork = promisingWork
 	default:
 		return nil
@@ -272,15 +259,10 @@ func (j *job) enumerated(ctx context.Context) (found outcome, err error) {
 		}
 	}
 	publish := func(s *proof) { j.early.Store(new(j.found(s))) }
-	if p.Chains != nil {
-		switch {
-		case j.start != nil:
-			p.Basis = j.start
-		case !j.direct() && (j.frugal() || p.vars.Len() >= firstOrderVariables):
-			o := p.firstOrder(j.closely())
-			o.frugal = j.frugal()
-			p.Chains.Lead = o.lead
-		}
+	if p.Chains != nil && !j.direct() && (j.frugal() || p.vars.Len() >= firstOrderVariables) {
+		o := p.firstOrder(j.closely())
+		o.frugal = j.frugal()
+		p.Chains.Lead = o.lead
 	}
 	s, err := p.solve(ctx, j.closely(), publish)
 	if err != nil {
@@ -297,8 +279,8 @@ func (j *job) flipIsBest(ctx context.Context, o outcome) (outcome, error) {
 	if ctx.Err() != nil {
 		o.limit, err = context.Cause(ctx).Error(), nil
 	} else if err == nil {
-		o.proved = proved{bounds{}, ProofRecurrence, nil}
-		o.proved.lower, o.proved.upper = x.Ends()
+		o.proof = ProofRecurrence
+		o.lower, o.upper = x.Ends()
 	}
 	return o, err
 }
@@ -312,12 +294,12 @@ func (j *job) found(s *proof) outcome {
 	case s.Led:
 		solver = "first-order and embedded"
 	}
-	o := outcome{solved: solved{solver, s.Pivots, s.Basis}, limit: s.Undecided, proved: proved{bounds{}, ProofLP, s}}
-	o.proved.lower, o.proved.upper = s.optimum().Ends()
-	if j.published() && j.known.high.Cmp(o.proved.upper) < 0 {
-		o.proved.upper, s.flip = j.known.high, true
+	o := outcome{proof: ProofLP, evidence: s, solver: solver, pivots: s.Pivots, limit: s.Undecided}
+	o.lower, o.upper = s.optimum().Ends()
+	if j.published() && j.known.high.Cmp(o.upper) < 0 {
+		o.upper, s.flip = j.known.high, true
 	}
-	if o.limit == "" && j.Exact && !j.reached(o.proved) {
+	if o.limit == "" && j.Exact && !j.reached(o) {
 		o.limit = "the optimum is not known exactly"
 	}
 	return o
@@ -354,22 +336,22 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) (outcome, error) {
 	inner, stop := context.WithCancel(inner)
 	defer stop()
 	point := j.product(inner)
-	out := outcome{solved: solved{solver: "lumped"}, limit: "the bound over classes does not reach the gap; it is what lumping gives here"}
+	out := outcome{solver: "lumped", limit: "the bound over classes does not reach the gap; it is what lumping gives here"}
 	result, err := lumped.Bound(inner, j.N, j.K, j.Epsilon, box, o)
 	switch {
 	case err == nil:
-		out.solved.pivots = result.Iterations
+		out.pivots = result.Iterations
 		lower, _ := number.Enclosed(result.Lower).Lower()
 		if lower.Quo(lower, size).Cmp(j.known.low) <= 0 {
 			break
 		}
 		e := &lumpedProof{classes: result, prec: prec}
-		if out.proved = (proved{bounds{lower, j.known.high}, ProofLumped, e}); j.reached(out.proved) { // with permute-and-flip as the feasible point
+		if out.bounds, out.proof, out.evidence = (bounds{lower, j.known.high}), ProofLumped, e; j.reached(out) { // with permute-and-flip as the feasible point
 			break
 		}
 		if p := point(); p != nil {
 			saving, _ := number.Enclosed(p.Saving).Lower()
-			out.proved.upper = new(big.Rat).Sub(j.known.high, saving.Quo(saving, size))
+			out.upper = new(big.Rat).Sub(j.known.high, saving.Quo(saving, size))
 			e.injections = p.Injections
 		}
 	case inner.Err() == nil && !errors.Is(err, lumped.ErrTooMany):

@@ -97,7 +97,7 @@ func TestAutoRefusesNothingThatLumpingAnswers(t *testing.T) {
 }
 
 func outcomeOf(low, high int64, by string) outcome {
-	return outcome{proved: proved{bounds{big.NewRat(low, 10), big.NewRat(high, 10)}, by, new(proof)}, limit: "a limit"}
+	return outcome{bounds: bounds{big.NewRat(low, 10), big.NewRat(high, 10)}, proof: by, evidence: new(proof), limit: "a limit"}
 }
 
 // The best bounds of all methods are kept; those of a proof with a certificate only together.
@@ -117,7 +117,7 @@ func TestOutcomesAddToEachOther(t *testing.T) {
 	} {
 		j := &job{Request: Request{N: 3, K: 3, Gap: big.NewRat(1, 1e9)}, answer: &Answer{}}
 		for _, o := range c.outcomes {
-			j.take(o)
+			j.add(o)
 		}
 		assert.Zero(t, j.best.lower.Cmp(big.NewRat(c.low, 10)), "%+v", c)
 		assert.Zero(t, j.best.upper.Cmp(big.NewRat(c.high, 10)), "%+v", c)

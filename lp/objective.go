@@ -74,7 +74,7 @@ func (q *Request) objective(ctx context.Context, m mechanisms.Mechanism, prec ui
 		return number.Enclosed(x).Quo(q.vectors()), nil
 	}
 	lat, err := lattice.New(q.N, q.depths())
-	if err != nil || lat.Len() > maxEnumerate || !q.published() && q.larger(maxTabled) {
+	if err != nil || lat.Len() > maxEnumerate || !q.published() && q.hasMore(maxTabled) {
 		return number.Number{}, fmt.Errorf("%w: the error of %s needs a sum over %s orbits; leave it out of the mechanisms",
 			ErrTooLarge, m.Info().Name, decimal.Count(lattice.Orbits(q.N, q.depths())))
 	}

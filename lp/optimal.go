@@ -109,7 +109,7 @@ const maxOptimalVariables = 10_000
 
 // prompt refuses programs that are too large for that.
 func (q *Request) prompt(name string) error {
-	if !q.larger(maxOptimalVariables) {
+	if !q.hasMore(maxOptimalVariables) {
 		return nil
 	}
 	return fmt.Errorf("%w: %s at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",

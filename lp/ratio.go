@@ -50,22 +50,18 @@ type Answer struct {
 	// Undecided says which limit was met before the gap was reached; empty where it was.
 	Undecided string
 
-	evidence any // of Optimum: what certificates hold, see bounds
-	solved   solved
+	evidence any // of Optimum: what certificates hold, see outcome
 }
 
 // Ratio answers a request. An error is bad input, or ErrTooLarge where n and k are beyond all methods; where a limit or the context
 // ended the work, the Answer holds the best certified bounds so far and says so in Undecided. After the context has ended Ratio
 // returns within two seconds, be it that a single operation on long numbers goes on in the background for a while.
-func Ratio(ctx context.Context, r Request) (*Answer, error) { return ratioFrom(ctx, r, solved{}) }
-
-// ratioFrom is Ratio, which starts where the program of another request with the same rows ended.
-func ratioFrom(ctx context.Context, r Request, start solved) (*Answer, error) {
+func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	begin := time.Now()
 	if err := r.complete(); err != nil {
 		return nil, err
 	}
-	j := &job{Request: r, start: start.basis, answer: &Answer{
+	j := &job{Request: r, answer: &Answer{
 		Request: r, Orbits: lattice.Orbits(r.N, r.depths()), Variables: lattice.Variables(r.N, r.depths()), Solver: "none",
 	}}
 	var silence func()

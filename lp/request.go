@@ -231,7 +231,7 @@ func (r *Request) instance(depths []int) *mechanisms.Instance {
 // What a variable of the enumerated program costs in memory by estimate: with the simplex method, and with the first-order method alone.
 const (
 	bytesPerVariable  = 4000
-	bytesByFirstOrder = 800
+	bytesByFirstOrder = 1700
 )
 
 // memoryOf estimates the bytes that the whole program takes.
@@ -267,10 +267,10 @@ func (r Request) Memory() int64 {
 func (r *Request) memory() int64 { return cmp.Or(r.MaxMemory, DefaultMemory) }
 
 // unchecked reports whether the whole program is too large for a certificate that is asked for.
-func (r *Request) unchecked() bool { return r.Certified && r.larger(maxClaimed) }
+func (r *Request) unchecked() bool { return r.Certified && r.hasMore(maxClaimed) }
 
-// larger reports whether the program has more variables.
-func (r *Request) larger(than int64) bool {
+// hasMore reports whether the program has more variables.
+func (r *Request) hasMore(than int64) bool {
 	return lattice.Variables(r.N, r.depths()).Cmp(big.NewInt(than)) > 0
 }
 
@@ -285,7 +285,7 @@ func (r *Request) beyond() string {
 	switch {
 	case r.unchecked():
 		return size + ", more than the checker of certificates takes"
-	case !r.published() && r.larger(maxTabled):
+	case !r.published() && r.hasMore(maxTabled):
 		return fmt.Sprintf("%s, more than %d; use smaller n or k, or a coarser step", size, int64(maxTabled))
 	case need.Cmp(limit) > 0 && !r.frugal():
 		return fmt.Sprintf("%s, about %s of memory, over the limit of %s; use smaller n and k, or more memory", size, bytesText(need), bytesText(limit))

@@ -20,8 +20,8 @@ type theorems struct {
 	most              *big.Rat // no objective exceeds it
 }
 
-// nothing is what is known without any work: no objective exceeds the loss of the deepest candidate.
-func (q *Request) nothing() *theorems {
+// trivial is what is known without any work: no objective exceeds the loss of the deepest candidate.
+func (q *Request) trivial() *theorems {
 	most := q.lossAt(q.depths())
 	return &theorems{low: new(big.Rat), high: most, most: most}
 }
@@ -36,7 +36,7 @@ const maxClosedBits = 1 << 16
 //   - the worst score vector where the loss is 0 up to some depth and constant from there on, as tails and top1 are;
 //   - the published question.
 func (q *Request) theorems(ctx context.Context, prec uint) *theorems {
-	c := q.nothing()
+	c := q.trivial()
 	if q.published() {
 		c.published(ctx, q, prec)
 		return c

@@ -108,7 +108,6 @@ type bisection struct {
 	report    func(exp *big.Rat, optimal bool)
 	answer    *ThresholdAnswer
 	low, high *big.Rat // between these the threshold is sought, as e^ε
-	last      solved
 }
 
 // decide reports whether permute-and-flip is optimal at e^ε = x, and whether that was decided.
@@ -127,7 +126,7 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 		optimal = *r.theorems(ctx, 64).pfOptimal
 	default:
 		r.Exact, r.Gap, r.Mechanisms = true, new(big.Rat), []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}
-		a, err := ratioFrom(ctx, r, s.last)
+		a, err := Ratio(ctx, r)
 		if err != nil {
 			return false, false, err
 		}
@@ -141,9 +140,6 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 			s.answer.Above = a
 		} else {
 			s.answer.Below = a
-		}
-		if s.Level == Paper && s.published() { // with cuts, the rows of the next program differ
-			s.last = a.solved
 		}
 	}
 	if s.report != nil {

@@ -80,12 +80,12 @@ func NewAscent(f *Form, start Point, omega float64) *Ascent {
 	a.Image.copy(start)
 	a.anchor.copy(start)
 	a.Bound = math.Inf(-1)
-	a.offer(start.Y)
+	a.keepBest(start.Y)
 	return a
 }
 
-// offer keeps y, repaired, if its bound is the best so far.
-func (a *Ascent) offer(y []float64) {
+// keepBest keeps y, repaired, if its bound is the best so far.
+func (a *Ascent) keepBest(y []float64) {
 	copy(a.scratch, y)
 	if v := a.Form.Repair(a.scratch); v > a.Bound {
 		a.Bound = v
@@ -295,7 +295,7 @@ func (a *Ascent) Run(ctx context.Context, most int, watch func() Outcome) bool {
 		}
 		r := math.Sqrt(a.step())
 		if a.Iterations%every == every-1 {
-			a.offer(a.Image.Y)
+			a.keepBest(a.Image.Y)
 			if o := watch(); o != Going {
 				return o == Converged
 			}
@@ -304,7 +304,7 @@ func (a *Ascent) Run(ctx context.Context, most int, watch func() Outcome) bool {
 			first = r
 		}
 		if age > 0 && (r <= 0.2*first || r <= 0.8*first && r > last || float64(age) >= 0.36*float64(a.Iterations)) {
-			a.offer(a.Image.Y)
+			a.keepBest(a.Image.Y)
 			a.restart()
 			age, last = 0, math.Inf(1)
 			continue

@@ -114,7 +114,7 @@ func TestChainsOfNonsenseHold(t *testing.T) {
 				sums := spoil(func(g int) *big.Rat { return new(big.Rat).SetFrac(best.Dual.Sums[g], best.Dual.Den) }, p.groups())
 				prop := &proposal{x: spoil(best.Table.x.Rat, p.cells()), y: spoil(rows.Rat, len(p.rows)), sums: sums.Num, rough: true, spare: new(big.Int)}
 				s := new(Solution)
-				s.take(p, prop, factors{z}, factors{z})
+				s.improve(p, prop, factors{z}, factors{z})
 				require.LessOrEqual(t, s.Lower.Cmp(best.Lower), 0)
 				require.GreaterOrEqual(t, s.Upper.Cmp(best.Upper), 0)
 				assert.Equal(t, valueOf(p, s.Table).RatString(), s.Upper.RatString())

@@ -51,7 +51,7 @@ func newWorstEvents(groups int) *worstEvents {
 	return w
 }
 
-func (w *worstEvents) take(groups [2]int32, event []Part, amount float64) {
+func (w *worstEvents) keep(groups [2]int32, event []Part, amount float64) {
 	var kept []Part
 	for i, g := range groups {
 		if w.event[i][g] != nil && w.amount[i][g] >= amount {
@@ -76,7 +76,7 @@ func (p *Program) separatePairs(ctx context.Context, violated func(Pair) (event 
 			return false
 		}
 		if event, amount, ok := violated(q); ok {
-			worst.take([2]int32{p.of[q[0].Below], p.of[q[0].Above]}, event, amount)
+			worst.keep([2]int32{p.of[q[0].Below], p.of[q[0].Above]}, event, amount)
 		}
 		return true
 	}) {

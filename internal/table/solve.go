@@ -31,11 +31,10 @@ type Solution struct {
 	Lower, Upper *big.Rat
 	Dual         *Dual
 	Table        *Table
-	Rows         int           // generated
-	Pivots       int           // of the floating-point solver
-	Undecided    string        // which limit was met before the answer was as good as asked; empty where it was
-	Basis        *linear.Basis // the last one, nil where there was none
-	Led, Crossed bool          // whether Chains.Lead went before, and whether the simplex method went on from there
+	Rows         int    // generated
+	Pivots       int    // of the floating-point solver
+	Undecided    string // which limit was met before the answer was as good as asked; empty where it was
+	Led, Crossed bool   // whether Chains.Lead went before, and whether the simplex method went on from there
 
 	low, high factors // enclose the factors z: Lower holds for all that are no less than low, the table satisfies the rows at all that are no more than high
 }
@@ -50,8 +49,8 @@ func (s *Solution) Price() number.Number {
 	return number.Bounds(p.price(s.Dual, s.low), p.price(s.Dual, s.high))
 }
 
-// take keeps what a proposal shows beyond what is known.
-func (s *Solution) take(p *Program, prop *proposal, low, high factors) {
+// improve keeps what a proposal shows beyond what is known.
+func (s *Solution) improve(p *Program, prop *proposal, low, high factors) {
 	if p.Chains != nil && prop.rough {
 		p.follow(prop, high[0])
 		p.priced(prop, low[0])
@@ -86,7 +85,7 @@ func (p *Program) Prove(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big.R
 		multiplier = append(multiplier, new(big.Rat).Quo(nu[i], new(big.Rat).SetInt64(p.unit(&cuts[i]))))
 	}
 	out := &Solution{Rows: len(cuts)}
-	out.take(p, &proposal{x: linear.NewFractions(mass), y: linear.NewFractions(multiplier)}, low, high)
+	out.improve(p, &proposal{x: linear.NewFractions(mass), y: linear.NewFractions(multiplier)}, low, high)
 	return out, nil
 }
 
@@ -121,7 +120,7 @@ func (p *Program) Solve(ctx context.Context, eps number.Epsilon, solver linear.S
 	s := &Solution{}
 	low, high := p.enclosure(eps, 128)
 	// The interior table and no multipliers are an answer from the start.
-	s.take(p, p.start(), low, high)
+	s.improve(p, p.start(), low, high)
 	err := p.solve(ctx, s, eps, solver, gap, report)
 	if embedded := (linear.Embedded{}); errors.Is(err, linear.ErrUnsettled) && solver.Name() != embedded.Name() {
 		// Another solver may be content with a basis that exact arithmetic is not: CLP, with losses of 10^-13 at ε = 30.
@@ -143,7 +142,7 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 		z = moderate[0]
 	}
 	g := &linear.Growing{Solver: solver, Basis: p.Basis, Rounds: rowRounds, Report: report}
-	defer func() { s.Basis, s.Pivots = g.Basis, g.Pivots }()
+	defer func() { s.Pivots = g.Pivots }()
 	var broken error // what ended the search for violated rows
 	var last *linear.Model
 	model := func() *linear.Model {
@@ -168,7 +167,7 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 			return added
 		})
 		if err == nil && len(moderate) == 0 && (ctx.Err() == nil || p.cells() <= promptCells) {
-			p.takeResult(s, result, low, high)
+			p.improveBy(s, result, low, high)
 		}
 		return result, err
 	}
@@ -200,12 +199,12 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 	return p.sharpen(ctx, g, s, eps, gap)
 }
 
-// takeResult keeps what a solver's answer shows, where it is one to the rows in force.
-func (p *Program) takeResult(s *Solution, r *linear.Result, low, high factors) {
+// improveBy keeps what a solver's answer shows, where it is one to the rows in force.
+func (p *Program) improveBy(s *Solution, r *linear.Result, low, high factors) {
 	if r.X != nil && len(r.Duals) == p.fixed()+len(p.rows) {
 		prop := p.read(dyadic(r.X), dyadic(r.Duals))
 		prop.rough = true
-		s.take(p, prop, low, high)
+		s.improve(p, prop, low, high)
 	}
 }
 
@@ -218,7 +217,7 @@ func (p *Program) lead(ctx context.Context, g *linear.Growing, s *Solution, z fa
 		low, high := s.low, s.high
 		start, s.Undecided = p.Chains.Lead(ctx, func(mass []float64, sums []*big.Rat) bool {
 			if ctx.Err() == nil || p.cells() <= promptCells {
-				s.take(p, p.shown(mass, sums), low, high)
+				s.improve(p, p.shown(mass, sums), low, high)
 			}
 			return enough()
 		})
@@ -238,7 +237,7 @@ func (p *Program) lead(ctx context.Context, g *linear.Growing, s *Solution, z fa
 	if err == nil && result.Outcome == linear.Optimal {
 		g.Basis, g.Pivots = result.Basis, result.Pivots
 		if s.Led {
-			p.takeResult(s, result, s.low, s.high)
+			p.improveBy(s, result, s.low, s.high)
 		}
 	}
 	return ctx.Err() != nil || enough(), err
@@ -362,7 +361,7 @@ func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution
 	if err != nil {
 		return err
 	}
-	s.take(p, p.read(e.X, e.Y), z, z)
+	s.improve(p, p.read(e.X, e.Y), z, z)
 	if s.Lower.Cmp(s.Upper) != 0 {
 		return fmt.Errorf("table: an exact solution gives bounds %s and %s", s.Lower.FloatString(20), s.Upper.FloatString(20))
 	}
@@ -411,7 +410,7 @@ func (p *Program) settleZero(ctx context.Context, g *linear.Growing, s *Solution
 	other := &linear.Growing{Solver: g.Solver, Basis: g.Basis, Rounds: g.Rounds, Report: g.Report}
 	e, err := p.exact(ctx, other, z)
 	if err == nil {
-		s.take(p, p.read(e.X, e.Y), s.low, z)
+		s.improve(p, p.read(e.X, e.Y), s.low, z)
 	}
 	return err
 }
@@ -439,7 +438,7 @@ func (p *Program) sharpen(ctx context.Context, g *linear.Growing, s *Solution, e
 			den := new(big.Int).Lsh(big.NewInt(1), a.Shift)
 			prop := p.read(&linear.Fractions{Num: a.X, Den: den}, &linear.Fractions{Num: a.Y, Den: den})
 			prop.rough, prop.spare, prop.sharp = true, a.Noise(), shift
-			s.take(p, prop, low, high)
+			s.improve(p, prop, low, high)
 			if s.Optimum().Within(gap) {
 				return 0
 			}
