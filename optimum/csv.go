@@ -18,66 +18,47 @@ import (
 	"optratio/number"
 )
 
-// record is a line of a CSV file.
-type record struct {
-	line   int
-	fields []string
-}
-
-// csvFile is a file that is being read. The first thing that is wrong is kept in err, and reading goes on as if it were not there.
-type csvFile struct {
-	name    string
-	records []record
-	err     error
-}
-
-func (f *csvFile) fail(r record, format string, args ...any) {
-	if f.err == nil {
-		f.err = faultf("%s:%d: %s", f.name, r.line, fmt.Sprintf(format, args...))
-	}
-}
-
-// readCSV reads the lines of a file that have least to most fields, without the head, whose last field is no number and of which head is the name. Lines that begin with # are
-// comments. Blanks around a field belong to it. What encoding/csv would change, a line end of Windows in quotes, is refused.
-func readCSV(name string, text io.Reader, least, most int, head string) *csvFile {
-	f := &csvFile{name: name}
-	all, err := io.ReadAll(text)
-	if err != nil {
-		f.err = faultf("%s: cannot be read: %v", name, err)
-	}
+// readCSV reads the lines of a file that have least to most fields, without the head, whose last field is no number and of which head is the name; messages call the last
+// field number. Lines that begin with # are comments. Blanks around a field belong to it. What encoding/csv would change, a line end of Windows in quotes, is refused.
+func readCSV(name string, text io.Reader, least, most int, head, number string) (r *reading, rows [][]value) {
+	r = &reading{name: name}
+	all := r.all(text)
 	windows := bytes.Contains(all, []byte("\r\n"))
 	c := csv.NewReader(bytes.NewReader(all))
 	c.FieldsPerRecord, c.Comment = -1, '#'
-	for first := true; f.err == nil; first = false {
+	for first := true; r.err == nil; first = false {
 		fields, err := c.Read()
 		var wrong *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF):
-			return f
+			return r, rows
 		case errors.As(err, &wrong):
-			f.fail(record{line: wrong.Line}, "%v; quotes begin and end a field, blanks included", wrong.Err)
-			return f
+			r.fail(value{line: wrong.Line}, "%v; quotes begin and end a field, blanks included", wrong.Err)
+			return r, rows
 		}
 		line, _ := c.FieldPos(0)
-		r := record{line, fields}
 		if len(fields) < least || len(fields) > most {
-			f.fail(r, "%d columns; give %s", len(fields), head)
+			r.fail(value{line: line}, "%d columns; give %s", len(fields), head)
 		}
+		var row []value
 		for i, field := range fields {
+			v := value{line: line, is: field}
 			switch {
 			case !utf8.ValidString(field):
-				f.fail(r, "%q is not UTF-8; save the file as UTF-8", field)
+				r.fail(v, "%q is not UTF-8; save the file as UTF-8", field)
 			case windows && strings.Contains(field, "\n"):
-				f.fail(r, "%q has a line end in quotes, in a file whose lines end in CR LF; name it without, or end lines in LF", field)
+				r.fail(v, "%q has a line end in quotes, in a file whose lines end in CR LF; name it without, or end lines in LF", field)
 			case i == most-1:
-				fields[i] = strings.TrimSpace(field) // a number
+				fields[i] = strings.TrimSpace(field)
+				v.field, v.is = number, fields[i]
 			}
+			row = append(row, v)
 		}
-		if f.err == nil && (!first || !isHead(fields, most)) {
-			f.records = append(f.records, r)
+		if r.err == nil && (!first || !isHead(fields, most)) {
+			rows = append(rows, row)
 		}
 	}
-	return f
+	return r, rows
 }
 
 // isHead reports whether a line has the names of columns: its number is none, or it is x,y.
@@ -89,74 +70,30 @@ func isHead(fields []string, most int) bool {
 	return err != nil && len(fields[most-1]) > 0 && (fields[most-1][0] < '0' || fields[most-1][0] > '9') && fields[most-1][0] != '-'
 }
 
-// number reads a number >= 0.
-func (f *csvFile) number(r record, column int, what string) *big.Rat {
-	x, err := decimal.ParseNumber(r.fields[column])
-	switch {
-	case err != nil:
-		f.fail(r, "%s: %v", what, err)
-	case x.Sign() < 0:
-		f.fail(r, "%s: %s is negative", what, r.fields[column])
-	}
-	return x
-}
-
-// names are those of inputs or outputs with their places; more are added where add is set.
-type names struct {
-	kind string
-	list []string
-	at   map[string]int
-	add  bool
-}
-
-func newNames(kind string, list []string, add bool) *names {
-	return &names{kind, list, places(list), add}
-}
-
-// place finds a name, or adds it.
-func (f *csvFile) place(r record, column int, among *names) int {
-	text := r.fields[column]
-	i, known := among.at[text]
-	switch {
-	case !known && among.add:
-		i = len(among.list)
-		among.at[text], among.list = i, append(among.list, text)
-	case !known:
-		f.fail(r, "no %s is called %q", among.kind, text)
-	}
-	return i
-}
-
 // ReadPairs reads the pairs of a problem, with the columns x,y or x,y,d. Inputs that it does not have are added where add is set.
 func (p *Problem) ReadPairs(name string, text io.Reader, add bool) error {
-	f, inputs := readCSV(name, text, 2, 3, "x,y or x,y,d"), newNames("input", p.Inputs, add)
+	inputs := newNames("input", p.Inputs, add)
+	r, rows := readCSV(name, text, 2, 3, "x,y or x,y,d", "d")
 	p.Pairs = nil
-	for _, r := range f.records {
-		q := Pair{From: f.place(r, 0, inputs), To: f.place(r, 1, inputs)}
-		if q.From == q.To {
-			f.fail(r, "%q is paired with itself", r.fields[0])
-		}
-		if len(r.fields) == 3 {
-			q.Distance = f.number(r, 2, "d")
-		}
-		p.Pairs = append(p.Pairs, q)
+	for _, row := range rows {
+		p.Pairs = append(p.Pairs, r.pair(row[0], row, inputs))
 	}
 	p.Inputs = inputs.list
-	return f.err
+	return r.err
 }
 
 // cells reads lines x,o,value: every combination at most once.
 func cells(name string, text io.Reader, head string, inputs, outputs *names) (values map[[2]int]*big.Rat, err error) {
-	f := readCSV(name, text, 3, 3, head)
+	r, rows := readCSV(name, text, 3, 3, head, "value")
 	values = map[[2]int]*big.Rat{}
-	for _, r := range f.records {
-		at := [2]int{f.place(r, 0, inputs), f.place(r, 1, outputs)}
+	for _, row := range rows {
+		at := [2]int{r.find(row[0], inputs), r.find(row[1], outputs)}
 		if values[at] != nil {
-			f.fail(r, "input %q and output %q are there twice", r.fields[0], r.fields[1])
+			r.fail(row[0], "input %q and output %q are there twice", row[0].is, row[1].is)
 		}
-		values[at] = f.number(r, 2, "value")
+		values[at] = r.number(row[2])
 	}
-	return values, f.err
+	return values, r.err
 }
 
 // ReadLoss reads the losses of a problem, with the columns x,o,value for every input and output. Names that it does not have are added where add is set.
@@ -184,26 +121,27 @@ func (p *Problem) ReadLoss(name string, text io.Reader, add bool) error {
 
 // ReadPrior reads a prior over the inputs of a problem, with the columns x,p. Inputs that it does not name have 0.
 func (p *Problem) ReadPrior(name string, text io.Reader) ([]*big.Rat, error) {
-	f, inputs := readCSV(name, text, 2, 2, "x,p"), newNames("input", p.Inputs, false)
+	inputs := newNames("input", p.Inputs, false)
+	r, rows := readCSV(name, text, 2, 2, "x,p", "p")
 	prior, sum := make([]*big.Rat, len(p.Inputs)), new(big.Rat)
-	for _, r := range f.records {
-		x, w := f.place(r, 0, inputs), f.number(r, 1, "p")
-		if f.err != nil {
-			return nil, f.err
+	for _, row := range rows {
+		x, w := r.find(row[0], inputs), r.number(row[1])
+		if r.err != nil {
+			return nil, r.err
 		}
 		if prior[x] != nil {
-			f.fail(r, "%q is there twice", r.fields[0])
+			r.fail(row[0], "%q is there twice", row[0].is)
 		}
 		prior[x] = w
 		sum.Add(sum, w)
 	}
-	if f.err == nil && sum.Cmp(one) != 0 {
-		f.err = faultf("%s: the prior sums to %s, not to 1", name, sum.RatString())
+	if r.err == nil && sum.Cmp(one) != 0 {
+		r.err = faultf("%s: the prior sums to %s, not to 1", name, sum.RatString())
 	}
 	for x := range prior {
 		prior[x] = cmp.Or(prior[x], new(big.Rat))
 	}
-	return prior, f.err
+	return prior, r.err
 }
 
 // nearOne is by how much the probabilities of a row may miss 1: decimals of six places and more do. Such rows are divided by their sums.

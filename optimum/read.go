@@ -15,163 +15,102 @@ import (
 	"optratio/internal/strictjson"
 )
 
-// reading is the text of a problem that is being read. What is wrong is kept in err, the first thing alone, and reading goes on as if it were not there.
+// reading is a file that is being read. What is wrong is kept in err, the first thing alone, and reading goes on as if it were not there.
 type reading struct {
 	name string
-	text []byte
 	err  error
 }
 
-// fail says what is wrong with the value that a path of keys and places leads to: with file, line and field.
-func (r *reading) fail(path []any, format string, args ...any) {
-	field := ""
-	for _, step := range path {
-		if place, ok := step.(int); ok {
-			field += fmt.Sprintf("[%d]", place)
-		} else {
-			field += fmt.Sprint(step)
+// value is a JSON value, or a field of a table, with its place.
+type value struct {
+	line  int
+	field string // of an object or a table; "" where messages name none
+	at    [2]int // where it is in arrays, from 1; 0 for none
+	is    any    // a string, json.Number, bool, nil, []value or map[string]value
+}
+
+// fail says what is wrong with a value, with file, line and field.
+func (r *reading) fail(v value, format string, args ...any) {
+	if r.err != nil {
+		return
+	}
+	field := v.field
+	for _, i := range v.at {
+		if i > 0 {
+			field += fmt.Sprintf("[%d]", i-1)
 		}
 	}
 	if field != "" {
 		field += ": "
 	}
-	r.failAt(path, field+fmt.Sprintf(format, args...))
+	r.err = faultf("%s:%d: %s%s", r.name, v.line, field, fmt.Sprintf(format, args...))
 }
 
-// failAt is fail for a text that names the field, or no field.
-func (r *reading) failAt(path []any, text string) {
-	if r.err == nil {
-		r.err = r.lineFault(r.offset(path), text)
-	}
-}
-
-// lineFault returns an error about the line that an offset is on.
-func (r *reading) lineFault(offset int, text string) error {
-	return faultf("%s:%d: %s", r.name, 1+bytes.Count(r.text[:offset], []byte{'\n'}), text)
-}
-
-// offset returns where the value begins that a path leads to, after its first token.
-func (r *reading) offset(path []any) int {
-	d := json.NewDecoder(bytes.NewReader(r.text))
-	var skipped json.RawMessage
-	for _, step := range path {
-		_, _ = d.Token() // of an object or array: the text has been read before
-		if place, ok := step.(int); ok {
-			for range place {
-				_ = d.Decode(&skipped)
-			}
-			continue
-		}
-		for key, _ := d.Token(); key != step; key, _ = d.Token() {
-			_ = d.Decode(&skipped)
-		}
-	}
-	_, _ = d.Token()
-	return int(d.InputOffset())
-}
-
-// ReadJSON reads a problem:
-//
-//	{"inputs":["0","1"], "outputs":["0","1"], "pairs":[["0","1"],["0","1","3/2"]], "loss":[["0","1"],["1","0"]], "prior":["1/2","1/2"], "forbidden":[["0","1"]]}
-//
-// loss may also be a name (see Losses), prior "uniform" or "worst" (which it also is where there is none), and outputs may be missing, for those of the inputs. With
-// "directed":true a pair [x,x'] says Pr[x] <= e^{dε} Pr[x'] + δ alone. Numbers are rationals or decimals in strings, or JSON numbers, taken exactly. Errors begin with
-// name, line and field.
-func ReadJSON(name string, text io.Reader) (*Problem, error) {
+// all reads a file.
+func (r *reading) all(text io.Reader) []byte {
 	all, err := io.ReadAll(text)
 	if err != nil {
-		return nil, faultf("%s: cannot be read: %v", name, err)
+		r.err = faultf("%s: cannot be read: %v", r.name, err)
 	}
-	r := &reading{name: name, text: all}
-	var wrong *strictjson.Error
-	if errors.As(strictjson.Check(all), &wrong) {
-		return nil, r.lineFault(min(wrong.Offset, max(0, len(all)-1)), wrong.Error())
+	return all
+}
+
+// number reads a number >= 0.
+func (r *reading) number(v value) *big.Rat {
+	text, ok := v.is.(string)
+	if number, also := v.is.(json.Number); also {
+		text, ok = number.String(), true
 	}
-	d := json.NewDecoder(bytes.NewReader(all))
-	d.UseNumber()
-	var root any
-	if err := d.Decode(&root); err != nil {
-		return nil, err
-	}
-	fields, ok := root.(map[string]any)
 	if !ok {
-		r.fail(nil, "no object {…}; give one with inputs, pairs and loss")
-		return nil, r.err
+		r.fail(v, "no number")
+		return new(big.Rat)
 	}
-	p := r.problem(fields)
-	return p, r.err
+	x, err := decimal.ParseNumber(text)
+	switch {
+	case err != nil:
+		r.fail(v, "%v", err)
+	case x.Sign() < 0:
+		r.fail(v, "%s is negative", text)
+	}
+	return x
 }
 
-// fieldNames are those of a problem, in the order in which they are written.
-var fieldNames = []string{"inputs", "outputs", "directed", "pairs", "loss", "prior", "forbidden"}
-
-func (r *reading) problem(fields map[string]any) *Problem {
-	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		if !slices.Contains(fieldNames, field) {
-			r.failAt([]any{field}, fmt.Sprintf("%q: no such field; give %v", field, fieldNames))
-		}
-	}
-	for _, field := range []string{"inputs", "loss"} {
-		if _, ok := fields[field]; !ok {
-			r.fail(nil, "%s: it is missing", field)
-		}
-	}
-	if r.err != nil {
-		return nil
-	}
-	p := &Problem{Inputs: r.names(fields["inputs"], "inputs")}
-	p.Outputs = p.Inputs
-	if outputs, ok := fields["outputs"]; ok {
-		p.Outputs = r.names(outputs, "outputs")
-	}
-	if err := checkSize(len(p.Inputs), len(p.Outputs)); err != nil {
-		r.fail(nil, "%v", err)
-	}
-	if r.err != nil {
-		return nil
-	}
-	inputs, outputs := places(p.Inputs), places(p.Outputs)
-	read := func(field string, into func(v any)) {
-		if v, ok := fields[field]; ok {
-			into(v)
-		}
-	}
-	read("directed", func(v any) {
-		var ok bool
-		if p.OneWay, ok = v.(bool); !ok {
-			r.fail([]any{"directed"}, "give true or false")
-		}
-	})
-	read("pairs", func(v any) { p.Pairs = r.pairs(v, p, inputs) })
-	read("loss", func(v any) { p.Loss = r.loss(v, p) })
-	read("prior", func(v any) { p.Prior = r.prior(v, p) })
-	read("forbidden", func(v any) {
-		for i, parts := range r.lists(v, "forbidden") {
-			if len(parts) != 2 {
-				r.fail([]any{"forbidden", i}, "%d items; give an input and an output", len(parts))
-				continue
-			}
-			p.forbid(r.find(parts[0], inputs, "input", "forbidden", i, 0), r.find(parts[1], outputs, "output", "forbidden", i, 1))
-		}
-	})
-	return p
+// names are those of inputs or outputs with their places; more are added where add is set.
+type names struct {
+	kind string
+	list []string
+	at   map[string]int
+	add  bool
 }
 
-// list returns the items of an array.
-func (r *reading) list(v any, path ...any) []any {
-	list, ok := v.([]any)
-	if !ok {
-		r.fail(path, "no array […]")
-	}
-	return list
+func newNames(kind string, list []string, add bool) *names {
+	return &names{kind, list, places(list), add}
 }
 
-// lists returns the items of the arrays of an array.
-func (r *reading) lists(v any, field string) (lists [][]any) {
-	for i, item := range r.list(v, field) {
-		lists = append(lists, r.list(item, field, i))
+// find finds a name, or adds it.
+func (r *reading) find(v value, among *names) int {
+	name := r.nameOf(v)
+	i, known := among.at[name]
+	switch {
+	case !known && among.add:
+		i = len(among.list)
+		among.at[name], among.list = i, append(among.list, name)
+	case !known:
+		r.fail(v, "no %s is called %q", among.kind, name)
 	}
-	return lists
+	return i
+}
+
+// pair reads two inputs, and a distance or none.
+func (r *reading) pair(whole value, parts []value, inputs *names) Pair {
+	q := Pair{From: r.find(parts[0], inputs), To: r.find(parts[1], inputs)}
+	if q.From == q.To {
+		r.fail(whole, "%q is paired with itself", r.nameOf(parts[0]))
+	}
+	if len(parts) == 3 {
+		q.Distance = r.number(parts[2])
+	}
+	return q
 }
 
 // nameOf returns the name that a JSON value is: a string, or of a number its decimal, so that 1 and 1.0 are one name.
@@ -186,119 +125,203 @@ func nameOf(v any) (name string, ok bool) {
 	return "", false
 }
 
-func (r *reading) nameOf(v any, path ...any) string {
-	name, ok := nameOf(v)
+func (r *reading) nameOf(v value) string {
+	name, ok := nameOf(v.is)
 	if !ok {
-		r.fail(path, "no name; give a string")
+		r.fail(v, "no name; give a string")
 	}
 	return name
 }
 
-func (r *reading) names(v any, field string) (out []string) {
-	seen := map[string]bool{}
-	for i, item := range r.list(v, field) {
-		name := r.nameOf(item, field, i)
-		if seen[name] {
-			r.fail([]any{field, i}, "%q is there twice", name)
+// lines turns the offsets of a decoder into lines.
+type lines struct {
+	*json.Decoder
+	text       []byte
+	line, seen int
+}
+
+// value reads what follows at a place, a text that strictjson has checked.
+func (d *lines) value(v value) value {
+	v.is, _ = d.Token()
+	end := int(d.InputOffset())
+	v.line = d.line + bytes.Count(d.text[d.seen:end], []byte{'\n'})
+	d.line, d.seen = v.line, end
+	switch v.is {
+	case json.Delim('['):
+		list := []value{}
+		for d.More() {
+			item := value{field: v.field, at: v.at}
+			if item.at[0] == 0 {
+				item.at[0] = 1 + len(list)
+			} else {
+				item.at[1] = 1 + len(list)
+			}
+			list = append(list, d.value(item))
 		}
-		seen[name] = true
-		out = append(out, name)
+		_, _ = d.Token()
+		v.is = list
+	case json.Delim('{'):
+		fields := map[string]value{}
+		for d.More() {
+			key, _ := d.Token()
+			fields[key.(string)] = d.value(value{field: key.(string)})
+		}
+		_, _ = d.Token()
+		v.is = fields
 	}
-	return out
+	return v
 }
 
-// find returns the place of a name.
-func (r *reading) find(v any, at map[string]int, kind string, path ...any) int {
-	name := r.nameOf(v, path...)
-	i, known := at[name]
-	if !known {
-		r.fail(path, "no %s is called %q", kind, name)
+// ReadJSON reads a problem:
+//
+//	{"inputs":["0","1"], "outputs":["0","1"], "pairs":[["0","1"],["0","1","3/2"]], "loss":[["0","1"],["1","0"]], "prior":["1/2","1/2"], "forbidden":[["0","1"]]}
+//
+// loss may also be a name (see Losses), prior "uniform" or "worst" (which it also is where there is none), and outputs may be missing, for those of the inputs. With
+// "directed":true a pair [x,x'] says Pr[x] <= e^{dε} Pr[x'] + δ alone. Numbers are rationals or decimals in strings, or JSON numbers, taken exactly. Errors begin with
+// name, line and field.
+func ReadJSON(name string, text io.Reader) (*Problem, error) {
+	r := &reading{name: name}
+	d := &lines{text: r.all(text), line: 1}
+	if r.err != nil {
+		return nil, r.err
 	}
-	return i
+	var wrong *strictjson.Error
+	if errors.As(strictjson.Check(d.text), &wrong) {
+		before := d.text[:min(wrong.Offset, max(0, len(d.text)-1))]
+		r.fail(value{line: 1 + bytes.Count(before, []byte{'\n'})}, "%s", wrong.Error())
+		return nil, r.err
+	}
+	d.Decoder = json.NewDecoder(bytes.NewReader(d.text))
+	d.UseNumber()
+	p := r.problem(d.value(value{}))
+	return p, r.err
 }
 
-// number reads a number >= 0.
-func (r *reading) number(v any, path ...any) *big.Rat {
-	text, ok := v.(string)
-	if number, also := v.(json.Number); also {
-		text, ok = number.String(), true
-	}
+// fieldNames are those of a problem, in the order in which they are written.
+var fieldNames = []string{"inputs", "outputs", "directed", "pairs", "loss", "prior", "forbidden"}
+
+func (r *reading) problem(root value) *Problem {
+	fields, ok := root.is.(map[string]value)
 	if !ok {
-		r.fail(path, "no number")
-		return new(big.Rat)
+		r.fail(root, "no object {…}; give one with inputs, pairs and loss")
 	}
-	x, err := decimal.ParseNumber(text)
-	switch {
-	case err != nil:
-		r.fail(path, "%v", err)
-	case x.Sign() < 0:
-		r.fail(path, "%s is negative", text)
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(fieldNames, field) {
+			r.fail(value{line: fields[field].line}, "%q: no such field; give %v", field, fieldNames)
+		}
 	}
-	return x
-}
-
-func (r *reading) pairs(v any, p *Problem, inputs map[string]int) (pairs []Pair) {
-	for i, parts := range r.lists(v, "pairs") {
+	for _, field := range []string{"inputs", "loss"} {
+		if _, ok := fields[field]; !ok {
+			r.fail(root, "%s: it is missing", field)
+		}
+	}
+	if r.err != nil {
+		return nil
+	}
+	p := &Problem{Inputs: r.names(fields["inputs"])}
+	p.Outputs = p.Inputs
+	if outputs, ok := fields["outputs"]; ok {
+		p.Outputs = r.names(outputs)
+	}
+	if err := checkSize(len(p.Inputs), len(p.Outputs)); err != nil {
+		r.fail(root, "%v", err)
+	}
+	if r.err != nil {
+		return nil
+	}
+	inputs, outputs := newNames("input", p.Inputs, false), newNames("output", p.Outputs, false)
+	if v, ok := fields["directed"]; ok {
+		if p.OneWay, ok = v.is.(bool); !ok {
+			r.fail(v, "give true or false")
+		}
+	}
+	for _, v := range r.list(fields["pairs"]) {
+		parts := r.list(v)
 		if len(parts) < 2 || len(parts) > 3 {
-			r.fail([]any{"pairs", i}, `%d items; give two inputs, and a distance or none, such as ["a","b","3/2"]`, len(parts))
+			r.fail(v, `%d items; give two inputs, and a distance or none, such as ["a","b","3/2"]`, len(parts))
 			continue
 		}
-		q := Pair{From: r.find(parts[0], inputs, "input", "pairs", i, 0), To: r.find(parts[1], inputs, "input", "pairs", i, 1)}
-		if q.From == q.To {
-			r.fail([]any{"pairs", i}, "%q is paired with itself", p.Inputs[q.From])
-		}
-		if len(parts) == 3 {
-			q.Distance = r.number(parts[2], "pairs", i, 2)
-		}
-		pairs = append(pairs, q)
+		p.Pairs = append(p.Pairs, r.pair(v, parts, inputs))
 	}
-	return pairs
+	p.Loss = r.loss(fields["loss"], p)
+	if v, ok := fields["prior"]; ok {
+		p.Prior = r.prior(v, p)
+	}
+	for _, v := range r.list(fields["forbidden"]) {
+		parts := r.list(v)
+		if len(parts) != 2 {
+			r.fail(v, "%d items; give an input and an output", len(parts))
+			continue
+		}
+		p.forbid(r.find(parts[0], inputs), r.find(parts[1], outputs))
+	}
+	return p
 }
 
-func (r *reading) loss(v any, p *Problem) (loss [][]*big.Rat) {
-	if name, ok := v.(string); ok {
+// list returns the items of an array, none where there is no value.
+func (r *reading) list(v value) []value {
+	list, ok := v.is.([]value)
+	if !ok && v.line > 0 {
+		r.fail(v, "no array […]")
+	}
+	return list
+}
+
+func (r *reading) names(v value) []string {
+	all := newNames("", nil, true)
+	for i, item := range r.list(v) {
+		if r.find(item, all) != i {
+			r.fail(item, "%q is there twice", r.nameOf(item))
+		}
+	}
+	return all.list
+}
+
+func (r *reading) loss(v value, p *Problem) (loss [][]*big.Rat) {
+	if name, ok := v.is.(string); ok {
 		loss, err := NamedLoss(name, p.Inputs, p.Outputs)
 		if err != nil {
-			r.failAt([]any{"loss"}, err.Error())
+			r.fail(value{line: v.line}, "%v", err)
 		}
 		return loss
 	}
-	rows := r.list(v, "loss")
+	rows := r.list(v)
 	if len(rows) != len(p.Inputs) {
-		r.fail([]any{"loss"}, "%d rows for %d inputs", len(rows), len(p.Inputs))
+		r.fail(v, "%d rows for %d inputs", len(rows), len(p.Inputs))
 	}
-	for x, row := range rows {
-		items := r.list(row, "loss", x)
+	for _, row := range rows {
+		items := r.list(row)
 		if len(items) != len(p.Outputs) {
-			r.fail([]any{"loss", x}, "%d values for %d outputs", len(items), len(p.Outputs))
+			r.fail(row, "%d values for %d outputs", len(items), len(p.Outputs))
 		}
-		values := make([]*big.Rat, len(items))
-		for o, item := range items {
-			values[o] = r.number(item, "loss", x, o)
-		}
-		loss = append(loss, values)
+		loss = append(loss, r.numbers(items))
 	}
 	return loss
 }
 
-func (r *reading) prior(v any, p *Problem) []*big.Rat {
-	list, ok := v.([]any)
+func (r *reading) numbers(items []value) []*big.Rat {
+	out := make([]*big.Rat, len(items))
+	for i, item := range items {
+		out[i] = r.number(item)
+	}
+	return out
+}
+
+func (r *reading) prior(v value, p *Problem) []*big.Rat {
+	list, ok := v.is.([]value)
 	switch {
 	case ok:
-	case v == "uniform":
+	case v.is == "uniform":
 		return p.Uniform()
-	case v != "worst":
-		r.fail([]any{"prior"}, `give a number for each input, "uniform" or "worst"`)
+	case v.is != "worst":
+		r.fail(v, `give a number for each input, "uniform" or "worst"`)
 		return nil
 	default:
 		return nil
 	}
-	prior := make([]*big.Rat, len(list))
-	for x, item := range list {
-		prior[x] = r.number(item, "prior", x)
-	}
+	prior := r.numbers(list)
 	if err := p.checkPrior("prior", prior); err != nil {
-		r.failAt([]any{"prior"}, err.Error())
+		r.fail(value{line: v.line}, "%v", err)
 	}
 	return prior
 }
