@@ -85,13 +85,14 @@ const (
 )
 
 func (o *Options) check() error {
+	other := slices.IndexFunc(o.Properties, func(p verify.Property) bool { return !slices.Contains(OfLabels, p) })
 	switch {
 	case o.Outcomes != "" && o.Outcomes != Index && o.Outcomes != Labels && o.Outcomes != Real && o.Outcomes != Mixed:
 		return fmt.Errorf("%w: outcomes %q are none of index, labels, real, mixed", errOptions, o.Outcomes)
 	case o.Outcomes != "" && o.Outcomes != Index && o.Against != nil:
 		return fmt.Errorf("%w: outcomes that are no candidates cannot be compared with a mechanism's", errOptions)
-	case o.tellsShifts() && len(o.tested()) > 0:
-		return fmt.Errorf("%w: %s is about candidates, and outcomes are %s", errOptions, o.tested()[0], o.Outcomes)
+	case (o.tellsShifts() || o.Inputs != nil) && other >= 0:
+		return fmt.Errorf("%w: %s is about candidates and scores, which there are not", errOptions, o.Properties[other])
 	case o.Sensitivity.Sign() <= 0:
 		return fmt.Errorf("%w: the sensitivity must be positive", errOptions)
 	case o.Inputs != nil:

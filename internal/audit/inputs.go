@@ -38,24 +38,11 @@ var unity = big.NewRat(1, 1)
 // Multiple returns what ε is multiplied by: the distance, 1 where none is given. It must not be modified.
 func (p InputPair) Multiple() *big.Rat { return cmp.Or(p.Distance, unity) }
 
-// check reports what is wrong with the inputs, and with options that do not go with them.
+// check refuses what the distances of pairs do not go with. What else does not go with inputs is for who makes them to refuse.
 func (in *Inputs) check(o *Options) error {
-	switch {
-	case len(in.Values) == 0:
-		return fmt.Errorf("%w: there are no inputs", errOptions)
-	case len(in.Pairs) == 0:
-		return fmt.Errorf("%w: there are no pairs of neighbors among the inputs", errOptions)
-	case len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.Against != nil:
-		return fmt.Errorf("%w: inputs do not go with score vectors, or with a mechanism to compare with", errOptions)
-	}
 	for i, p := range in.Pairs {
 		if slices.Contains(o.Properties, verify.RDP) && p.Multiple().Cmp(unity) != 0 {
 			return fmt.Errorf("%w: rdp is about neighbors, and pair %d has a distance other than 1", errOptions, i)
-		}
-	}
-	for _, p := range o.Properties {
-		if !slices.Contains(OfLabels, p) {
-			return fmt.Errorf("%w: %s is about candidates and scores, and inputs have none", errOptions, p)
 		}
 	}
 	return nil

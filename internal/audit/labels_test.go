@@ -96,6 +96,8 @@ func TestTablesOfLabels(t *testing.T) {
 			require.NotNil(t, found.Attained)
 		}
 	}
+	_, err = rows.Audit(context.Background(), false, Options{Epsilon: epsilon(t, "1"), Outcomes: Labels, Properties: []verify.Property{verify.DominatesEM}})
+	require.ErrorIs(t, err, errOptions)
 	_, err = ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":[1,0]}`), "t", Labels, big.NewRat(1, 1e9))
 	require.ErrorIs(t, err, errTable)
 }
