@@ -73,23 +73,12 @@ func (a *asking) run(c *cobra.Command, args []string) error {
 }
 
 func (a *asking) ask(ctx context.Context) error {
-	var certs []*command.OutputFile
-	var page *command.OutputFile
+	var out files
 	done := func() {}
 	h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
 		done()
 		report, done = command.Progress(a.Streams, what)
-		if a.begin != nil {
-			if err := a.begin(); err != nil {
-				return nil, err
-			}
-		}
-		if a.html != "" {
-			if page, err = command.CreateOutput("--html", a.html); err != nil {
-				return nil, err
-			}
-		}
-		certs, err = a.createCertificates(at)
+		out, err = a.create(at)
 		return report, err
 	})
 	if err != nil {
@@ -117,36 +106,48 @@ func (a *asking) ask(ctx context.Context) error {
 			return err
 		}
 	}
+	return a.keep(ctx, h, answer, out)
+}
+
+// files are what an answer is kept in.
+type files struct {
+	certs []*command.OutputFile
+	page  *command.OutputFile
+}
+
+// create prepares the files before the work.
+func (a *asking) create(at number.Epsilon) (out files, err error) {
+	if a.begin != nil {
+		err = a.begin()
+	}
+	if err == nil && a.html != "" {
+		out.page, err = command.CreateOutput("--html", a.html)
+	}
+	for i := 0; i < max(1, len(a.ends)) && a.cert != "" && err == nil; i++ {
+		var file *command.OutputFile
+		file, err = command.CreateCertificate(a.cert+append(a.ends, "")[i], at)
+		out.certs = append(out.certs, file)
+	}
+	return out, err
+}
+
+// keep writes the files, and returns how the command ends.
+func (a *asking) keep(ctx context.Context, h *job.Host, answer *job.Answer, out files) error {
 	end := command.Ended(ctx, answer)
 	var kept bytes.Buffer
 	for i, write := range answer.Certificates {
-		if write != nil && i < len(certs) {
+		if write != nil && i < len(out.certs) {
 			before := end
-			end = certs[i].CommitCertificate(ctx, a.Streams, h.MaxMemory, func(w io.Writer) error { return write(io.MultiWriter(w, &kept)) }, end)
+			end = out.certs[i].CommitCertificate(ctx, a.Streams, h.MaxMemory, func(w io.Writer) error { return write(io.MultiWriter(w, &kept)) }, end)
 			if end != before { // it was not kept
 				kept.Reset()
 			}
 		}
 	}
-	if page == nil {
+	if out.page == nil {
 		return end
 	}
-	return errors.Join(page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, h, answer, kept.Bytes()).Write(w) }), end)
-}
-
-// createCertificates prepares the files of certificates.
-func (a *asking) createCertificates(at number.Epsilon) (files []*command.OutputFile, err error) {
-	if a.cert == "" {
-		return nil, nil
-	}
-	for _, end := range append(a.ends, "")[:max(1, len(a.ends))] {
-		file, err := command.CreateCertificate(a.cert+end, at)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file)
-	}
-	return files, nil
+	return errors.Join(out.page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, h, answer, kept.Bytes()).Write(w) }), end)
 }
 
 // given returns the ε of a document as it was given.

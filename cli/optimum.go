@@ -16,15 +16,24 @@ import (
 	"optratio/optimum"
 )
 
+// optimumFiles is the command, which may write the problem and the mechanism to files too.
+type optimumFiles struct {
+	asking
+	*job.Optimum
+	output, optimal string
+	table           *command.OutputFile
+}
+
 func newOptimum(s command.Streams) *cobra.Command {
 	q := job.NewOptimum()
-	var output, optimal string
 	var presets []string
 	for _, p := range optimum.Presets() {
 		presets = append(presets, fmt.Sprintf("  %-15s %s", p[0], p[1]))
 	}
-	a := asking{
-		question: q, certifies: withCert, draws: true, print: one(func(w io.Writer, d *document.Optimum) { printOptimum(w, q, d, optimal) }),
+	a := &optimumFiles{Optimum: q}
+	a.asking = asking{
+		question: q, certifies: withCert, draws: true, begin: a.createTable, end: a.writeTable,
+		print: one(func(w io.Writer, d *document.Optimum) { printOptimum(w, q, d, a.optimal) }),
 		help: map[string]string{
 			"pmf-exec": `compare this program with the optimum: it is sent {"input":NAME,"epsilon":E,"sensitivity":1} and states probabilities as for optratio audit --inputs, {"pmf":{"a":0.5,"b":"1/2"}}`,
 			"pmf-file": `compare this table with the optimum: a line {"input":NAME,"pmf":{"a":0.5,"b":"1/2"}} for each input`,
@@ -58,56 +67,55 @@ preset, they take the place of what these say. Names are compared letter by lett
 			return nil
 		},
 	})
-	var problem, table *command.OutputFile
-	a.begin = func() (err error) {
-		if output != "" {
-			if problem, err = command.CreateOutput("--output", output); err != nil {
-				return err
-			}
-		}
-		if optimal != "" {
-			table, err = command.CreateOutput("--optimal", optimal)
-		}
-		return err
-	}
-	a.end = func(ctx context.Context, found *job.Answer) error {
-		rounded := found.Documents[0].(*document.Optimum).Rounded
-		if rounded == nil {
-			return nil
-		}
-		write := rounded.WriteCSV
-		if strings.HasSuffix(optimal, ".jsonl") {
-			write = rounded.WriteJSONL
-		}
-		return table.Commit(ctx, write)
-	}
-	c.RunE = func(c *cobra.Command, args []string) error {
-		q.File, q.Rounded = strings.Join(args, ""), optimal != ""
-		if output == "" {
-			return a.run(c, args)
-		}
-		write := a.Limited(func(ctx context.Context) error {
-			h, err := a.host(nil)
-			if err != nil {
-				return err
-			}
-			p, err := q.Problem(ctx, h)
-			if err != nil {
-				return err
-			}
-			if err := a.begin(); err != nil {
-				return err
-			}
-			return problem.Commit(ctx, p.WriteJSON)
-		})
-		if err := write(c, args); err != nil || q.Epsilon == (job.Epsilon{}) {
+	c.RunE = a.run
+	c.Flags().StringVarP(&a.output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
+	c.Flags().StringVar(&a.optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
+	return c
+}
+
+func (a *optimumFiles) run(c *cobra.Command, args []string) error {
+	a.File, a.Rounded = strings.Join(args, ""), a.optimal != ""
+	if a.output != "" {
+		if err := a.Limited(a.writeProblem)(c, args); err != nil || a.Epsilon == (job.Epsilon{}) {
 			return err
 		}
-		return a.run(c, args)
 	}
-	c.Flags().StringVarP(&output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
-	c.Flags().StringVar(&optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
-	return c
+	return a.asking.run(c, args)
+}
+
+func (a *optimumFiles) writeProblem(ctx context.Context) error {
+	h, err := a.host(nil)
+	if err != nil {
+		return err
+	}
+	p, err := a.Problem(ctx, h)
+	if err != nil {
+		return err
+	}
+	file, err := command.CreateOutput("--output", a.output)
+	if err != nil {
+		return err
+	}
+	return file.Commit(ctx, p.WriteJSON)
+}
+
+func (a *optimumFiles) createTable() (err error) {
+	if a.optimal != "" {
+		a.table, err = command.CreateOutput("--optimal", a.optimal)
+	}
+	return err
+}
+
+func (a *optimumFiles) writeTable(ctx context.Context, found *job.Answer) error {
+	rounded := found.Documents[0].(*document.Optimum).Rounded
+	if rounded == nil {
+		return nil
+	}
+	write := rounded.WriteCSV
+	if strings.HasSuffix(a.optimal, ".jsonl") {
+		write = rounded.WriteJSONL
+	}
+	return a.table.Commit(ctx, write)
 }
 
 // mostShown is how many rows and columns a table for people has.
