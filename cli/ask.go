@@ -90,7 +90,7 @@ func (a *asking) ask(ctx context.Context) error {
 		}
 		h.Certificate = h.Certificate || isPlain(a.question)
 	}
-	answer, err := a.question.Answer(ctx, h)
+	answer, err := job.Ask(ctx, h, a.question)
 	done()
 	if err != nil {
 		return err

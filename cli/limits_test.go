@@ -184,7 +184,7 @@ func TestCutLines(t *testing.T) {
 	}()
 	q := job.NewPMF()
 	q.ScoresFile, q.Eps = path, "1"
-	_, err := q.Answer(ctx, &job.Host{Open: command.Open})
+	_, err := job.Ask(ctx, &job.Host{Open: command.Open}, q)
 	assert.ErrorIs(t, err, command.ErrInterrupted)
 }
 

@@ -51,7 +51,7 @@ func (a *asking) page(ctx context.Context, h *job.Host, found *job.Answer, kept 
 	at.Curve = report.CurveFor(found.Documents[0], func(q job.Question) []document.Document {
 		ctx, stop := context.WithTimeout(ctx, curveTime)
 		defer stop()
-		answer, err := q.Answer(ctx, &job.Host{Open: h.Open, Begin: job.Quietly, MaxMemory: h.MaxMemory})
+		answer, err := job.Ask(ctx, &job.Host{Open: h.Open, Begin: job.Quietly, MaxMemory: h.MaxMemory}, q)
 		if err != nil || answer.Violated != "" || answer.Undecided != "" {
 			return nil
 		}

@@ -78,13 +78,8 @@ func everywhere(addr net.Addr) bool {
 }
 
 // runJob answers a question under the limits that commands have.
-func runJob(ctx context.Context, j front.Job) (a *job.Answer, err error) {
+func runJob(ctx context.Context, j front.Job) (*job.Answer, error) {
 	ctx, stop := command.Within(ctx, j.Limit)
 	defer stop()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", job.ErrInternal, p)
-		}
-	}()
 	return j.Do(ctx, command.StandardMemory, func(string, ...any) {})
 }

@@ -183,7 +183,7 @@ func TestJobsRefuse(t *testing.T) {
 // TestTimeLimit: a job that its limit ends says what is certified so far.
 func TestTimeLimit(t *testing.T) {
 	q := job.NewRatio()
-	q.Size, q.Eps = job.Size{N: 12, K: 9}, "0.2"
+	q.Size, q.Eps = job.Size{N: 9, K: 8}, "0.2"
 	a, err := run(t.Context(), front.Job{Question: q, Limit: 100 * time.Millisecond}, func(string, ...any) {})
 	require.NoError(t, err)
 	assert.Contains(t, a.Undecided, "the time limit of 100ms was reached")

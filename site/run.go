@@ -14,26 +14,14 @@ import (
 // maxMemory is what a job may use, in bytes: browsers end a page that wants much more.
 const maxMemory = 1 << 30
 
-// errLate is the cause of the end of a job's context.
-type errLate time.Duration
-
-func (e errLate) Error() string {
-	return fmt.Sprintf("the time limit of %s was reached", time.Duration(e))
-}
-
 // inPage is the mechanism under audit where a page has a function for it; nil where there is no page.
 var inPage func(context.Context) mechanisms.Mechanism
 
 // run does a job; report is told how far it is.
-func run(ctx context.Context, j front.Job, report func(format string, args ...any)) (a *job.Answer, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", job.ErrInternal, p)
-		}
-	}()
+func run(ctx context.Context, j front.Job, report func(format string, args ...any)) (*job.Answer, error) {
 	if j.Limit > 0 {
 		var stop func()
-		ctx, stop = context.WithTimeoutCause(ctx, j.Limit, errLate(j.Limit))
+		ctx, stop = context.WithTimeoutCause(ctx, j.Limit, fmt.Errorf("the time limit of %s was reached", j.Limit))
 		defer stop()
 		if runtime.GOOS == "js" { // one thread
 			ctx = yielding{ctx, new(time.Now())}

@@ -53,8 +53,8 @@ func (decide Checker) run(ctx context.Context, j *Job, path, out string) error {
 		}
 	}
 	most, _ := j.Bytes() // which start has read
-	q := job.Check{File: path, Remedy: "; --time-limit and --max-memory raise the limits", Decide: decide}
-	found, err := q.Answer(ctx, &job.Host{Open: Open, MaxMemory: most, Begin: job.Quietly})
+	q := &job.Check{File: path, Remedy: "; --time-limit and --max-memory raise the limits", Decide: decide}
+	found, err := job.Ask(ctx, &job.Host{Open: Open, MaxMemory: most, Begin: job.Quietly}, q)
 	if err != nil {
 		return err
 	}

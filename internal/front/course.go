@@ -34,7 +34,7 @@ type Job struct {
 
 // Do answers the question, with so many bytes of memory; report is told how far it is.
 func (j Job) Do(ctx context.Context, memory int64, report func(format string, args ...any)) (*job.Answer, error) {
-	return j.Question.Answer(ctx, &job.Host{
+	return job.Ask(ctx, &job.Host{
 		Open: func(_ context.Context, name string) (io.ReadCloser, error) {
 			text, ok := j.Files[name]
 			if !ok {
@@ -45,7 +45,7 @@ func (j Job) Do(ctx context.Context, memory int64, report func(format string, ar
 		Begin:     func(string, number.Epsilon) (func(string, ...any), error) { return report, nil },
 		Note:      func(string) {},
 		MaxMemory: memory,
-	})
+	}, j.Question)
 }
 
 // question is what a view makes of the fields of its form.

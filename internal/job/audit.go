@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -167,16 +166,14 @@ func (q *Audit) readInputs(in *reading) *audit.Inputs {
 	return inputs
 }
 
-// Answer answers it.
-func (q *Audit) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *Audit) answer(in *reading) (*Answer, error) {
 	o := q.read(in)
 	decided := verify.Options{Properties: o.Properties, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
 	decided.Complete()
-	in.refuse(h.Certificate && q.SampleExec != "", "{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
+	in.refuse(in.Certificate && q.SampleExec != "", "{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
 	in.certifiable("", decided.Properties)
 	r, err := settled(in, "audit", o.Epsilon, func(report func(string, ...any)) (*audit.Report, error) {
-		o.Progress = q.progress(h, report)
+		o.Progress = q.progress(in.Host, report)
 		return q.examine(in, o)
 	}, func(why string) *audit.Report {
 		return &audit.Report{Report: verify.Report{
@@ -187,7 +184,7 @@ func (q *Audit) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		return nil, otherwise(err)
 	}
 	a := answered(r, "")
-	if q.SampleExec != "" && r.Verdict() == verify.Undecided && ctx.Err() == nil && r.Compared() {
+	if q.SampleExec != "" && r.Verdict() == verify.Undecided && in.ctx.Err() == nil && r.Compared() {
 		return a, nil // nothing found
 	}
 	a.verdict(&r.Report)

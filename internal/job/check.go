@@ -26,18 +26,14 @@ func NewCheck() *Check { return &Check{Decide: certificate.Check} }
 
 func (*Check) standard() (string, any) { return "check", NewCheck() }
 
-// Answer answers it.
-func (q *Check) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	if _, err := h.Begin("check", number.Epsilon{}); err != nil {
-		return nil, err
-	}
-	doc, err := Settle(ctx, func() (*document.Check, error) {
-		file, err := h.open(ctx, "", q.File)
+func (q *Check) answer(in *reading) (*Answer, error) {
+	doc, err := settled(in, "check", number.Epsilon{}, func(func(string, ...any)) (*document.Check, error) {
+		file, err := in.open("", q.File)
 		if err != nil {
 			return nil, err
 		}
 		defer file.Close()
-		report, err := q.Decide(file, CheckLimits(ctx, h.MaxMemory))
+		report, err := q.Decide(file, checkLimits(in.ctx, in.MaxMemory))
 		if errors.Is(err, certificate.ErrLimit) {
 			err = fmt.Errorf("%w%s", err, q.Remedy)
 		}
@@ -58,8 +54,8 @@ func (q *Check) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	return a, nil
 }
 
-// CheckLimits are what a check may cost: as many steps as there is time for, where that is more than without a limit of time.
-func CheckLimits(ctx context.Context, memory int64) certificate.Options {
+// checkLimits are what a check may cost: as many steps as there is time for, where that is more than without a limit of time.
+func checkLimits(ctx context.Context, memory int64) certificate.Options {
 	o := certificate.Options{Context: ctx, MaxMemory: memory, MaxSteps: defaultSteps}
 	if end, ok := ctx.Deadline(); ok {
 		o.MaxSteps = max(defaultSteps, int(time.Until(end)/certificate.StepTime))

@@ -125,14 +125,12 @@ func (q *Evaluate) quantile(in *reading) *big.Rat {
 	return nil
 }
 
-// Answer answers it.
-func (q *Evaluate) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *Evaluate) answer(in *reading) (*Answer, error) {
 	e := q.read(in)
 	if in.err != nil {
 		return nil, in.err
 	}
-	report, err := h.Begin(q.Task, number.Epsilon{})
+	report, err := in.Begin(q.Task, number.Epsilon{})
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +145,7 @@ func (q *Evaluate) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		if at.fill(); in.err != nil {
 			return nil, in.err
 		}
-		last := ctx.Err() != nil && i+1 < len(e.eps)
+		last := in.ctx.Err() != nil && i+1 < len(e.eps)
 		if last {
 			doc.Undecided = fmt.Sprintf("%d of %d ε were answered; %s", i, len(e.eps), doc.Undecided)
 		}

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -127,13 +126,11 @@ func exactNumbers(xs []*big.Rat) []number.Number {
 	return out
 }
 
-// Answer answers it.
-func (q *Heterogeneous) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
 	r := q.request(in)
 	a, err := settled(in, "sensitivities "+q.Sensitivities, r.Epsilon, func(report func(string, ...any)) (*heterogeneous.Result, error) {
 		r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
-		a, err := heterogeneous.Solve(ctx, r)
+		a, err := heterogeneous.Solve(in.ctx, r)
 		switch {
 		case errors.Is(err, mechanisms.ErrInstance):
 			err = refuse("{mechanism}: %w", err)

@@ -18,9 +18,19 @@ import (
 
 // Question is what is asked. Its exported fields have the names of flags.
 type Question interface {
-	Answer(ctx context.Context, h *Host) (*Answer, error)
+	answer(in *reading) (*Answer, error)
 	// standard is the name of its kind, and the question of that kind with its defaults.
 	standard() (kind string, q any)
+}
+
+// Ask answers a question. A panic, which may come from a mechanism, is an error.
+func Ask(ctx context.Context, h *Host, q Question) (a *Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", ErrInternal, p)
+		}
+	}()
+	return q.answer(&reading{Host: h, ctx: ctx})
 }
 
 // Answer is what a question has found.

@@ -141,13 +141,11 @@ func (q *Optimum) request(in *reading) (r optimum.Request) {
 	return r
 }
 
-// Answer answers it.
-func (q *Optimum) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *Optimum) answer(in *reading) (*Answer, error) {
 	r := q.request(in)
 	a, err := settled(in, "optimum", r.Epsilon, func(report func(string, ...any)) (*optimum.Result, error) {
 		r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
-		a, err := optimum.Solve(ctx, r)
+		a, err := optimum.Solve(in.ctx, r)
 		if errors.Is(err, optimum.ErrProblem) {
 			err = q.about(err)
 		}
@@ -158,7 +156,7 @@ func (q *Optimum) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	rounded, err := Await(ctx, Grace/4, func() (*optimum.Mechanism, error) { return a.Round(ctx) })
+	rounded, err := Await(in.ctx, Grace/4, func() (*optimum.Mechanism, error) { return a.Round(in.ctx) })
 	if err != nil && a.Undecided == "" && (q.Rounded || len(q.Draw) > 0 || !a.Exact()) {
 		a.Undecided = err.Error()
 	}

@@ -67,9 +67,7 @@ func NewPMF() *PMF { return &PMF{Instance: Instance{Sensitivity: "1"}} }
 
 func (*PMF) standard() (string, any) { return "pmf", NewPMF() }
 
-// Answer answers it.
-func (q *PMF) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *PMF) answer(in *reading) (*Answer, error) {
 	x := q.Instance.read(in, q.Epsilon)
 	list := in.mechanisms(q.Mechanism, mechanisms.LookupFewer)
 	for i := range list {
@@ -78,12 +76,12 @@ func (q *PMF) Answer(ctx context.Context, h *Host) (*Answer, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	if _, err := h.Begin("pmf", x.Epsilon); err != nil {
+	if _, err := in.Begin("pmf", x.Epsilon); err != nil {
 		return nil, err
 	}
 	all := &Answer{List: len(list) > 1}
 	for _, m := range list {
-		doc, err := q.of(ctx, m, x)
+		doc, err := q.of(in.ctx, m, x)
 		if err != nil {
 			return nil, err
 		}
@@ -176,14 +174,12 @@ func (q *Recommend) candidates(in *reading) (out []mechanisms.Mechanism) {
 	return out
 }
 
-// Answer answers it.
-func (q *Recommend) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *Recommend) answer(in *reading) (*Answer, error) {
 	x := q.Instance.read(in, q.Epsilon)
 	in.oneOf("by", q.By, recommend.Error, recommend.MSE)
 	list := q.candidates(in)
 	r, err := settled(in, "recommend", x.Epsilon, func(func(string, ...any)) (*recommend.Recommendation, error) {
-		return recommend.For(ctx, x, list, q.By, q.Monotonic)
+		return recommend.For(in.ctx, x, list, q.By, q.Monotonic)
 	}, func(why string) *recommend.Recommendation {
 		return &recommend.Recommendation{Criterion: q.By, Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
 	})

@@ -72,10 +72,9 @@ func (in *reading) oneWay(monotonic bool, list []mechanisms.Mechanism, delta *bi
 	}
 }
 
-// Answer answers it.
-func (q *Ratio) Answer(ctx context.Context, h *Host) (*Answer, error) {
+func (q *Ratio) answer(in *reading) (*Answer, error) {
 	if q.Rho != "" {
-		return q.atRho(ctx, h)
+		return q.atRho(in)
 	}
 	if q.Domain != "lattice" {
 		return nil, refuse("{domain} %s: is for {rho}", escape.Quoted(q.Domain))
@@ -85,28 +84,22 @@ func (q *Ratio) Answer(ctx context.Context, h *Host) (*Answer, error) {
 		return nil, err
 	}
 	if len(list) == 1 {
-		return q.at(ctx, h, q.Epsilon)
+		return q.at(in, q.Epsilon)
 	}
-	if h.Certificate {
-		return nil, refuse("{cert}: a certificate is about one ε, give one")
-	}
+	in.refuse(in.Certificate, "{cert}: a certificate is about one ε, give one")
 	for _, eps := range list {
-		if _, err := eps.Parse(); err != nil {
-			return nil, err
-		}
+		in.epsilon(eps)
 	}
-	return eachAnswer(ctx, list, func(eps Epsilon) (*Answer, error) { return q.at(ctx, h, eps) })
-}
-
-// eachAnswer answers a question at one ε after the other.
-func eachAnswer(ctx context.Context, list []Epsilon, at func(Epsilon) (*Answer, error)) (*Answer, error) {
 	all := &Answer{List: true}
 	for i, eps := range list {
-		if ctx.Err() != nil {
+		if in.err != nil {
+			return nil, in.err
+		}
+		if in.ctx.Err() != nil {
 			all.Undecided = cmp.Or(all.Undecided, fmt.Sprintf("%d of %d ε were answered", i, len(list)))
 			break
 		}
-		a, err := at(eps)
+		a, err := q.at(in, eps)
 		if err != nil {
 			return nil, err
 		}
@@ -119,14 +112,13 @@ func eachAnswer(ctx context.Context, list []Epsilon, at func(Epsilon) (*Answer, 
 }
 
 // at answers it at one ε.
-func (q Ratio) at(ctx context.Context, h *Host, eps Epsilon) (*Answer, error) {
+func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
 	q.Epsilon = eps
-	in := &reading{Host: h, ctx: ctx}
 	r := q.request(in)
 	if in.err != nil {
 		return nil, in.err
 	}
-	report, err := h.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), r.Epsilon)
+	report, err := in.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), r.Epsilon)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +130,7 @@ func (q Ratio) at(ctx context.Context, h *Host, eps Epsilon) (*Answer, error) {
 		defer subject.Close()
 	}
 	r.Report = func(p lp.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-	a, err := Settle(ctx, func() (*lp.Answer, error) { return rated(ctx, r, subject) }, func(why string) *lp.Answer { return anyRatio(r, why) })
+	a, err := Settle(in.ctx, func() (*lp.Answer, error) { return rated(in.ctx, r, subject) }, func(why string) *lp.Answer { return anyRatio(r, why) })
 	if err != nil {
 		return nil, err
 	}

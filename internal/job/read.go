@@ -283,8 +283,8 @@ const MostInput = 1 << 28
 const longestInput = 1 << 24
 
 // open opens the file that a field names, or an argument where field is "".
-func (h *Host) open(ctx context.Context, field, path string) (io.ReadCloser, error) {
-	file, err := h.Open(ctx, path)
+func (in *reading) open(field, path string) (io.ReadCloser, error) {
+	file, err := in.Open(in.ctx, path)
 	if err != nil {
 		return nil, refuse(Choose(field == "", "", "{"+field+"} ")+"%s: %w", escape.Quoted(path), err)
 	}
@@ -296,7 +296,7 @@ func file[T any](in *reading, field, path string, parse func(name string, text i
 	if in.err != nil {
 		return out
 	}
-	file, err := in.open(in.ctx, field, path)
+	file, err := in.open(field, path)
 	if in.keep(err); err != nil {
 		return out
 	}

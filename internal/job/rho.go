@@ -22,8 +22,8 @@ import (
 var withRho = strings.Fields("rho n k mechanism objective domain gap monotonic-scores sensitivity")
 
 // atRho compares mechanisms at equal ρ.
-func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
-	begin, in := time.Now(), &reading{Host: h, ctx: ctx}
+func (q *Ratio) atRho(in *reading) (*Answer, error) {
+	begin := time.Now()
 	in.refuse(q.Eps != "" || q.Exp != "", "{rho} and {eps} exclude each other: with {rho} each mechanism has its own ε; give one of them")
 	var others []string
 	for _, f := range given(q, NewRatio()) {
@@ -31,7 +31,7 @@ func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
 			others = append(others, f.Name)
 		}
 	}
-	if h.Certificate {
+	if in.Certificate {
 		others = append(others, "cert")
 	}
 	if len(others) > 0 {
@@ -50,13 +50,13 @@ func (q *Ratio) atRho(ctx context.Context, h *Host) (*Answer, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	report, err := h.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), number.Epsilon{})
+	report, err := in.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), number.Epsilon{})
 	if err != nil {
 		return nil, err
 	}
 	doc := &document.Rho{N: q.N, K: q.K, Rho: number.Exact(rho), Domain: q.Domain, Objective: q.Objective, Monotonic: q.Monotonic, Orbits: lattice.Orbits(q.N, q.K)}
 	for _, m := range r.Mechanisms {
-		row, err := Settle(ctx, func() (document.AtRho, error) { return q.calibrated(ctx, r, m, rho, report, doc) }, func(why string) document.AtRho {
+		row, err := Settle(in.ctx, func() (document.AtRho, error) { return q.calibrated(in.ctx, r, m, rho, report, doc) }, func(why string) document.AtRho {
 			doc.Undecided = why
 			unknown := number.Bounds(new(big.Rat), nil)
 			return document.AtRho{Name: m.Info().Name, Proof: "none", Parameter: unknown, Error: number.Bounds(new(big.Rat), big.NewRat(int64(q.K), 1)), Ratio: unknown}

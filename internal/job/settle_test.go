@@ -60,6 +60,15 @@ func TestRefusals(t *testing.T) {
 	assert.ErrorIs(t, refuse("{loss}: %w", context.Canceled), context.Canceled)
 }
 
+// A panic while a question is read is an error.
+func TestAskRecovers(t *testing.T) {
+	q := NewOptimum()
+	q.File = "problem.json"
+	_, err := Ask(t.Context(), &Host{Open: func(context.Context, string) (io.ReadCloser, error) { panic("oops") }}, q)
+	assert.ErrorIs(t, err, ErrInternal)
+	assert.ErrorContains(t, err, "oops")
+}
+
 // The first error stays, and nothing is read after it.
 func TestReading(t *testing.T) {
 	in := &reading{ctx: t.Context(), Host: &Host{Open: func(context.Context, string) (io.ReadCloser, error) { panic("a file is opened") }}}
@@ -102,7 +111,7 @@ func TestEvaluateEnded(t *testing.T) {
 			return Quietly(what, at)
 		},
 	}
-	a, err := q.Answer(ctx, h)
+	a, err := Ask(ctx, h, q)
 	require.NoError(t, err)
 	assert.Contains(t, a.Undecided, "0 of 3 ε were answered; ")
 	assert.Contains(t, a.Undecided, "canceled")

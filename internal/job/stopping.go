@@ -1,7 +1,6 @@
 package job
 
 import (
-	"context"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -106,42 +105,41 @@ func (in *reading) arrivals(path string, n int) []int {
 	return arrivals
 }
 
-// Answer answers it.
-func (q *Stopping) Answer(ctx context.Context, h *Host) (*Answer, error) {
+func (q *Stopping) answer(in *reading) (*Answer, error) {
 	if q.Distance != "" || q.DistanceTo != "" {
-		return q.distance(ctx, h)
+		return q.distance(in)
 	}
-	in := q.read(&reading{Host: h, ctx: ctx})
-	if in.err != nil {
-		return nil, in.err
+	p := q.read(in)
+	if p.err != nil {
+		return nil, p.err
 	}
 	at := number.Epsilon{}
-	if in.eps != nil {
-		at = *in.eps
+	if p.eps != nil {
+		at = *p.eps
 	}
-	report, err := h.Begin(fmt.Sprintf("n = %d", q.N), at)
+	report, err := p.Begin(fmt.Sprintf("n = %d", q.N), at)
 	if err != nil {
 		return nil, err
 	}
-	in.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Delta: q.Delta, Win: q.Win}
-	in.law()
+	p.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Delta: q.Delta, Win: q.Win}
+	p.law()
 	if q.LP {
-		in.best(report)
+		p.best(report)
 	}
-	if in.arrivals != nil {
-		in.doc.Play = stage(in, func() (*secretary.Game, error) {
-			if in.rule == nil {
-				if in.rule, err = secretary.SecretaryMix(q.N, in.p); err != nil {
+	if p.arrivals != nil {
+		p.doc.Play = stage(p, func() (*secretary.Game, error) {
+			if p.rule == nil {
+				if p.rule, err = secretary.SecretaryMix(q.N, p.p); err != nil {
 					return nil, err
 				}
 			}
-			game, err := in.rule.Seeded(in.arrivals, q.Seed)
+			game, err := p.rule.Seeded(p.arrivals, q.Seed)
 			return &game, err
 		})
 	}
-	found := answered(in.doc, in.doc.Undecided)
-	found.certified(in.solution.WriteCertificate)
-	return found, in.err
+	found := answered(p.doc, p.doc.Undecided)
+	found.certified(p.solution.WriteCertificate)
+	return found, p.err
 }
 
 // stage is one of the computations that make up the document. Where it fails, or a limit ends it, or one before did, its result is the zero value.
@@ -218,8 +216,7 @@ func (in *playing) best(report func(string, ...any)) {
 }
 
 // distance tells how far two orders are apart.
-func (q *Stopping) distance(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *Stopping) distance(in *reading) (*Answer, error) {
 	from := in.order("distance", q.Distance)
 	to := make([]int, len(from))
 	for i := range to {
@@ -231,10 +228,10 @@ func (q *Stopping) distance(ctx context.Context, h *Host) (*Answer, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	if _, err := h.Begin("distance", number.Epsilon{}); err != nil {
+	if _, err := in.Begin("distance", number.Epsilon{}); err != nil {
 		return nil, err
 	}
-	doc, err := Await(ctx, Grace, func() (*document.Distance, error) {
+	doc, err := Await(in.ctx, Grace, func() (*document.Distance, error) {
 		distance, method, err := secretary.SwapDistance(from, to, q.L)
 		return &document.Distance{From: from, To: to, L: q.L, Distance: distance, Method: method}, err
 	})

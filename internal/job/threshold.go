@@ -1,7 +1,6 @@
 package job
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math/big"
@@ -37,12 +36,10 @@ func (q *Threshold) request(in *reading) lp.Request {
 	return r
 }
 
-// Answer answers it.
-func (q *Threshold) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *Threshold) answer(in *reading) (*Answer, error) {
 	r := q.request(in)
 	a, err := settled(in, fmt.Sprintf("threshold of n = %d, k = %d", q.N, q.K), number.Epsilon{}, func(report func(string, ...any)) (*lp.ThresholdAnswer, error) {
-		return lp.Threshold(ctx, r, func(exp *big.Rat, optimal bool) {
+		return lp.Threshold(in.ctx, r, func(exp *big.Rat, optimal bool) {
 			report("permute-and-flip is %s at e^ε = %s", Choose(optimal, "optimal", "not optimal"), exp.RatString())
 		})
 	}, func(why string) *lp.ThresholdAnswer { return &lp.ThresholdAnswer{Proof: "none", Undecided: why} })

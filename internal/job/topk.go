@@ -1,7 +1,6 @@
 package job
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -38,13 +37,11 @@ func (q *TopK) request(in *reading) topk.Request {
 	return r
 }
 
-// Answer answers it.
-func (q *TopK) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *TopK) answer(in *reading) (*Answer, error) {
 	r := q.request(in)
 	a, err := settled(in, fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon, func(report func(string, ...any)) (*topk.Answer, error) {
 		r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
-		a, err := topk.Solve(ctx, r)
+		a, err := topk.Solve(in.ctx, r)
 		if errors.Is(err, topk.ErrProbability) {
 			err = refuse("{mechanism}: %w", err)
 		}

@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"math/big"
@@ -181,23 +180,21 @@ func (q *Verify) read(in *reading) (j checking) {
 	return j
 }
 
-// Answer answers it.
-func (q *Verify) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *Verify) answer(in *reading) (*Answer, error) {
 	j := q.read(in)
 	if in.err != nil {
 		return nil, in.err
 	}
 	name := j.Mechanism.Info().Name
 	d := j.Claim.Sensitivities
-	in.refuse(h.Certificate && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }), "{cert}: a witness's certificate has one sensitivity for all candidates; leave it out")
+	in.refuse(in.Certificate && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }), "{cert}: a witness's certificate has one sensitivity for all candidates; leave it out")
 	in.certifiable(name, slices.Concat(j.options.Properties, j.options.Facts))
 	r, err := settled(in, name, j.Claim.Epsilon, func(report func(string, ...any)) (*verify.Report, error) {
 		j.options.Progress = func(property verify.Property, n, total int64) { report("%s, %s", property, comparisons(n, total)) }
 		if j.vectors != nil {
-			return verify.Scores(ctx, j.Claim, j.vectors, j.model, j.options)
+			return verify.Scores(in.ctx, j.Claim, j.vectors, j.model, j.options)
 		}
-		return verify.Lattice(ctx, j.Claim, q.N, q.K, j.options)
+		return verify.Lattice(in.ctx, j.Claim, q.N, q.K, j.options)
 	}, func(why string) *verify.Report {
 		return &verify.Report{Mechanism: name, Domain: q.Domain.Domain, Claimed: j.Claim.Epsilon.Number(), Properties: nothingDecided(j.options, why)}
 	})
@@ -272,13 +269,11 @@ func (q *Calibrate) read(in *reading) (c verify.Calibrator) {
 	return c
 }
 
-// Answer answers it.
-func (q *Calibrate) Answer(ctx context.Context, h *Host) (*Answer, error) {
-	in := &reading{Host: h, ctx: ctx}
+func (q *Calibrate) answer(in *reading) (*Answer, error) {
 	c := q.read(in)
 	r, err := settled(in, "calibrate", number.Epsilon{}, func(report func(string, ...any)) (*verify.Calibration, error) {
 		c.Progress = func(tried int, low, _ *big.Rat) { report("%d parameters, at least %s", tried, low.FloatString(9)) }
-		return c.Calibrate(ctx)
+		return c.Calibrate(in.ctx)
 	}, func(why string) *verify.Calibration {
 		return &verify.Calibration{Mechanism: q.Mechanism, Domain: q.Domain.Domain, Monotonic: q.Monotonic, Proof: "domain", Undecided: why}
 	})
