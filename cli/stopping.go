@@ -21,14 +21,14 @@ func newStopping(s command.Streams) *cobra.Command {
 		Use:   "stopping -n N",
 		Short: "Private optimal stopping: outcome law, tight privacy and the best private rule",
 		Long: `The secretary problem with n candidates under differential privacy. Neighboring
-preference orders swap two candidates at most l places apart. Without --lp:
-the outcome law of the p-mix of the optimal secretary rule and the blind choice,
-the least ε for --delta and the least δ for --eps. With --lp: the best rule that is
-(ε, δ)-private, certified, and how far the best p-mix of the secretary rule is from it.
+preference orders swap two candidates at most l places apart. With --eps: the best rule that is
+(ε, δ)-private, certified, and how far the best p-mix of the secretary rule and the blind choice is from it.
+Beside it, or without --eps: the outcome law of the p-mix of the secretary rule, which is optimal without privacy,
+the least ε that it has at --delta and the least δ at --eps.
 With --distance: how many swaps of elements at most l places apart turn one order into another.`,
 		Example: `  optratio stopping -n 8
   optratio stopping -n 30 -l 3 --p 0.5 --eps 1
-  optratio stopping -n 30 --eps 0.5 --lp --rule
+  optratio stopping -n 30 --eps 0.5 --rule
   optratio stopping --distance 3,1,2 -l 1`,
 	})
 	var asymptotic bool
@@ -55,26 +55,36 @@ func printStopping(w io.Writer, found *job.Answer) {
 		return
 	}
 	d := found.Documents[0].(*document.Stopping)
-	fmt.Fprintf(w, "n = %d, l = %d, p = %s, δ = %s", d.N, d.L, d.P, d.Delta)
-	if d.Threshold > 0 {
-		fmt.Fprintf(w, "; the secretary rule passes %d and takes the next best so far", d.Threshold-1)
+	eps := ""
+	if d.Eps != nil || d.ExpEps != nil {
+		eps = ", " + job.Choose(d.Eps != nil, "ε", "e^ε") + " = " + given(d.Eps, d.ExpEps)
 	}
-	fmt.Fprintf(w, "\nsuccess: %s (one of the best %d)\n", d.Success, d.Win)
-	fmt.Fprintf(w, "least ε for this δ: %s\n", d.TightEps)
-	if d.TightDelta != nil {
-		fmt.Fprintf(w, "least δ for this ε: %s\n", d.TightDelta)
-	}
+	fmt.Fprintf(w, "n = %d, l = %d%s, δ = %s\n", d.N, d.L, eps, d.Delta)
+	taken := job.Choose(d.Win == 1, "takes the best", fmt.Sprintf("takes one of the best %d", d.Win))
 	if b := d.BestRule; b != nil {
-		fmt.Fprintf(w, "\nbest private rule: %s\n", b.Optimum)
-		fmt.Fprintf(w, "best p-mix of the secretary rule: %s, p = %s\n", b.PMixBest.Success, b.PMixBest.P)
+		fmt.Fprintf(w, "the best private rule %s with probability %s\n", taken, b.Optimum)
+		fmt.Fprintf(w, "best p-mix of the secretary rule: %s, p = %s; the best private rule is %s times as good\n", b.PMixBest.Success, b.PMixBest.P, b.Ratio)
 		if m := b.WinMixBest; m != nil {
 			fmt.Fprintf(w, "best p-mix of the best rule without privacy for one of the best %d: %s, p = %s\n", d.Win, m.Success, m.P)
 		}
-		fmt.Fprintf(w, "ratio of the best private rule to the best p-mix of the secretary rule: %s\n", b.Ratio)
+		fmt.Fprintln(w)
+	}
+	rule := "the secretary rule"
+	if d.Threshold > 0 {
+		rule = fmt.Sprintf("the secretary rule (pass %d, then take the next best so far)", d.Threshold-1)
+	}
+	if d.P != "1" {
+		rule = fmt.Sprintf("the p-mix, p = %s, of %s and the blind choice", d.P, rule)
+	}
+	fmt.Fprintf(w, "%s %s with probability %s\n", rule, taken, d.Success)
+	fmt.Fprintf(w, "it is private for this δ from ε = %s on", d.TightEps)
+	if d.TightDelta != nil {
+		fmt.Fprintf(w, ", for this ε from δ = %s on", d.TightDelta)
 	}
 	fmt.Fprintln(w)
+	fmt.Fprintln(w)
 	t := command.Table(w, 3)
-	head := "rank (1 is the best)\tPr[taken]"
+	head := "rank (1 is the best)\t" + job.Choose(d.P == "1", "secretary rule", "p-mix")
 	ranks := d.Outcome[:min(shownRanks, len(d.Outcome))]
 	both := d.BestRule != nil && len(d.OptimalOutcome) >= len(ranks)
 	if both {

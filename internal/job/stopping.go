@@ -16,7 +16,7 @@ import (
 	"optratio/number"
 )
 
-// Stopping asks about private optimal stopping: of the p-mix of the secretary rule and, with LP, of the best private rule; or, with Distance, how far
+// Stopping asks about private optimal stopping: of the p-mix of the secretary rule and, where ε is given, of the best private rule; or, with Distance, how far
 // two orders are apart.
 type Stopping struct {
 	N     int    `json:"n" help:"number of candidates, at least 1"`
@@ -25,8 +25,8 @@ type Stopping struct {
 	Win   int    `json:"win" help:"winning is taking one of so many best"`
 	Delta string `json:"delta" help:"privacy parameter δ as a decimal, 0 to 1"`
 	Epsilon
-	LP   bool   `json:"lp" help:"find the best private rule (needs {eps} or {exp-eps})"`
-	Rule bool   `json:"rule" help:"with {lp}, print the rule: stop probabilities by time and relative rank"`
+	LP   bool   `json:"lp" help:"insist on the best private rule, which is found wherever ε is given and n is at most 1000"`
+	Rule bool   `json:"rule" help:"with {eps}, print the best private rule: stop probabilities by time and relative rank"`
 	Play string `json:"play" help:"play the rule on a file of arrival ranks, one number a line, 1 the best"`
 	Seed uint64 `json:"seed" help:"seed for {play}"`
 	Effort
@@ -47,6 +47,7 @@ type playing struct {
 	*Stopping
 	p, delta *big.Rat
 	eps      *number.Epsilon
+	private  bool // the best private rule is asked for
 	payoff   []*big.Rat
 	solvers  []linear.Solver // each one for what those before it cannot answer
 	gap      float64
@@ -67,8 +68,9 @@ func (q *Stopping) read(in *reading) *playing {
 	}
 	in.refuse(q.LP && p.eps == nil, "{lp}: epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
 	in.refuse(q.LP && q.N > stopping.MaxCandidates, "{n} %d: {lp} takes at most %d candidates", q.N, stopping.MaxCandidates)
-	in.refuse(in.Certificate && !q.LP, "{cert}: needs {lp}; there is nothing to certify without it")
-	in.refuse(q.Rule && !q.LP, "{rule}: needs {lp}; without it the rule is the p-mix of passing threshold-1 candidates")
+	p.private = q.LP || p.eps != nil && q.N <= stopping.MaxCandidates
+	in.refuse(in.Certificate && !p.private, "{cert}: certifies the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
+	in.refuse(q.Rule && !p.private, "{rule}: prints the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
 	var err error
 	p.gap, err = FloatGap(q.Gap)
 	in.keep(err)
@@ -123,7 +125,7 @@ func (q *Stopping) answer(in *reading) (*Answer, error) {
 	}
 	p.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Delta: q.Delta, Win: q.Win}
 	p.law()
-	if q.LP {
+	if p.private {
 		p.best(report)
 	}
 	if p.arrivals != nil {
