@@ -149,11 +149,3 @@ func (a *asking) keep(ctx context.Context, h *job.Host, answer *job.Answer, out 
 	}
 	return errors.Join(out.page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, h, answer, kept.Bytes()).Write(w) }), end)
 }
-
-// given returns the ε of a document as it was given.
-func given(eps, exp *string) string {
-	if eps != nil {
-		return *eps
-	}
-	return *exp
-}

@@ -56,13 +56,14 @@ func printEvaluation(w io.Writer, found *job.Answer) {
 	}
 	fmt.Fprintf(w, ", Δ = %s%s\n", d.Sensitivity, job.Choose(d.Monotonic, ", monotonic scores", ""))
 	t := command.Table(w, 3)
-	if d.Eps != nil || d.ExpEps != nil {
+	if symbol, _ := d.Given(); symbol != "" {
 		fmt.Fprintln(w)
-		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", job.Choose(d.Eps != nil, "ε", "e^ε"))
+		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", symbol)
 		for _, each := range found.Documents {
 			d := each.(*document.Evaluate)
+			_, eps := d.Given()
 			for _, m := range d.Mechanisms {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", given(d.Eps, d.ExpEps), m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", eps, m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)
 			}
 		}
 		t.Flush()

@@ -192,7 +192,7 @@ func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", job.Choose(q.Exp != "", "e^ε", "ε"), unit)
 	for _, each := range documents {
 		d := each.(*document.Ratio)
-		eps := given(d.Eps, d.ExpEps)
+		_, eps := d.Given()
 		for _, m := range d.Mechanisms {
 			if m.Finding != "" {
 				fmt.Fprintf(t, "%s\t%s\tnot rated\t%s\t\t%s\n", eps, m.Name, d.Optimum, d.Proof)

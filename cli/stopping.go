@@ -56,8 +56,8 @@ func printStopping(w io.Writer, found *job.Answer) {
 	}
 	d := found.Documents[0].(*document.Stopping)
 	eps := ""
-	if d.Eps != nil || d.ExpEps != nil {
-		eps = ", " + job.Choose(d.Eps != nil, "ε", "e^ε") + " = " + given(d.Eps, d.ExpEps)
+	if said := d.Said(); said != "" {
+		eps = ", " + said
 	}
 	fmt.Fprintf(w, "n = %d, l = %d%s, δ = %s\n", d.N, d.L, eps, d.Delta)
 	taken := job.Choose(d.Win == 1, "takes the best", fmt.Sprintf("takes one of the best %d", d.Win))

@@ -32,7 +32,7 @@ func main() {
 			view, form := args[0].String(), args[1].String()
 			values, err := url.ParseQuery(form)
 			if course = site.Begin(view, values); err != nil {
-				course.Fail(number.InputError(err.Error()))
+				course.Err = number.InputError(err.Error())
 			}
 		}
 		go step(course) // the browser's events wait until this function returns

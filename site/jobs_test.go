@@ -198,7 +198,7 @@ func TestErrorsOverEpsilon(t *testing.T) {
 	c := site.Begin("choose", url.Values{"eps": {"5/2"}, "mechanism": {"uniform,gem,pf,em,pf-mixed"}})
 	require.True(t, c.Next(t.Context()))
 	require.False(t, c.Next(t.Context()))
-	require.NoError(t, c.Err())
+	require.NoError(t, c.Err)
 	var page strings.Builder
 	require.NoError(t, c.WriteAnswer(&page))
 	_, curves, ok := strings.Cut(page.String(), "The same for other ε")

@@ -43,7 +43,7 @@ func TestFilesAreWrittenAfterTheLimit(t *testing.T) {
 
 // What a limit ends has one grace in all: after a computation that took it no other is begun.
 func TestComputationsShareTheGrace(t *testing.T) {
-	ctx, stop, err := (&Limits{time: time.Millisecond, memory: "1G"}).start(t.Context())
+	ctx, stop, err := (&Job{time: time.Millisecond, memory: "1G"}).start(t.Context())
 	require.NoError(t, err)
 	defer stop()
 	trivial := func(why string) string { return why }

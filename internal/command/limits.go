@@ -18,15 +18,22 @@ import (
 )
 
 // Job is what the commands have in common that can run long.
+//
+// --time-limit and --max-memory bound the whole command: a monitor compares the memory of the process, and of programs under audit with all that they started, with
+// --max-memory, and the garbage collector works harder as it comes near. When a limit is reached, or at Ctrl-C and SIGTERM, the command's context ends with the cause.
+// The computation then has grace to return the best answer so far; see job.Settle.
 type Job struct {
 	Streams
-	Limits
 	JSON   bool
 	digits digits
+	time   time.Duration
+	memory string
 }
 
+// Add adds the flags.
 func (j *Job) Add(c *cobra.Command) {
-	j.Limits.Add(c)
+	c.Flags().Var((*duration)(&j.time), "time-limit", "end after this long with the best answer so far, such as 30s; 0 for no limit")
+	c.Flags().StringVar(&j.memory, "max-memory", standardMemory, "end before more bytes are in use, with the best answer so far")
 	c.Flags().BoolVar(&j.JSON, "json", false, "print one JSON document")
 	c.Flags().Var(&j.digits, "digits", "how many digits the numbers of tables have, 1 to 12")
 }
@@ -41,16 +48,6 @@ func (j *Job) Limited(run func(context.Context) error) func(*cobra.Command, []st
 		defer stop()
 		return run(ctx)
 	}
-}
-
-// Limits are --time-limit and --max-memory, which every command has that can run long.
-//
-// Both bound the whole command: a monitor compares the memory of the process, and of programs under audit with all that they started, with
-// --max-memory, and the garbage collector works harder as it comes near. When a limit is reached, or at Ctrl-C and SIGTERM, the command's context ends with the cause.
-// The computation then has grace to return the best answer so far; see job.Settle.
-type Limits struct {
-	time   time.Duration
-	memory string
 }
 
 // fileGrace is for a file to be opened, or written, after that.
@@ -79,11 +76,6 @@ type limitError string
 
 func (e limitError) Error() string { return string(e) }
 
-func (l *Limits) Add(c *cobra.Command) {
-	c.Flags().Var((*duration)(&l.time), "time-limit", "end after this long with the best answer so far, such as 30s; 0 for no limit")
-	c.Flags().StringVar(&l.memory, "max-memory", standardMemory, "end before more bytes are in use, with the best answer so far")
-}
-
 // duration is the value of --time-limit.
 type duration time.Duration
 
@@ -102,8 +94,8 @@ func (d *duration) Set(text string) error {
 
 // Within returns a context that the standard limit of memory ends, and a limit of time unless it is 0, until stop is called.
 func Within(ctx context.Context, limit time.Duration) (limited context.Context, stop func()) {
-	l := Limits{time: limit, memory: standardMemory}
-	limited, stop, err := l.start(ctx)
+	j := Job{time: limit, memory: standardMemory}
+	limited, stop, err := j.start(ctx)
 	if err != nil {
 		panic(err) // the limit is ours
 	}
@@ -111,17 +103,17 @@ func Within(ctx context.Context, limit time.Duration) (limited context.Context, 
 }
 
 // Bytes returns --max-memory.
-func (l *Limits) Bytes() (int64, error) { return parseBytes("max-memory", l.memory) }
+func (j *Job) Bytes() (int64, error) { return parseBytes("max-memory", j.memory) }
 
 // start begins to watch the limits, until stop is called.
-func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(), err error) {
-	most, err := l.Bytes()
+func (j *Job) start(ctx context.Context) (limited context.Context, stop func(), err error) {
+	most, err := j.Bytes()
 	if err != nil {
 		return nil, nil, err
 	}
 	end := func() {}
-	if l.time > 0 {
-		ctx, end = context.WithTimeoutCause(ctx, l.time, limitError(fmt.Sprintf("the time limit of %s was reached", l.time)))
+	if j.time > 0 {
+		ctx, end = context.WithTimeoutCause(ctx, j.time, limitError(fmt.Sprintf("the time limit of %s was reached", j.time)))
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	limited = job.Ending(limited)
@@ -139,7 +131,7 @@ func (l *Limits) start(ctx context.Context) (limited context.Context, stop func(
 			}
 			// Near its soft limit the garbage collector would take most of the time: what is live has to stay well below it.
 			if memoryInUse()+others > most || live > int64(liveShare*float64(most)) {
-				cancel(l.reached(others))
+				cancel(j.reached(others))
 			}
 			time.Sleep(memoryTick)
 		}
@@ -156,8 +148,8 @@ func collectorPercent(live int64) int {
 }
 
 // reached says that the memory limit was reached, with so many bytes in programs under audit.
-func (l *Limits) reached(others int64) error {
-	text := fmt.Sprintf("the memory limit of %s was reached", l.memory)
+func (j *Job) reached(others int64) error {
+	text := fmt.Sprintf("the memory limit of %s was reached", j.memory)
 	if others > 0 {
 		text += fmt.Sprintf(", of which the program under audit holds %d MB", (others+500_000)/1_000_000)
 	}

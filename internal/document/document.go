@@ -15,12 +15,48 @@ import (
 	"optratio/verify/certificate"
 )
 
+// AtEpsilon is the ε of a job, or e^ε, as it was given; the other one, or both, are null.
+type AtEpsilon struct {
+	Eps    *string `json:"eps"`
+	ExpEps *string `json:"exp_eps"`
+}
+
+// At returns the ε of two texts, of which one is empty, or both.
+func At(eps, exp string) (a AtEpsilon) {
+	if eps != "" {
+		a.Eps = &eps
+	}
+	if exp != "" {
+		a.ExpEps = &exp
+	}
+	return a
+}
+
+// Given says which was given, and what.
+func (a AtEpsilon) Given() (symbol, text string) {
+	switch {
+	case a.Eps != nil:
+		return "ε", *a.Eps
+	case a.ExpEps != nil:
+		return "e^ε", *a.ExpEps
+	}
+	return "", ""
+}
+
+// Said is what was given as an equation, "" for nothing.
+func (a AtEpsilon) Said() string {
+	symbol, text := a.Given()
+	if symbol == "" {
+		return ""
+	}
+	return symbol + " = " + text
+}
+
 // Ratio is the JSON document of a ratio job.
 type Ratio struct {
-	N           int            `json:"n"`
-	K           int            `json:"k"`
-	Eps         *string        `json:"eps"`
-	ExpEps      *string        `json:"exp_eps"`
+	N int `json:"n"`
+	K int `json:"k"`
+	AtEpsilon
 	Objective   string         `json:"objective"`
 	Constraints string         `json:"constraints"`
 	Orbits      *big.Int       `json:"orbits"`
@@ -56,10 +92,9 @@ type Subject struct {
 
 // Rho is the JSON document of a ratio job with --rho.
 type Rho struct {
-	N          int           `json:"n"`
-	K          int           `json:"k"`
-	Eps        *string       `json:"eps"`
-	ExpEps     *string       `json:"exp_eps"`
+	N int `json:"n"`
+	K int `json:"k"`
+	AtEpsilon
 	Rho        number.Number `json:"rho"`
 	Domain     string        `json:"domain"`
 	Objective  string        `json:"objective"`
@@ -85,9 +120,8 @@ type AtRho struct {
 
 // PMF is the JSON document of a pmf.
 type PMF struct {
-	Mechanism string  `json:"mechanism"`
-	Eps       *string `json:"eps"`
-	ExpEps    *string `json:"exp_eps"`
+	Mechanism string `json:"mechanism"`
+	AtEpsilon
 	*mechanisms.Distribution
 	Monotonic bool   `json:"monotonic_scores,omitempty"`
 	Undecided string `json:"undecided,omitempty"`
@@ -98,12 +132,11 @@ func (PMF) Schema() string { return "optratio.pmf/1" }
 
 // Evaluate is the JSON document for one ε.
 type Evaluate struct {
-	Task        string        `json:"task"`
-	Bins        int           `json:"bins"`
-	Items       *int64        `json:"items,omitempty"`
-	Classes     int           `json:"different_scores,omitempty"`
-	Eps         *string       `json:"eps"`
-	ExpEps      *string       `json:"exp_eps"`
+	Task    string `json:"task"`
+	Bins    int    `json:"bins"`
+	Items   *int64 `json:"items,omitempty"`
+	Classes int    `json:"different_scores,omitempty"`
+	AtEpsilon
 	Sensitivity string        `json:"sensitivity"`
 	Monotonic   bool          `json:"monotonic_scores,omitempty"`
 	TargetError *string       `json:"target_error,omitempty"`
@@ -126,11 +159,10 @@ type Evaluated struct {
 
 // Stopping is the JSON document of a stopping job.
 type Stopping struct {
-	N          int             `json:"n"`
-	P          string          `json:"p"`
-	L          int             `json:"l"`
-	Eps        *string         `json:"eps"`
-	ExpEps     *string         `json:"exp_eps"`
+	N int    `json:"n"`
+	P string `json:"p"`
+	L int    `json:"l"`
+	AtEpsilon
 	Delta      string          `json:"delta"`
 	Win        int             `json:"win"`
 	Threshold  int             `json:"threshold"`
@@ -167,14 +199,13 @@ type PMix struct {
 
 // Optimum is the JSON document of an optimum job.
 type Optimum struct {
-	Inputs      int                `json:"inputs"`
-	Outputs     int                `json:"outputs"`
-	Pairs       int                `json:"pairs"`
-	Rows        int                `json:"rows"`      // of privacy, that were generated
-	Orbits      int                `json:"orbits"`    // of inputs: classes that a private mechanism may treat alike
-	Variables   int                `json:"variables"` // probabilities, under the same
-	Eps         *string            `json:"eps"`
-	ExpEps      *string            `json:"exp_eps"`
+	Inputs    int `json:"inputs"`
+	Outputs   int `json:"outputs"`
+	Pairs     int `json:"pairs"`
+	Rows      int `json:"rows"`      // of privacy, that were generated
+	Orbits    int `json:"orbits"`    // of inputs: classes that a private mechanism may treat alike
+	Variables int `json:"variables"` // probabilities, under the same
+	AtEpsilon
 	Delta       string             `json:"delta"`
 	Objective   string             `json:"objective"` // mean or worst
 	Optimum     number.Number      `json:"optimum"`
@@ -204,10 +235,9 @@ func (Optimum) Schema() string { return "optratio.optimum/1" }
 
 // Heterogeneous is the JSON document of a heterogeneous job.
 type Heterogeneous struct {
-	Sensitivities  []number.Number        `json:"sensitivities"`
-	Grid           string                 `json:"grid"`
-	Eps            *string                `json:"eps"`
-	ExpEps         *string                `json:"exp_eps"`
+	Sensitivities []number.Number `json:"sensitivities"`
+	Grid          string          `json:"grid"`
+	AtEpsilon
 	Objective      string                 `json:"objective"`
 	Loss           string                 `json:"loss"`
 	ShiftInvariant bool                   `json:"shift_invariant"`
@@ -236,11 +266,10 @@ type OptimalRow struct {
 
 // TopK is the JSON document of a topk job.
 type TopK struct {
-	N          int           `json:"n"`
-	K          int           `json:"k"`
-	Top        int           `json:"top"`
-	Eps        *string       `json:"eps"`
-	ExpEps     *string       `json:"exp_eps"`
+	N   int `json:"n"`
+	K   int `json:"k"`
+	Top int `json:"top"`
+	AtEpsilon
 	Orbits     int           `json:"orbits"`
 	Variables  int           `json:"variables"`
 	Rows       int           `json:"rows"`

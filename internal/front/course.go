@@ -71,7 +71,7 @@ type Course struct {
 	stage   int
 	answers []document.Document
 	page    *report.Page
-	err     error
+	Err     error // what went wrong: a number.InputError where the question is at fault
 }
 
 // Begin reads the form of a view. An error in it is that of the course.
@@ -81,25 +81,19 @@ func (s *Site) Begin(view string, values url.Values) *Course {
 		if v.name == view && (s.Static || !v.static) {
 			f := &form{values: values}
 			c.q = v.ask(s, f)
-			c.q.View, c.err = v.name, f.err
+			c.q.View, c.Err = v.name, f.err
 			c.q.limits = append(c.q.limits, standardLimit)[:max(1, len(c.q.limits))]
 			return c
 		}
 	}
-	c.err = number.InputError(fmt.Sprintf("there is no view %q", view))
+	c.Err = number.InputError(fmt.Sprintf("there is no view %q", view))
 	return c
 }
-
-// Err is what went wrong; a number.InputError where the question is at fault.
-func (c *Course) Err() error { return c.err }
-
-// Fail makes an error that of the course.
-func (c *Course) Fail(err error) { c.err = err }
 
 // Next finds a first or a better answer, and reports whether there may be a better one still.
 func (c *Course) Next(ctx context.Context) (more bool) {
 	switch {
-	case c.err != nil:
+	case c.Err != nil:
 		return false
 	case c.stage >= len(c.q.limits):
 		c.drawCurve(ctx)
@@ -113,7 +107,7 @@ func (c *Course) Next(ctx context.Context) (more bool) {
 		j.Limit = limit
 		a, err := c.site.Run(ctx, j)
 		if err != nil {
-			c.err = err
+			c.Err = err
 			return false
 		}
 		decided = decided && a.Undecided == ""
@@ -129,7 +123,7 @@ func (c *Course) Next(ctx context.Context) (more bool) {
 
 // Whole finds the first answer and everything that belongs to it.
 func (c *Course) Whole(ctx context.Context) {
-	if c.Next(ctx); c.err == nil && c.q.curve != nil {
+	if c.Next(ctx); c.Err == nil && c.q.curve != nil {
 		c.drawCurve(ctx)
 	}
 }
@@ -210,8 +204,8 @@ func Style() string { return report.Style() + style }
 // WriteAnswer writes the answer so far, or what went wrong, as a part of a page. It executes no template: see report.Page.WriteBody.
 func (c *Course) WriteAnswer(w io.Writer) error {
 	switch {
-	case c.err != nil:
-		_, err := fmt.Fprintf(w, "<p class=\"verdict bad\" role=\"alert\">%s</p>\n", report.Typeset(c.err.Error()))
+	case c.Err != nil:
+		_, err := fmt.Fprintf(w, "<p class=\"verdict bad\" role=\"alert\">%s</p>\n", report.Typeset(c.Err.Error()))
 		return err
 	case c.page == nil:
 		return nil

@@ -36,7 +36,7 @@ func TestTablesInCSV(t *testing.T) {
 
 // TestCourse: an undecided answer is narrowed by the next step, with more time, and the curve comes last.
 func TestCourse(t *testing.T) {
-	found := &document.Ratio{N: 3, K: 2, Eps: new("1"), Step: "2delta", Loss: "square", Prior: "uniform", Objective: "paper"}
+	found := &document.Ratio{N: 3, K: 2, AtEpsilon: document.At("1", ""), Step: "2delta", Loss: "square", Prior: "uniform", Objective: "paper"}
 	var asked []string
 	s := &Site{Run: func(_ context.Context, j Job) (*job.Answer, error) {
 		asked = append(asked, strings.Join(job.CommandLine(j.Question), " ")+" in "+j.Limit.String())
@@ -47,7 +47,7 @@ func TestCourse(t *testing.T) {
 		return a, nil
 	}}
 	c := s.Begin("", url.Values{"n": {"3"}, "k": {"2"}, "eps": {"1"}, "loss": {"square"}})
-	require.NoError(t, c.Err())
+	require.NoError(t, c.Err)
 	steps := 1
 	limits := []time.Duration{c.Limit()}
 	for ; c.Next(t.Context()); steps++ {
@@ -65,7 +65,7 @@ func TestCourse(t *testing.T) {
 	s.Run = func(context.Context, Job) (*job.Answer, error) { return nil, number.InputError("<no>") }
 	c = s.Begin("pmf", nil)
 	assert.False(t, c.Next(t.Context()))
-	assert.True(t, job.IsInput(c.Err()))
+	assert.True(t, job.IsInput(c.Err))
 	b.Reset()
 	require.NoError(t, c.WriteAnswer(&b))
 	assert.Contains(t, b.String(), "&lt;no&gt;")
@@ -73,8 +73,8 @@ func TestCourse(t *testing.T) {
 	s.Run = func(context.Context, Job) (*job.Answer, error) { return nil, full }
 	c = s.Begin("pmf", nil)
 	c.Whole(t.Context())
-	assert.ErrorIs(t, c.Err(), full)
-	assert.False(t, job.IsInput(c.Err()))
+	assert.ErrorIs(t, c.Err, full)
+	assert.False(t, job.IsInput(c.Err))
 }
 
 // TestViews: a server has no view in which it would run a function, and fields that are wrong are named, be it by the form or by the question.
@@ -82,16 +82,16 @@ func TestViews(t *testing.T) {
 	server, static := &Site{}, &Site{Static: true, Run: func(ctx context.Context, j Job) (*job.Answer, error) {
 		return j.Do(ctx, 1<<30, func(string, ...any) {})
 	}}
-	assert.True(t, job.IsInput(server.Begin("javascript", nil).Err()))
+	assert.True(t, job.IsInput(server.Begin("javascript", nil).Err))
 	assert.NotContains(t, server.Views(), "javascript")
 	assert.True(t, slices.Contains(static.Views(), "javascript"))
-	assert.True(t, job.IsInput(static.Begin("nowhere", nil).Err()))
+	assert.True(t, job.IsInput(static.Begin("nowhere", nil).Err))
 	for view, query := range map[string]string{"": "loss=cubic", "pmf": "scores=1,x", "choose": "sensitivities=a", "optimum": "preset=count:61", "audit": "shifted=perhaps", "javascript": "n=7", "evaluate": "task=/etc/passwd", "map": "constraints=dp2"} {
 		values, err := url.ParseQuery(query)
 		require.NoError(t, err)
 		c := static.Begin(view, values)
 		c.Next(t.Context())
-		err = c.Err()
+		err = c.Err
 		require.True(t, job.IsInput(err), view)
 		name, _, _ := strings.Cut(query, "=")
 		assert.Regexp(t, "^"+name+":? ", err.Error(), view)

@@ -47,7 +47,7 @@ func (s *Site) Link(words []string, read func(name string) (string, error)) stri
 		values.Set(name, value)
 	}
 	c := s.Begin(view, values)
-	if c.err != nil || len(c.q.jobs) != 1 {
+	if c.Err != nil || len(c.q.jobs) != 1 {
 		return ""
 	}
 	if asked, ok := flagsOf(job.CommandLine(c.q.jobs[0].Question)); !ok || !maps.EqualFunc(given, asked, sameValue) {

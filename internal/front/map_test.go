@@ -91,7 +91,7 @@ func TestMapCommands(t *testing.T) {
 	for _, level := range []string{"paper", "full"} {
 		c := s.Begin("map", url.Values{"constraints": {level}})
 		c.Whole(t.Context())
-		require.NoError(t, c.Err())
+		require.NoError(t, c.Err)
 		var w strings.Builder
 		require.NoError(t, c.WriteAnswer(&w))
 		covered := map[string]bool{}

@@ -137,7 +137,7 @@ func (q *Evaluate) answer(in *reading) (*Answer, error) {
 	all := &Answer{List: len(e.eps) > 1}
 	for i, eps := range e.eps {
 		doc := e.doc
-		doc.Eps, doc.ExpEps = Optional(eps.Eps), Optional(eps.Exp)
+		doc.AtEpsilon = document.At(eps.Eps, eps.Exp)
 		at := &evaluating{reading: in, evaluation: &e, doc: &doc, report: report}
 		if eps != (Epsilon{}) {
 			at.at = in.epsilon(eps)

@@ -149,7 +149,7 @@ func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
 		return nil, err
 	}
 	doc := &document.Heterogeneous{
-		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: q.gridText(), Eps: Optional(q.Eps), ExpEps: Optional(q.Exp),
+		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: q.gridText(), AtEpsilon: document.At(q.Eps, q.Exp),
 		Objective: q.Objective, Loss: q.Loss, ShiftInvariant: q.ShiftInvariant,
 		Vectors: a.Vectors, Neighbors: a.Neighbors, Variables: a.Variables, Rows: a.Rows, Solver: r.Solver, Pivots: a.Pivots,
 		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,

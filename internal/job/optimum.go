@@ -187,7 +187,7 @@ func (q *Optimum) Rated() string { return Choose(q.Exec != "", "the program", "t
 func (q *Optimum) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Mechanism) *document.Optimum {
 	doc := &document.Optimum{
 		Inputs: len(r.Problem.Inputs), Outputs: len(r.Problem.Outputs), Pairs: a.Pairs, Rows: a.Rows, Orbits: a.Orbits, Variables: a.Variables,
-		Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Delta: r.Delta.RatString(),
+		AtEpsilon: document.At(q.Eps, q.Exp), Delta: r.Delta.RatString(),
 		Objective: Choose(r.Problem.Prior == nil, "worst", "mean"), Optimum: a.Optimum,
 		InputNames: r.Problem.Inputs, OutputNames: r.Problem.Outputs, Rounded: rounded, Rated: a.Rated, Users: a.Users,
 		Proof: "lp", Solver: r.Solver, Pivots: a.Pivots, Seconds: a.Seconds, Undecided: a.Undecided,

@@ -99,7 +99,7 @@ func (q *PMF) of(ctx context.Context, m mechanisms.Mechanism, in *mechanisms.Ins
 			return nil, refuse("{monotonic-scores}: %w", err)
 		}
 	}
-	doc := &document.PMF{Mechanism: m.Info().Name, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Monotonic: q.Monotonic}
+	doc := &document.PMF{Mechanism: m.Info().Name, AtEpsilon: document.At(q.Eps, q.Exp), Monotonic: q.Monotonic}
 	doc.Distribution, err = Settle(ctx, func() (*mechanisms.Distribution, error) {
 		d, err := mechanisms.Ask(mechanisms.Within(ctx, m), &at)
 		return d, aboutMechanism(m, err)

@@ -135,7 +135,7 @@ func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
 		return nil, err
 	}
 	doc := &document.Ratio{
-		N: q.N, K: q.K, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Objective: q.Objective, Constraints: q.level(),
+		N: q.N, K: q.K, AtEpsilon: document.At(q.Eps, q.Exp), Objective: q.Objective, Constraints: q.level(),
 		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 		Monotonic: q.Monotonic, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(), PFOptimal: a.PFOptimal, Subject: q.subjectDocument(subject, &r), Price: a.Price,

@@ -123,7 +123,7 @@ func (q *Stopping) answer(in *reading) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Delta: q.Delta, Win: q.Win}
+	p.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, AtEpsilon: document.At(q.Eps, q.Exp), Delta: q.Delta, Win: q.Win}
 	p.law()
 	if p.private {
 		p.best(report)

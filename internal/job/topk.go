@@ -54,7 +54,7 @@ func (q *TopK) answer(in *reading) (*Answer, error) {
 		return nil, err
 	}
 	found := answered(&document.TopK{
-		N: q.N, K: q.K, Top: q.Top, Eps: Optional(q.Eps), ExpEps: Optional(q.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
+		N: q.N, K: q.K, Top: q.Top, AtEpsilon: document.At(q.Eps, q.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}, a.Undecided)
 	found.certified(a.WriteCertificate)

@@ -31,7 +31,7 @@ func curveOver(d document.Document) (q *job.Ratio, at number.Number) {
 		if d.Step != "2delta" || d.Loss != "mean" || d.Prior != "uniform" || d.Objective != "paper" || d.Monotonic || d.Delta != nil || len(d.Mechanisms) == 0 {
 			return nil, at
 		}
-		q.Size, q.Constraints, at = job.Size{N: d.N, K: d.K}, d.Constraints, (*ratio)(d).at()
+		q.Size, q.Constraints, at = job.Size{N: d.N, K: d.K}, d.Constraints, epsilonOf(d.AtEpsilon)
 		for _, m := range d.Mechanisms {
 			names = append(names, m.Name)
 		}
@@ -78,7 +78,7 @@ func CurveFor(d document.Document, ask Ask) *Curve {
 		for _, m := range d.Mechanisms {
 			c.Names, ratios = append(c.Names, m.Name), append(ratios, m.Ratio)
 		}
-		c.Eps, c.Values = append(c.Eps, (*ratio)(d).at()), append(c.Values, ratios)
+		c.Eps, c.Values = append(c.Eps, epsilonOf(d.AtEpsilon)), append(c.Values, ratios)
 	}
 	if slices.Contains(c.Names, "pf") {
 		sharp := job.NewThreshold()

@@ -21,7 +21,7 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 	}
 	error = job.Choose(d.Objective == "worst", "largest ", "mean ") + error
 	p := &Page{
-		Title: fmt.Sprintf("Candidates with the sensitivities %s, scores %s, %s", strings.Join(sensitivities, ", "), d.Grid, given(d.Eps, d.ExpEps)),
+		Title: fmt.Sprintf("Candidates with the sensitivities %s, scores %s, %s", strings.Join(sensitivities, ", "), d.Grid, given(d.AtEpsilon)),
 		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible on the grid is %s", error, told(d.Optimum)),
 	}
 	p.ended(d.Undecided)

@@ -15,7 +15,7 @@ import (
 
 // ofOptimum makes the page of an optimum job: the best mechanism of a problem, and what it was compared with.
 func ofOptimum(d *document.Optimum) *Page {
-	private := given(d.Eps, d.ExpEps)
+	private := given(d.AtEpsilon)
 	if d.Delta != "0" {
 		private += ", δ = " + d.Delta
 	}

@@ -17,7 +17,7 @@ import (
 type ratio document.Ratio
 
 func ofRatio(d *ratio, c Context) *Page {
-	p := &Page{Title: fmt.Sprintf("How far from optimal? n = %d candidates, scores down to k = %d steps, %s", d.N, d.K, given(d.Eps, d.ExpEps))}
+	p := &Page{Title: fmt.Sprintf("How far from optimal? n = %d candidates, scores down to k = %d steps, %s", d.N, d.K, given(d.AtEpsilon))}
 	if d.Delta != nil {
 		p.Title += ", δ = " + show(*d.Delta)
 	}
@@ -32,25 +32,12 @@ func ofRatio(d *ratio, c Context) *Page {
 }
 
 // given says which ε was given, as itself or as e^ε.
-func given(eps, exp *string) string {
-	switch {
-	case eps != nil:
-		return "ε = " + *eps
-	case exp != nil:
-		return "e^ε = " + *exp
-	}
-	return "ε not given"
-}
+func given(d document.AtEpsilon) string { return cmp.Or(d.Said(), "ε not given") }
 
-// at is the job's ε.
-func (d *ratio) at() number.Number {
-	switch {
-	case d.Eps != nil:
-		return parameter(*d.Eps, false)
-	case d.ExpEps != nil:
-		return parameter(*d.ExpEps, true)
-	}
-	return number.Number{}
+// epsilonOf is the job's ε.
+func epsilonOf(d document.AtEpsilon) number.Number {
+	symbol, text := d.Given()
+	return parameter(text, symbol == "e^ε")
 }
 
 // parameter is ε, of which the text says ε itself or e^ε.

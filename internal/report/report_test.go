@@ -259,7 +259,7 @@ func TestContrast(t *testing.T) {
 // A page of candidates with unequal sensitivities says what is best, and what is not private.
 func TestPageOfHeterogeneous(t *testing.T) {
 	page := render(t, &document.Heterogeneous{
-		Sensitivities: nums("1", "2"), Grid: "0:4", ExpEps: new("2"), Objective: "mean", Loss: "error", Vectors: 25, Neighbors: 111, Optimum: num("2/5"), Recommended: "pf-pair",
+		Sensitivities: nums("1", "2"), Grid: "0:4", AtEpsilon: document.At("", "2"), Objective: "mean", Loss: "error", Vectors: 25, Neighbors: 111, Optimum: num("2/5"), Recommended: "pf-pair",
 		Mechanisms: []heterogeneous.Rating{
 			{Name: "pf-pair", Loss: num("1/2"), Ratio: num("5/4"), DP: verify.Proved, TightEps: num("0.69")},
 			{Name: "rnmh", Loss: num("1/4"), Ratio: num("5/8"), DP: verify.Violated, TightEps: num("2"), Witness: &verify.Witness{Scores: rats("0", "1"), Neighbor: rats("1", "1"), Candidate: new(0), P: num("1/2"), PNeighbor: num("1/8")}},

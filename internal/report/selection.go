@@ -8,7 +8,7 @@ import (
 
 // ofEvaluate makes the page of an evaluate job: errors of mechanisms that select from a histogram.
 func ofEvaluate(d *document.Evaluate) *Page {
-	eps := given(d.Eps, d.ExpEps)
+	eps := given(d.AtEpsilon)
 	p := &Page{Title: fmt.Sprintf("The %s of a histogram of %s bins, chosen privately, %s", d.Task, grouped(int64(d.Bins)), eps), Tone: "good", Word: "Errors of the mechanisms on this histogram"}
 	if d.Ratio.IsValid() {
 		p.Word = fmt.Sprintf("The exponential mechanism's expected error is %s times permute-and-flip's", show(d.Ratio))
@@ -31,7 +31,7 @@ func ofEvaluate(d *document.Evaluate) *Page {
 
 // Compare makes a page of the probabilities of one or more mechanisms on the same scores.
 func Compare(scores []string, all []*document.PMF) *Page {
-	eps := given(all[0].Eps, all[0].ExpEps)
+	eps := given(all[0].AtEpsilon)
 	p := &Page{Title: "Probabilities on given scores, " + eps, Tone: "good"}
 	classes := []string{"one", "two", "three"}
 	table := &Table{Head: []string{"candidate", "score"}}

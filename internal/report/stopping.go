@@ -12,7 +12,7 @@ import (
 type rules document.Stopping
 
 func ofStopping(d *rules) *Page {
-	p := &Page{Title: fmt.Sprintf("Choosing one of n = %d candidates as they arrive, %s, δ = %s, l = %d", d.N, given(d.Eps, d.ExpEps), d.Delta, d.L)}
+	p := &Page{Title: fmt.Sprintf("Choosing one of n = %d candidates as they arrive, %s, δ = %s, l = %d", d.N, given(d.AtEpsilon), d.Delta, d.L)}
 	p.Tone = "good"
 	what := job.Choose(d.Win == 1, "the best candidate", fmt.Sprintf("one of the best %d", d.Win))
 	if p.Word = fmt.Sprintf("This rule takes %s with probability %s", what, show(d.Success)); d.BestRule != nil {

@@ -45,9 +45,9 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request, name string) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		c.Fail(fmt.Errorf("that is more than %d bytes; use the command for it: %w", maxBody, large))
+		c.Err = fmt.Errorf("that is more than %d bytes; use the command for it: %w", maxBody, large)
 	case err != nil:
-		c.Fail(number.InputError(err.Error()))
+		c.Err = number.InputError(err.Error())
 	case r.Method == http.MethodPost || !s.site.Posts(name):
 		c.Whole(r.Context())
 	}
@@ -57,10 +57,10 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request, name string) {
 		write = c.WriteAnswer
 	}
 	if err := write(&b); err != nil {
-		c.Fail(err)
+		c.Err = err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status(c.Err()))
+	w.WriteHeader(status(c.Err))
 	_, _ = w.Write(b.Bytes())
 }
 
@@ -99,7 +99,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	for more := true; more && r.Context().Err() == nil; {
 		send("working", []byte(c.Working()))
 		more = c.Next(r.Context())
-		if limited := errors.Is(c.Err(), errBusy) || errors.Is(c.Err(), errLate); answered && limited {
+		if limited := errors.Is(c.Err, errBusy) || errors.Is(c.Err, errLate); answered && limited {
 			break
 		}
 		answered = true

@@ -56,7 +56,7 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 
 // ratios is an undecided answer that rates these mechanisms.
 func ratios(names ...string) *job.Answer {
-	d := &document.Ratio{N: 2, K: 1, Eps: new("0.5"), Objective: "paper", Step: "2delta", Loss: "mean", Prior: "uniform", Optimum: number.Int(1)}
+	d := &document.Ratio{N: 2, K: 1, AtEpsilon: document.At("0.5", ""), Objective: "paper", Step: "2delta", Loss: "mean", Prior: "uniform", Optimum: number.Int(1)}
 	for _, name := range names {
 		d.Mechanisms = append(d.Mechanisms, lp.Rated{Name: name, Error: number.Int(1), Ratio: number.Int(1)})
 	}
