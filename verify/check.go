@@ -62,24 +62,6 @@ func All() []Property {
 // inTurn lists every property in the order in which they are checked: privacy, then those of single vectors, and last what compares most.
 var inTurn = []Property{DP, ApproximateDP, BoundedRange, Symmetry, Shift, Sum, DominatesEM, DominatesEMMean, RDP, ZCDP, Monotone}
 
-// ErrProperty is wrapped by errors about names of properties.
-var ErrProperty error = number.InputError("unknown property")
-
-// ParseProperties reads names; none give nil, which stands for the defaults.
-func ParseProperties(names []string) ([]Property, error) {
-	var out []Property
-	for _, name := range names {
-		p := Property(name)
-		if !slices.Contains(All(), p) {
-			return nil, fmt.Errorf("%w %q, want one of %v", ErrProperty, name, All())
-		}
-		if !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out, nil
-}
-
 // Verdict is the outcome of a check.
 type Verdict string
 
@@ -116,29 +98,27 @@ type Result struct {
 // Remark says what a result holds beside its verdict: the tight parameters, and the reason where there is one.
 func (r Result) Remark() string {
 	var parts []string
-	if r.TightEps.IsValid() {
-		parts = append(parts, r.bound("tight ε", "ε", r.TightEps))
-		if r.TightExpEps != nil {
-			parts = append(parts, "e^ε = "+r.TightExpEps.RatString())
+	for _, tight := range []struct {
+		name, symbol string
+		x            number.Number
+	}{{"tight ε", "ε", r.TightEps}, {"range", "range", r.Range}, {"tight δ", "δ", r.TightDelta}, {"ρ", "ρ", r.Rho}} {
+		if !tight.x.IsValid() {
+			continue
 		}
-	}
-	if r.Range.IsValid() {
-		parts = append(parts, r.bound("range", "range", r.Range))
-	}
-	if r.TightDelta.IsValid() {
-		parts = append(parts, r.bound("tight δ", "δ", r.TightDelta))
-	}
-	if r.Rho.IsValid() {
-		parts = append(parts, r.bound("ρ", "ρ", r.Rho))
-		if len(r.Orders) == 1 && !r.Stopped {
-			parts[len(parts)-1] += " at order " + r.Orders[0].Alpha.Format(5)
+		text := r.bound(tight.name, tight.symbol, tight.x)
+		switch {
+		case tight.symbol == "ε" && r.TightExpEps != nil:
+			text += ", e^ε = " + r.TightExpEps.RatString()
+		case tight.symbol == "ρ" && len(r.Orders) == 1 && !r.Stopped:
+			text += " at order " + r.Orders[0].Alpha.Format(5)
 		}
+		parts = append(parts, text)
 	}
 	if r.Stopped && len(parts) > 0 {
 		parts = append(parts, r.after())
 	}
 	if r.Relaxed != nil {
-		parts = append(parts, r.Relaxed.String())
+		parts = append(parts, fmt.Sprintf("with δ = %s the tight ε is at most %s", r.Relaxed.Delta, r.Relaxed.Eps))
 	}
 	if r.Doubt > 0 {
 		parts = append(parts, "up to the part "+decimal.Upper(new(big.Rat).SetFloat64(r.Doubt), 1)+" of the numbers, which are not known better")
@@ -395,7 +375,7 @@ func (c *run) find(p Property, proofOnly bool, found map[Property]*Result) error
 // checkable reports properties that there are not, and what a domain lacks for those that there are.
 func checkable(properties []Property, q *inquiry.Question) error {
 	if i := slices.IndexFunc(properties, func(p Property) bool { return !slices.Contains(All(), p) }); i >= 0 {
-		return fmt.Errorf("%w %q, want some of %v", ErrProperty, properties[i], All())
+		return fmt.Errorf("%w: unknown property %q, want some of %v", inquiry.ErrClaim, properties[i], All())
 	}
 	dom := q.Domain
 	missing := func(p Property) bool { return lacks(q, p) }

@@ -46,8 +46,7 @@ func TestInfiniteOfTinyProbabilities(t *testing.T) {
 	assert.Equal(t, Violated, dp.Verdict)
 	assert.True(t, dp.TightEps.IsInf())
 	require.NotNil(t, dp.Relaxed)
-	assert.Equal(t, "with δ = 2.3e-16 the tight ε is at most 0.6932", dp.Relaxed.String())
-	assert.Contains(t, dp.Remark(), dp.Relaxed.String())
+	assert.Contains(t, dp.Remark(), "with δ = 2.3e-16 the tight ε is at most 0.6932")
 	assert.Nil(t, readingsOf(t, Options{Properties: []Property{DP}}, plain, with(big.NewRat(1, 1<<40))).Properties[0].Relaxed, "2^-40 is not tiny")
 	assert.Nil(t, readingsOf(t, Options{Properties: []Property{DP}}, plain, []*inquiry.Value{ratio64(1, 2), ratio64(1, 2), ratio64(0, 1)}).Properties[0].Relaxed)
 }

@@ -93,22 +93,3 @@ func TestReportForms(t *testing.T) {
 		assert.Equal(t, c.want, string(got))
 	}
 }
-
-func TestNames(t *testing.T) {
-	got, err := ParseProperties([]string{"dp", "sum", "dp"})
-	require.NoError(t, err)
-	assert.Equal(t, []Property{DP, Sum}, got)
-	got, err = ParseProperties(nil)
-	require.NoError(t, err)
-	assert.Nil(t, got, "the defaults")
-	_, err = ParseProperties([]string{"dp", "privacy"})
-	assert.ErrorIs(t, err, ErrProperty)
-	assert.Len(t, All(), 11)
-	for _, m := range []Neighborhood{Linf, Monotonic} {
-		back, err := ParseNeighborhood(m.String())
-		require.NoError(t, err)
-		assert.Equal(t, m, back)
-	}
-	_, err = ParseNeighborhood("l1")
-	assert.Error(t, err)
-}

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
 
 	"optratio/internal/decimal"
@@ -15,10 +14,6 @@ import (
 type Relaxed struct {
 	Delta number.Number `json:"delta"`
 	Eps   number.Number `json:"eps"`
-}
-
-func (r *Relaxed) String() string {
-	return fmt.Sprintf("with δ = %s the tight ε is at most %s", r.Delta, r.Eps)
 }
 
 // tiny is the probability up to which a part of the outcomes may be left to δ.

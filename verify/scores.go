@@ -21,17 +21,6 @@ const (
 	Monotonic
 )
 
-// ParseNeighborhood reads "linf" or "monotonic".
-func ParseNeighborhood(s string) (Neighborhood, error) {
-	switch s {
-	case "linf":
-		return Linf, nil
-	case "monotonic":
-		return Monotonic, nil
-	}
-	return 0, fmt.Errorf("neighbors %q are neither linf nor monotonic", s)
-}
-
 func (m Neighborhood) String() string {
 	if m == Monotonic {
 		return "monotonic"

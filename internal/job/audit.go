@@ -141,7 +141,7 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 		o.Vectors = in.vectors(q.Domain, "lattice, half-lattice, random")
 	}
 	var err error
-	if o.Neighbors, err = verify.ParseNeighborhood(q.Neighbors); err != nil {
+	if o.Neighbors, err = neighborhood(q.Neighbors); err != nil {
 		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
 	}
 }

@@ -26,7 +26,18 @@ type Target struct {
 // properties reads Property.
 func (t *Target) properties(in *reading) []verify.Property {
 	names := in.names("property", t.Property)
-	return parsed(in, "property", t.Property, func(string) ([]verify.Property, error) { return verify.ParseProperties(names) })
+	return parsed(in, "property", t.Property, func(string) (out []verify.Property, err error) {
+		for _, name := range names {
+			p := verify.Property(name)
+			if !slices.Contains(verify.All(), p) {
+				return nil, fmt.Errorf("%w %q, want one of %v", number.InputError("unknown property"), name, verify.All())
+			}
+			if !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+		return out, nil
+	})
 }
 
 // options adds the targets to properties, of which those that the targets are about are added where some are named.
@@ -127,7 +138,7 @@ func (d *Domain) claim(in *reading) verify.Claim {
 // vectors reads the file of a domain and what goes with it.
 func (d *Domain) vectors(in *reading, c *verify.Claim) (vectors [][]*big.Rat, model verify.Neighborhood) {
 	vectors = in.vectors(d.Domain, "lattice")
-	model, err := verify.ParseNeighborhood(d.Neighbors)
+	model, err := neighborhood(d.Neighbors)
 	if in.refuse(err != nil, "{neighbors}: %w", err); d.Sensitivities != "" {
 		c.Sensitivities = in.numbers("sensitivities", d.Sensitivities)
 	}
@@ -281,4 +292,14 @@ func (q *Calibrate) answer(in *reading) (*Answer, error) {
 		return nil, err
 	}
 	return answered(r, r.Undecided), nil
+}
+
+// neighborhood reads "linf" or "monotonic".
+func neighborhood(name string) (verify.Neighborhood, error) {
+	for _, m := range []verify.Neighborhood{verify.Linf, verify.Monotonic} {
+		if name == m.String() {
+			return m, nil
+		}
+	}
+	return 0, fmt.Errorf("neighbors %q are neither linf nor monotonic", name)
 }

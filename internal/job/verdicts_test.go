@@ -1,0 +1,28 @@
+package job
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"optratio/verify"
+)
+
+// Names of properties and neighbors are read once each; others are refused.
+func TestNamesOfVerdicts(t *testing.T) {
+	for names, want := range map[string][]verify.Property{"dp,sum,dp": {verify.DP, verify.Sum}, "": nil} {
+		in := &reading{}
+		assert.Equal(t, want, (&Target{Property: names}).properties(in))
+		assert.NoError(t, in.err)
+	}
+	in := &reading{}
+	(&Target{Property: "dp,privacy"}).properties(in)
+	assert.ErrorContains(t, in.err, `unknown property "privacy"`)
+	for _, m := range []verify.Neighborhood{verify.Linf, verify.Monotonic} {
+		back, err := neighborhood(m.String())
+		assert.NoError(t, err)
+		assert.Equal(t, m, back)
+	}
+	_, err := neighborhood("l1")
+	assert.Error(t, err)
+}
