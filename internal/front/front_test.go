@@ -98,6 +98,30 @@ func TestViews(t *testing.T) {
 	}
 }
 
+// TestFieldsFillQuestions: what a form says is what is asked, however a number is written.
+func TestFieldsFillQuestions(t *testing.T) {
+	var asked []string
+	s := &Site{Run: func(_ context.Context, j Job) (*job.Answer, error) {
+		asked = append(asked, strings.Join(job.CommandLine(j.Question), " "))
+		return nil, number.InputError("no answer")
+	}}
+	for _, c := range [][3]string{
+		{"", "n=3&k=2&eps=1e-6", "ratio -n 3 -k 2 --eps 1e-6"},
+		{"", "eps=.5&mechanism=pf&mechanism=krr", "ratio -n 4 -k 4 --eps .5 --mechanism pf,krr"},
+		{"", "eps=3/2&prior=geometric:0.5&loss=tail:1&objective=minimax", "ratio -n 4 -k 4 --exp-eps 3/2 --loss tail:1 --objective minimax --prior geometric:0.5"},
+		{"choose", "scores=3, 2,−1&sensitivities=1&mechanism=pf", "recommend --scores=3,2,-1 --sensitivities=1 --mechanism pf --eps 1"},
+		{"audit", "shifted=yes", "audit --pmf-file table.jsonl --eps 0.5 --shifted"},
+		{"evaluate", "task=median&eps=2", "evaluate --task median --histogram counts.csv --eps 2"},
+		{"optimum", "preset=grid:2x3&delta=1e-6&judged=the+worst+input&table=x", "optimum --preset grid:2x3 --eps 0.5 --delta 1e-6 --worst --rate table.csv"},
+		{"optimum", "", "optimum problem.json --eps 0.5"},
+	} {
+		values, err := url.ParseQuery(c[1])
+		require.NoError(t, err)
+		s.Begin(c[0], values).Next(t.Context())
+		assert.Equal(t, c[2], asked[len(asked)-1])
+	}
+}
+
 // TestFrame: the function under audit has a frame of its own, whose policy allows its script alone; only the page that has the frame allows it, and
 // no page allows frames that are led elsewhere.
 func TestFrame(t *testing.T) {

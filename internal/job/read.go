@@ -17,6 +17,7 @@ import (
 
 	"optratio/internal/clp"
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/evaluate"
 	"optratio/internal/linear"
@@ -63,12 +64,7 @@ func (e Epsilon) List() (list []Epsilon, err error) {
 }
 
 // String says which ε was given.
-func (e Epsilon) String() string {
-	if e.Eps != "" {
-		return "ε = " + e.Eps
-	}
-	return "e^ε = " + e.Exp
-}
+func (e Epsilon) String() string { return document.At(e.Eps, e.Exp).Said() }
 
 // Optional is a text for a JSON document, null where it was not given.
 func Optional(s string) *string {

@@ -28,14 +28,11 @@ func (s *Server) routes() {
 		}
 	}
 	s.mux.HandleFunc("GET "+streamPath, s.events)
-	s.mux.HandleFunc("GET /app.js", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		_, _ = w.Write(front.Script)
-	})
-	s.mux.HandleFunc("GET /app.css", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		_, _ = w.Write([]byte(front.Style()))
-	})
+	for name, data := range map[string][]byte{"app.js": front.Script, "app.css": []byte(front.Style())} {
+		s.mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
+			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
+		})
+	}
 }
 
 // view answers a form, and shows one that takes a long text before there is one.
