@@ -13,9 +13,8 @@ const mostChildren = 64
 // of a child depends on the child's place and the seed alone. Each is started again by itself.
 type program struct {
 	children []*drawn
-	labels   []labelled // of each child
-	all      labelled   // of all, in the order of the children
-	parts    [][]int64  // what each counted in the last sample
+	all      labelled  // labels of all, in the order of the children
+	parts    [][]int64 // what each counted in the last sample
 	values   [][]float64
 }
 
@@ -28,7 +27,6 @@ func newSampler(askers []*asker) sampler {
 	s := &program{all: *newLabelled(o)}
 	for _, a := range askers {
 		s.children = append(s.children, newDrawn(a))
-		s.labels = append(s.labels, *newLabelled(o))
 	}
 	if o.Outcomes == Real {
 		return &binned{valued: s}
@@ -66,8 +64,9 @@ func (s *program) deal(samples int64, draw func(i int, samples int64) (event str
 func (s *program) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
 	s.parts = make([][]int64, len(s.children))
 	event, err := s.deal(samples, func(i int, n int64) (event string, err error) {
-		s.labels[i].about(q, s.children[i].opts)
-		s.parts[i], event, err = s.children[i].Counts(q, n, s.labels[i].parse)
+		c := s.children[i]
+		c.labels.about(q, c.opts)
+		s.parts[i], event, err = c.Counts(q, n, c.labels.parse)
 		return event, err
 	})
 	if err != nil || event != "" {
@@ -76,7 +75,7 @@ func (s *program) Sample(q inquiry.Vector, samples int64) ([]int64, string, erro
 	var sum []int64
 	for i, counts := range s.parts {
 		if !s.all.list {
-			s.parts[i] = s.renumbered(&s.labels[i], counts)
+			s.parts[i] = s.renumbered(s.children[i].labels, counts)
 		}
 		sum = added(sum, s.parts[i])
 	}

@@ -96,8 +96,8 @@ type asker struct {
 	setting string                      // fields of every question
 	muted   bool                        // failures are no findings: the question was not part of the domain
 	texts   map[scoreAt]json.RawMessage // how scores are written
-	labels  *labelled                   // of stated probabilities
-	record  *record                     // likewise
+	labels  *labelled                   // that were answered
+	record  *record                     // of stated probabilities
 	late    bool                        // it asks again, whatever the limits
 	state   func(a *asker, q inquiry.Vector) (p []*inquiry.Value, event string, err error)
 	account
