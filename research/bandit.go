@@ -70,7 +70,7 @@ arms. Everything is an estimate, with its standard error over the runs. Defaults
 
 // decimals reads a list of decimals.
 func decimals(name, text string) (out []float64, err error) {
-	list, err := decimal.ParseList(text, command.MostEps)
+	list, err := decimal.ParseList(text, mostEps)
 	if err != nil {
 		return nil, command.Usagef("--%s %s: give decimals separated by commas", name, escape.Quoted(text))
 	}

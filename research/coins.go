@@ -56,7 +56,7 @@ func (f *coinsFlags) list(ctx context.Context) (scores []*big.Rat, err error) {
 	case (f.histogram == "") == (f.scores == ""):
 		return nil, command.Usagef("--histogram or --scores: give one of them")
 	case f.scores != "":
-		return command.ParseList("scores", f.scores, "decimals", func(*big.Rat) bool { return true })
+		return parseList("scores", f.scores, "decimals", func(*big.Rat) bool { return true })
 	case f.median && f.monotonic:
 		return nil, command.Usagef("--monotonic-scores: one more item raises some scores of a median and lowers others; leave it out")
 	}

@@ -88,14 +88,14 @@ func (f *scenarioFlags) scenarios() (out []scenario.Scenario, err error) {
 			return nil, command.Usagef("--t: the family of increasing correlation has no number; give %s or --t, not both", escape.Quoted(f.numbers[0]))
 		}
 		text := job.Choose(f.slopes == "all", allSlopes, f.slopes)
-		slopes, err := command.ParseList("t", text, "decimals from -1e6 to 1e6, or all", func(x *big.Rat) bool { return new(big.Rat).Abs(x).Cmp(mostSlope) <= 0 })
+		slopes, err := parseList("t", text, "decimals from -1e6 to 1e6, or all", func(x *big.Rat) bool { return new(big.Rat).Abs(x).Cmp(mostSlope) <= 0 })
 		for _, t := range slopes {
 			out = append(out, scenario.Correlated(float(t)))
 		}
 		return out, err
 	}
 	candidates := big.NewRat(scenario.Candidates, 1)
-	shares, err := command.ParseList("share", f.share, "multiples of 0.01 from 0.01 to 0.99", func(x *big.Rat) bool {
+	shares, err := parseList("share", f.share, "multiples of 0.01 from 0.01 to 0.99", func(x *big.Rat) bool {
 		return x.Sign() > 0 && x.Cmp(big.NewRat(1, 1)) < 0 && new(big.Rat).Mul(x, candidates).IsInt()
 	})
 	if err != nil {
@@ -133,7 +133,7 @@ func (f *scenarioFlags) rate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	eps, err := command.ParseList("eps", f.eps, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
+	eps, err := parseList("eps", f.eps, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
 	if err != nil {
 		return err
 	}
@@ -157,11 +157,11 @@ func (f *scenarioFlags) rate(ctx context.Context) error {
 			trials := s.Generate(f.seed, f.draws).Few(f.trials)
 			part := &scenarioPart{Scenario: s.Name, Summary: s.Summary, Candidates: scenario.Candidates, Trials: len(trials.Scores)}
 			if s.Fixed() {
-				part.Share = command.ExactText(big.NewRat(int64(s.High()), scenario.Candidates))
+				part.Share = exactText(big.NewRat(int64(s.High()), scenario.Candidates))
 			}
 			doc.Scenarios = append(doc.Scenarios, part)
 			for _, x := range eps {
-				report("%s, ε = %s", s.Name, command.ExactText(x))
+				report("%s, ε = %s", s.Name, exactText(x))
 				type answer struct {
 					ratings    []scenario.Rating
 					unanswered []string
@@ -173,7 +173,7 @@ func (f *scenarioFlags) rate(ctx context.Context) error {
 				if err != nil || doc.Undecided != "" {
 					return err
 				}
-				part.add(command.ExactText(x), a.ratings, a.unanswered)
+				part.add(exactText(x), a.ratings, a.unanswered)
 			}
 		}
 		return nil

@@ -172,7 +172,7 @@ func (f *stoppingLimitFlags) atEpsilon(doc *limitDoc, p, delta *big.Rat) error {
 
 // leastDelta returns the least δ at each ε of --boundary.
 func (f *stoppingLimitFlags) leastDelta(p *big.Rat) (out []boundaryPoint, err error) {
-	list, err := command.ParseList("boundary", f.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
+	list, err := parseList("boundary", f.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (f *stoppingLimitFlags) leastDelta(p *big.Rat) (out []boundaryPoint, err er
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, boundaryPoint{command.ExactText(x), least})
+		out = append(out, boundaryPoint{exactText(x), least})
 	}
 	return out, nil
 }

@@ -2,14 +2,12 @@ package command
 
 import (
 	"errors"
-	"math/big"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"optratio/internal/decimal"
 	"optratio/internal/escape"
 	"optratio/internal/job"
 )
@@ -48,31 +46,6 @@ func (c *CountFlag) Set(text string) error {
 	}
 	*c = CountFlag(r.Num().Int64())
 	return nil
-}
-
-// MostEps bounds lists of ε, of splits and of sensitivities.
-const MostEps = 10_000
-
-// ParseList reads a flag that is a list of numbers, of which each has to pass the check.
-func ParseList(name, text, want string, ok func(*big.Rat) bool) ([]*big.Rat, error) {
-	list, err := decimal.ParseList(text, MostEps)
-	if err != nil {
-		return nil, Usagef("--%s %s: %w; give %s, separated by commas or as from:to:step", name, escape.Quoted(text), err, want)
-	}
-	for _, x := range list {
-		if !ok(x) {
-			return nil, Usagef("--%s %s: %s: give %s", name, escape.Quoted(text), x.RatString(), want)
-		}
-	}
-	return list, nil
-}
-
-// ExactText writes a number of a list as a decimal, where it is one, or as a fraction.
-func ExactText(x *big.Rat) string {
-	if places, exact := x.FloatPrec(); exact && places < 20 {
-		return x.FloatString(places)
-	}
-	return x.RatString()
 }
 
 // AddFields adds a flag for each field of a question, with the help of the field or one that is given here; none where that is "".
