@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand"
-	"optratio/internal/inquiry"
 	"slices"
 
 	"github.com/leanovate/gopter"
+
+	"optratio/internal/inquiry"
 )
 
 // Case is one question to a mechanism. Its numbers are multiples of 1/16384 in all cases that are generated, so

@@ -291,23 +291,12 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	space := &inquiry.Space{
-		Unit:          inquiry.Unit([][]*big.Rat{exact.Scores, exact.Sensitivities}),
-		Sensitivities: exact.Sensitivities, Epsilon: eps,
-	}
-	q, err := space.Vector(exact.Scores)
+	a, err := inquiry.Listed(inquiry.Space{Sensitivities: exact.Sensitivities, Epsilon: eps}, [][]*big.Rat{exact.Scores}, exact.Sensitivities)
 	if err != nil {
 		return nil, err
 	}
-	delta, err := space.Vector(exact.Sensitivities)
-	if err != nil {
-		return nil, err
-	}
-	dom := inquiry.Around{
-		Space: space, Vectors: slices.Values([]inquiry.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
-		Monotonic: s.o.Neighbors == verify.Monotonic, Seed: uint64(s.o.Seed), Far: delta[0] << 17,
-	}.Domain()
-	subject := inquiry.Remember(s.subject(c, space))
+	a.Monotonic, a.Seed, a.Far = s.o.Neighbors == verify.Monotonic, uint64(s.o.Seed), a.Deltas[0]<<17
+	dom, subject := a.Domain(), inquiry.Remember(s.subject(c, a.Space))
 	answerable(dom, func(q inquiry.Vector) bool {
 		_, err := subject.Answer(q)
 		return !errors.Is(err, inquiry.ErrUndecided)

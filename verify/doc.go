@@ -4,8 +4,8 @@
 // exponential mechanism.
 //
 // Lattice checks every score vector of Q(n,k) and every pair of neighbors among them; Scores
-// does the same for given vectors and a model of neighbors; Check is the engine of
-// both, for anything that answers questions. Verdicts are proved, violated or undecided,
+// does the same for given vectors and a model of neighbors; a Calibrator finds the parameter at
+// which a mechanism is as private as wanted. Verdicts are proved, violated or undecided,
 // and mean the domain that was checked. A failed check is a value, a Witness, and is made small.
 //
 // Probabilities that are known to a relative precision only (mechanisms.Precision) violate a property where no

@@ -3,11 +3,12 @@ package verify
 import (
 	"encoding/json"
 	"math/big"
-	"optratio/internal/inquiry"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/inquiry"
 )
 
 // Without names dp is asked for, and the other defaults are facts, which do not count.

@@ -2,9 +2,10 @@ package verify
 
 import (
 	"math/big"
+	"slices"
+
 	"optratio/internal/inquiry"
 	"optratio/number"
-	"slices"
 )
 
 // greatest is the largest of the ratios it was shown.

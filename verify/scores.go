@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"optratio/internal/inquiry"
 	"optratio/mechanisms"
@@ -75,37 +74,15 @@ func around(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborho
 			return nil, err
 		}
 	}
-	space, ints, deltas, err := integerSpace(p, vectors)
+	given, err := p.given()
 	if err != nil {
 		return nil, err
 	}
-	return p.check(ctx, space, inquiry.Around{
-		Name:  fmt.Sprintf("%d score vectors of %d candidates and their %s neighbors", len(vectors), n, model),
-		Space: space, Vectors: slices.Values(ints), Deltas: deltas, Monotonic: model == Monotonic, Seed: 1,
-	}.Domain(), opts)
-}
-
-// integerSpace finds a unit of which all scores and sensitivities are multiples.
-func integerSpace(p Claim, vectors [][]*big.Rat) (*inquiry.Space, []inquiry.Vector, []int64, error) {
-	given, err := p.given()
+	a, err := inquiry.Listed(inquiry.Space{Sensitivities: given, Epsilon: p.Epsilon, Params: p.Params}, vectors, p.Sensitivities)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	space := &inquiry.Space{Unit: inquiry.Unit(append(slices.Clone(vectors), p.Sensitivities, given)), Sensitivities: given, Epsilon: p.Epsilon, Params: p.Params}
-	ints := make([]inquiry.Vector, len(vectors))
-	for i, v := range vectors {
-		q, err := space.Vector(v)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		ints[i] = q
-	}
-	deltas, err := space.Vector(p.Sensitivities)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	for len(deltas) < len(vectors[0]) {
-		deltas = append(deltas, deltas[0])
-	}
-	return space, ints, deltas, nil
+	a.Name = fmt.Sprintf("%d score vectors of %d candidates and their %s neighbors", len(vectors), n, model)
+	a.Monotonic, a.Seed = model == Monotonic, 1
+	return p.check(ctx, a.Space, a.Domain(), opts)
 }

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"optratio/internal/inquiry"
 	"slices"
 	"strings"
+
+	"optratio/internal/inquiry"
 )
 
 // tracker gathers what the comparisons of one property say.

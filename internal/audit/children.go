@@ -1,8 +1,9 @@
 package audit
 
 import (
-	"optratio/internal/inquiry"
 	"sync"
+
+	"optratio/internal/inquiry"
 )
 
 // mostChildren bounds the children of one audit.

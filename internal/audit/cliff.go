@@ -3,9 +3,10 @@ package audit
 import (
 	"errors"
 	"math"
-	"optratio/internal/inquiry"
 	"slices"
 	"time"
+
+	"optratio/internal/inquiry"
 )
 
 // A cliff is a pair of neighbors between which a mechanism begins to do something else: where e^{εq/2Δ} overflows, where a small probability is

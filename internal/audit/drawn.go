@@ -1,8 +1,9 @@
 package audit
 
 import (
-	"optratio/internal/inquiry"
 	"time"
+
+	"optratio/internal/inquiry"
 )
 
 // Questions grow from the first to the last of these numbers of samples, as long as answers take no longer than that part of

@@ -3,8 +3,9 @@ package audit
 import (
 	"math"
 	"math/big"
-	"optratio/internal/inquiry"
 	"slices"
+
+	"optratio/internal/inquiry"
 )
 
 // Samplers of candidates are asked about one ladder of scores moved up and down by powers of two, as stated programs are (cliff.go): where e^q overflows, where

@@ -2,8 +2,9 @@ package audit
 
 import (
 	"maps"
-	"optratio/internal/inquiry"
 	"slices"
+
+	"optratio/internal/inquiry"
 )
 
 // mixed is a program as a sampler of mixed outcomes.

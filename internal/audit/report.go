@@ -307,22 +307,12 @@ func (o *Options) decided(ctx context.Context, q *inquiry.Question, options veri
 
 // around checks one property around one score vector and returns its witness.
 func (o *Options) around(ctx context.Context, c inquiry.Case, options verify.Options, retry func(*inquiry.Space) inquiry.Subject) *verify.Witness {
-	space := &inquiry.Space{
-		Unit: inquiry.Unit([][]*big.Rat{c.Scores, c.Sensitivities}), Sensitivities: c.Sensitivities, Epsilon: o.Epsilon,
-	}
-	q, err := space.Vector(c.Scores)
+	a, err := inquiry.Listed(inquiry.Space{Sensitivities: c.Sensitivities, Epsilon: o.Epsilon}, [][]*big.Rat{c.Scores}, c.Sensitivities)
 	if err != nil {
 		return nil
 	}
-	delta, err := space.Vector(c.Sensitivities)
-	if err != nil {
-		return nil
-	}
-	dom := inquiry.Around{
-		Space: space, Vectors: slices.Values([]inquiry.Vector{q}), Deltas: slices.Repeat(delta[:1], len(q)),
-		Monotonic: o.Neighbors == verify.Monotonic, Seed: o.Seed, Far: o.far(space),
-	}.Domain()
-	report, err := verify.Check(ctx, inquiry.Stated(inquiry.Remember(retry(space)), dom, true), options)
+	a.Monotonic, a.Seed, a.Far = o.Neighbors == verify.Monotonic, o.Seed, o.far(a.Space)
+	report, err := verify.Check(ctx, inquiry.Stated(inquiry.Remember(retry(a.Space)), a.Domain(), true), options)
 	if err != nil {
 		return nil
 	}

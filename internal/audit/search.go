@@ -6,8 +6,9 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"optratio/internal/inquiry"
 	"slices"
+
+	"optratio/internal/inquiry"
 )
 
 // place is one score vector and what was drawn there.

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"iter"
+
 	"optratio/internal/inquiry"
 )
 

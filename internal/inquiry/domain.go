@@ -2,6 +2,7 @@ package inquiry
 
 import (
 	"iter"
+	"math/big"
 	"math/rand/v2"
 	"optratio/mechanisms"
 	"slices"
@@ -88,6 +89,28 @@ type Around struct {
 	Monotonic bool    // scores rise together, or fall
 	Seed      uint64  // of the random neighbors
 	Far       int64   // a shift in units that a few of the vectors are also checked under; 0: none
+}
+
+// Listed returns the domain around score vectors of one length and sensitivities, one for all candidates or one each, without a name and a model so far.
+// The unit of its space is the greatest number of which all of them are multiples.
+func Listed(space Space, vectors [][]*big.Rat, sensitivities []*big.Rat) (a Around, err error) {
+	space.Unit = Unit(append(slices.Clone(vectors), sensitivities, space.Sensitivities))
+	a.Space = &space
+	ints := make([]Vector, len(vectors))
+	for i, v := range vectors {
+		if ints[i], err = space.Vector(v); err != nil {
+			return a, err
+		}
+	}
+	a.Vectors = slices.Values(ints)
+	deltas, err := space.Vector(sensitivities)
+	if err != nil {
+		return a, err
+	}
+	for a.Deltas = deltas; len(a.Deltas) < len(vectors[0]); {
+		a.Deltas = append(a.Deltas, deltas[0])
+	}
+	return a, nil
 }
 
 // farShifts is how many vectors are checked under the far shift.
