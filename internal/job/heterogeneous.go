@@ -159,7 +159,5 @@ func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
 			doc.Optimal = append(doc.Optimal, document.OptimalRow{Scores: exactNumbers(row.Scores), PMF: exactNumbers(row.PMF)})
 		}
 	}
-	found := answered(doc, a.Undecided)
-	found.certified(a.WriteCertificate)
-	return found, nil
+	return answered(doc, a.Undecided, a.WriteCertificate), nil
 }

@@ -42,9 +42,9 @@ type Answer struct {
 	Certificates []func(io.Writer) error // write them; nil for one that there is not
 }
 
-// answered is the answer that one document is.
-func answered(d document.Document, undecided string) *Answer {
-	return &Answer{Documents: []document.Document{d}, Undecided: undecided}
+// answered is the answer that one document is, with what writes its certificates, nil for one that there is not.
+func answered(d document.Document, undecided string, certificates ...func(io.Writer) error) *Answer {
+	return &Answer{Documents: []document.Document{d}, Undecided: undecided, Certificates: certificates}
 }
 
 // Host is where a question is answered.
@@ -156,9 +156,4 @@ func settled[T any](in *reading, what string, at number.Epsilon, compute func(re
 		return none, err
 	}
 	return Settle(in.ctx, func() (T, error) { return compute(report) }, trivial)
-}
-
-// certified adds a certificate to an answer.
-func (a *Answer) certified(write func(io.Writer) error) {
-	a.Certificates = append(a.Certificates, write)
 }

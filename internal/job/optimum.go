@@ -170,8 +170,7 @@ func (q *Optimum) answer(in *reading) (*Answer, error) {
 			doc.Drawn = append(doc.Drawn, document.Drawn{Input: input, Output: output})
 		}
 	}
-	found := answered(doc, a.Undecided)
-	found.certified(a.WriteCertificate)
+	found := answered(doc, a.Undecided, a.WriteCertificate)
 	switch r := a.Rated; {
 	case r != nil && r.Finding != "":
 		found.Violated = r.Finding

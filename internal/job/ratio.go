@@ -143,8 +143,7 @@ func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
 	if r.Delta != nil {
 		doc.Delta = new(number.Exact(r.Delta))
 	}
-	found := answered(doc, a.Undecided)
-	found.certified(a.WriteCertificate)
+	found := answered(doc, a.Undecided, a.WriteCertificate)
 	for _, m := range a.Mechanisms {
 		found.Violated = cmp.Or(found.Violated, m.Finding)
 	}

@@ -139,9 +139,7 @@ func (q *Stopping) answer(in *reading) (*Answer, error) {
 			return &game, err
 		})
 	}
-	found := answered(p.doc, p.doc.Undecided)
-	found.certified(p.solution.WriteCertificate)
-	return found, p.err
+	return answered(p.doc, p.doc.Undecided, p.solution.WriteCertificate), p.err
 }
 
 // stage is one of the computations that make up the document. Where it fails, or a limit ends it, or one before did, its result is the zero value.

@@ -52,16 +52,16 @@ func (q *Threshold) answer(in *reading) (*Answer, error) {
 		}
 		return n
 	}
-	found := answered(&document.Threshold{
-		N: q.N, K: q.K, Objective: q.Objective, Constraints: q.Constraints, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(),
-		Lower: a.Lower, Upper: a.Upper, LowerExp: end(a.LowerExp), UpperExp: end(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
-	}, a.Undecided)
+	var certificates []func(io.Writer) error
 	for _, end := range []*lp.Answer{a.Below, a.Above} {
 		var write func(io.Writer) error
 		if end != nil {
 			write = end.WriteCertificate
 		}
-		found.certified(write)
+		certificates = append(certificates, write)
 	}
-	return found, nil
+	return answered(&document.Threshold{
+		N: q.N, K: q.K, Objective: q.Objective, Constraints: q.Constraints, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(),
+		Lower: a.Lower, Upper: a.Upper, LowerExp: end(a.LowerExp), UpperExp: end(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
+	}, a.Undecided, certificates...), nil
 }

@@ -53,10 +53,8 @@ func (q *TopK) answer(in *reading) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := answered(&document.TopK{
+	return answered(&document.TopK{
 		N: q.N, K: q.K, Top: q.Top, AtEpsilon: document.At(q.Eps, q.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
 		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
-	}, a.Undecided)
-	found.certified(a.WriteCertificate)
-	return found, nil
+	}, a.Undecided, a.WriteCertificate), nil
 }

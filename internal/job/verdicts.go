@@ -212,9 +212,8 @@ func (q *Verify) answer(in *reading) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := answered(r, "")
+	a := answered(r, "", func(w io.Writer) error { return writeWitness(w, r, j.setting()) })
 	a.verdict(r)
-	a.certified(func(w io.Writer) error { return writeWitness(w, r, j.setting()) })
 	return a, nil
 }
 
