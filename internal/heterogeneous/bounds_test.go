@@ -121,7 +121,7 @@ func TestStoppedWorkIsCertifiedAllTheSame(t *testing.T) {
 
 // One mechanism that fails does not take the others' rows with it, and says why it has none.
 func TestOneMechanismFails(t *testing.T) {
-	broken := mechanisms.FromRational(mechanisms.Info{Name: "broken"}, func(*mechanisms.Instance) ([]*big.Rat, error) { return nil, errors.New("overflow") })
+	broken := mechanisms.FromRational(mechanisms.Info{Name: "broken", ShiftInvariant: true}, func(*mechanisms.Instance) ([]*big.Rat, error) { return nil, errors.New("overflow") })
 	r := Request{Grid: grid(2, false, "1", "2"), Epsilon: exp(t, "2"), Mechanisms: []mechanisms.Mechanism{broken, lookup(t, "krr")}}
 	a, err := Solve(t.Context(), r)
 	require.NoError(t, err)

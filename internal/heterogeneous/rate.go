@@ -42,8 +42,7 @@ func rate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Pr
 	return out, nil
 }
 
-// law is a mechanism on the grid. One that is shift-invariant by its Info, as all of the registry are, is asked at scores relative to the best one, once
-// for all shifts; any other at the scores as they are.
+// law is a mechanism on the grid. It is shift-invariant, as all of the registry are, and asked at scores relative to the best one, once for all shifts.
 type law struct {
 	own     *inquiry.Exact
 	subject inquiry.Subject // own, asked once for each question
@@ -54,34 +53,18 @@ type law struct {
 
 // newLaw asks a mechanism about every vector.
 func newLaw(ctx context.Context, g *Grid, levels [][]int, m mechanisms.Mechanism, eps number.Epsilon, params mechanisms.Params) (*law, error) {
-	l := &law{from: g.From}
-	space := &inquiry.Space{Unit: g.Step, Gap: 1, Sensitivities: g.Sensitivities, Epsilon: eps, Params: params}
-	first, invariant := int64(0), m.Info().ShiftInvariant
-	if !invariant {
-		if g.ShiftInvariant {
-			return nil, fmt.Errorf("%w: it is not ShiftInvariant by its Info, as the grid is", mechanisms.ErrInstance)
-		}
-		// The largest number of which From and the step are multiples is the unit.
-		quotient := new(big.Rat).Quo(g.From, g.Step)
-		last := new(big.Int).Mul(quotient.Denom(), big.NewInt(int64(g.Steps)))
-		if last.Add(last, new(big.Int).Abs(quotient.Num())); !last.IsInt64() {
-			return nil, fmt.Errorf("%w: it begins too far from 0 for its step", ErrGrid)
-		}
-		first, space.Gap = quotient.Num().Int64(), quotient.Denom().Int64()
-		space.Unit, l.from = new(big.Rat).Quo(g.Step, new(big.Rat).SetInt64(space.Gap)), new(big.Rat)
+	if !m.Info().ShiftInvariant {
+		return nil, fmt.Errorf("%w: it is not ShiftInvariant by its Info", mechanisms.ErrInstance)
 	}
-	l.own = inquiry.ForMechanism(m, space)
-	once := inquiry.Remember(l.own)
-	l.subject = inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
-		if invariant {
-			q = q.Plus(-slices.Max(q))
-		}
-		return once.Answer(q)
-	})
+	own := inquiry.ForMechanism(m, &inquiry.Space{Unit: g.Step, Gap: 1, Sensitivities: g.Sensitivities, Epsilon: eps, Params: params})
+	once := inquiry.Remember(own)
+	l := &law{from: g.From, own: own, subject: inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
+		return once.Answer(q.Plus(-slices.Max(q)))
+	})}
 	for _, at := range levels {
 		q := make(inquiry.Vector, len(at))
 		for r, level := range at {
-			q[r] = first + int64(level)*space.Gap
+			q[r] = int64(level)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
