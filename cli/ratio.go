@@ -14,7 +14,6 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/job"
-	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -95,11 +94,11 @@ func printRatios(w io.Writer, q *job.Ratio, found *job.Answer) {
 
 // proofText explains a proof in a few words.
 var proofText = map[string]string{
-	lp.ProofRecurrence: "permute-and-flip is provably optimal, no linear program needed",
-	lp.ProofClosedForm: "closed-form bound, without a linear program",
-	lp.ProofMonotone:   "bound from monotonicity in closed form, without a linear program",
-	lp.ProofLumped:     "linear program over classes of orbits",
-	lp.ProofLP:         "linear program",
+	"dual-recurrence":  "permute-and-flip is provably optimal, no linear program needed",
+	"dual-closed-form": "closed-form bound, without a linear program",
+	"monotonicity":     "bound from monotonicity in closed form, without a linear program",
+	"lumped":           "linear program over classes of orbits",
+	"lp":               "linear program",
 	"none":             "none",
 }
 

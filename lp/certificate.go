@@ -16,30 +16,27 @@ import (
 	"optratio/number"
 )
 
-// ErrNoCertificate says that an answer's proof has no certificate format.
-var ErrNoCertificate = certtext.ErrNone
-
 // WriteCertificate writes what proves the answer's enclosures of the optimum and of the errors
 // and ratios of permute-and-flip and the exponential mechanism, in the format of docs/reference/certificate.md: section program for the published question, section
 // lattice for others. The same answer gives the same bytes.
 func (a *Answer) WriteCertificate(w io.Writer) error {
-	r := a.Request
+	r := a.request
 	switch {
 	case r.published():
 	case a.evidence == nil:
-		return fmt.Errorf("%w: no program was solved; use method lp", ErrNoCertificate)
+		return fmt.Errorf("%w: no program was solved; use method lp", certtext.ErrNone)
 	default:
 		return a.writeLattice(w)
 	}
 	switch {
-	case a.evidence == nil && !slices.Contains([]string{ProofRecurrence, ProofClosedForm, ProofMonotone, ProofLumped}, a.Proof):
-		return fmt.Errorf("%w: nothing was solved", ErrNoCertificate)
-	case a.Proof == ProofMonotone:
-		return fmt.Errorf("%w: proof %s", ErrNoCertificate, a.Proof)
-	case a.Proof == ProofLumped && a.evidence == nil:
-		return fmt.Errorf("%w: its bounds are those of two methods; set Certified", ErrNoCertificate)
-	case a.Proof == ProofLumped && max(r.N, r.K) > maxLumped:
-		return fmt.Errorf("%w: proof %s with n or k above %d; use method closed-form", ErrNoCertificate, a.Proof, maxLumped)
+	case a.evidence == nil && !slices.Contains([]string{proofRecurrence, proofClosedForm, proofMonotone, proofLumped}, a.Proof):
+		return fmt.Errorf("%w: nothing was solved", certtext.ErrNone)
+	case a.Proof == proofMonotone:
+		return fmt.Errorf("%w: proof %s", certtext.ErrNone, a.Proof)
+	case a.Proof == proofLumped && a.evidence == nil:
+		return fmt.Errorf("%w: its bounds are those of two methods; set Certified", certtext.ErrNone)
+	case a.Proof == proofLumped && max(r.N, r.K) > maxLumped:
+		return fmt.Errorf("%w: proof %s with n or k above %d; use method closed-form", certtext.ErrNone, a.Proof, maxLumped)
 	}
 	return a.writeProgram(w)
 }
@@ -49,14 +46,14 @@ const maxLumped = 1 << 14
 
 // writeLattice writes section lattice.
 func (a *Answer) writeLattice(w io.Writer) error {
-	t, q := a.evidence.(*proof), &a.Request
+	t, q := a.evidence.(*proof), &a.request
 	c := certtext.NewWriter(w, "lattice")
 	c.Line("n %d", q.N)
 	c.Line("k %d", q.K)
 	c.Line("step %d", q.parts())
 	c.Line("top 1")
 	if q.Delta != nil {
-		c.Line("constraints %s", Approximate)
+		c.Line("constraints approximate")
 		c.Line("delta %s", q.Delta.RatString())
 	} else {
 		c.Line("constraints %s", q.Level)
@@ -89,7 +86,7 @@ func (a *Answer) writeLattice(w io.Writer) error {
 // writeProgram writes section program.
 func (a *Answer) writeProgram(w io.Writer) error {
 	c := &certificateWriter{Writer: certtext.NewWriter(w, "program")}
-	r, prec := &a.Request, uint(0)
+	r, prec := &a.request, uint(0)
 	switch e := a.evidence.(type) {
 	case *proof:
 		c.vars, prec = e.program.vars, e.precision()
@@ -149,7 +146,7 @@ func ends(x number.Number) (lo, hi string, ok bool) {
 // one alone.
 func (a *Answer) registered(name string) bool {
 	own, err := mechanisms.Lookup(name)
-	return err == nil && !slices.ContainsFunc(a.Request.Mechanisms, func(m mechanisms.Mechanism) bool { return m.Info().Name == name && m != own })
+	return err == nil && !slices.ContainsFunc(a.request.Mechanisms, func(m mechanisms.Mechanism) bool { return m.Info().Name == name && m != own })
 }
 
 func (c *certificateWriter) claims(a *Answer) {

@@ -94,7 +94,7 @@ func TestCertificatesAreAccepted(t *testing.T) {
 		_, again := certify(t, r)
 		require.Equal(t, cert, again, "%s: the same job gives the same bytes", name)
 	}
-	for _, p := range []string{ProofRecurrence, ProofClosedForm, ProofLP} {
+	for _, p := range []string{proofRecurrence, proofClosedForm, proofLP} {
 		assert.Positive(t, proofs[p], p)
 	}
 }

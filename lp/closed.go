@@ -105,7 +105,7 @@ func (c *theorems) published(ctx context.Context, q *Request, prec uint) {
 	}
 	if optimal && (q.Method == Auto || q.Method == ClosedForm) {
 		c.low, _ = c.flip.Lower()
-		c.proof = ProofRecurrence
+		c.proof = proofRecurrence
 		return
 	}
 	f, z := arith.Interval{Prec: prec}, q.Epsilon.ExpNeg(big.NewRat(1, 1), prec)
@@ -116,7 +116,7 @@ func (c *theorems) published(ctx context.Context, q *Request, prec uint) {
 	if q.Level.monotone() && !q.Certified {
 		low := c.low
 		if c.raise(c.flip.Mul(number.Exact(big.NewRat(2, int64(q.N))))); c.low != low {
-			c.proof = ProofMonotone
+			c.proof = proofMonotone
 		}
 	}
 }

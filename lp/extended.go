@@ -1,15 +1,13 @@
 package lp
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math/big"
 	"slices"
 
-	"optratio/internal/linear"
 	"optratio/lattice"
 	"optratio/mechanisms"
-	"optratio/number"
 )
 
 // extendedDepth is the depth of the table where none is given.
@@ -23,18 +21,18 @@ const extendedDepth = 4
 //
 // n is limited by the size of the program; beyond it the mechanism fails with mechanisms.ErrInstance.
 func Extended(k, step int) mechanisms.Mechanism {
-	return newExtended(new(remembered[*extendedTable]), k, step, context.Background())
+	return newExtended(new(tables), k, step, context.Background())
 }
 
 // extension is the mechanism that Extended returns.
 type extension struct {
 	mechanisms.Mechanism // made of pmf
-	tables               *remembered[*extendedTable]
+	tables               *tables
 	k, step              int
 	ctx                  context.Context
 }
 
-func newExtended(tables *remembered[*extendedTable], k, step int, ctx context.Context) *extension {
+func newExtended(tables *tables, k, step int, ctx context.Context) *extension {
 	e := &extension{tables: tables, k: k, step: step, ctx: ctx}
 	e.Mechanism = mechanisms.FromRational(mechanisms.Info{
 		Name:           "lp-extended",
@@ -62,15 +60,9 @@ func (e *extension) WithContext(ctx context.Context) mechanisms.Mechanism {
 	return newExtended(e.tables, e.k, e.step, ctx)
 }
 
-// extendedTable holds the probabilities of a candidate of each depth, by the vector's counts.
-type extendedTable struct {
-	depths int
-	pmf    map[string][]*big.Rat
-}
-
 // pmf averages the table over the offset U: with a_r the scores in steps of the lattice, ⌊a_r + U⌋ changes at U = 1 - frac(a_r) alone.
 func (e *extension) pmf(in *mechanisms.Instance) ([]*big.Rat, error) {
-	table, err := e.table(len(in.Scores), in.Epsilon)
+	table, err := e.tables.of(e.ctx, &Request{N: len(in.Scores), K: cmp.Or(e.k, extendedDepth), Step: e.step, Epsilon: in.Epsilon, Level: DP}, "lp-extended")
 	if err != nil {
 		return nil, err
 	}
@@ -93,17 +85,17 @@ func (e *extension) pmf(in *mechanisms.Instance) ([]*big.Rat, error) {
 	}
 	for i := range len(breaks) - 1 {
 		share := new(big.Rat).Sub(breaks[i+1], breaks[i])
-		depths := table.rounded(whole, change, breaks[i])
-		at := table.pmf[fmt.Sprint(lattice.Count(depths, table.depths))]
+		depths := rounded(whole, change, breaks[i], table.program.lat.K())
+		counts := lattice.Count(depths, table.program.lat.K())
 		for r, v := range depths {
-			p[r].Add(p[r], new(big.Rat).Mul(share, at[v]))
+			p[r].Add(p[r], new(big.Rat).Mul(share, table.probability(counts, v)))
 		}
 	}
 	return p, nil
 }
 
-// rounded returns the clipped depths of the scores rounded with an offset.
-func (t *extendedTable) rounded(whole []*big.Int, change []*big.Rat, offset *big.Rat) []int {
+// rounded returns the depths of the scores rounded with an offset, clipped.
+func rounded(whole []*big.Int, change []*big.Rat, offset *big.Rat, deepest int) []int {
 	scores := make([]*big.Int, len(whole))
 	var best *big.Int
 	for r, w := range whole {
@@ -117,49 +109,10 @@ func (t *extendedTable) rounded(whole []*big.Int, change []*big.Rat, offset *big
 	}
 	depths := make([]int, len(whole))
 	for r, s := range scores {
-		depths[r] = t.depths
-		if d := new(big.Int).Sub(best, s); d.IsInt64() && d.Int64() < int64(t.depths) {
+		depths[r] = deepest
+		if d := new(big.Int).Sub(best, s); d.IsInt64() && d.Int64() < int64(deepest) {
 			depths[r] = int(d.Int64())
 		}
 	}
 	return depths
-}
-
-// table returns the optimal table for n candidates, from memory where it is there.
-func (e *extension) table(n int, eps number.Epsilon) (*extendedTable, error) {
-	k := e.k
-	if k == 0 {
-		k = extendedDepth
-	}
-	q := &Request{N: n, K: k, Step: e.step, Epsilon: eps, Level: DP, solver: linear.Embedded{}}
-	if err := q.prompt("lp-extended"); err != nil {
-		return nil, err
-	}
-	return e.tables.get(fmt.Sprint(n, k, e.step, eps), func() (*extendedTable, error) { return extendedOf(e.ctx, q) })
-}
-
-// extendedOf solves the program of a table.
-func extendedOf(ctx context.Context, q *Request) (*extendedTable, error) {
-	p, err := newProgram(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("%w: lp-extended: %w", mechanisms.ErrInstance, err)
-	}
-	s, err := p.solve(ctx, optimalGap, nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.Undecided != "" && ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case s.Undecided != "":
-		return nil, fmt.Errorf("%w: lp-extended: %s", mechanisms.ErrInstance, s.Undecided)
-	}
-	t := &extendedTable{depths: q.depths(), pmf: map[string][]*big.Rat{}}
-	for i, m := range p.lat.All() {
-		at := make([]*big.Rat, t.depths+1)
-		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {
-			at[p.vars.Depth[j]] = s.Table.At(int(j))
-		}
-		t.pmf[fmt.Sprint(m)] = at
-	}
-	return t, nil
 }

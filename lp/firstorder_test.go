@@ -43,7 +43,7 @@ func TestBoundsWithinLessMemory(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, undecided, a.Undecided != "", a.Undecided)
 		if !undecided {
-			assert.Equal(t, [2]string{"first-order", ProofLP}, [2]string{a.Solver, a.Proof})
+			assert.Equal(t, [2]string{"first-order", proofLP}, [2]string{a.Solver, a.Proof})
 			low, _ := want.Optimum.Lower()
 			high, _ := a.Optimum.Upper()
 			assert.LessOrEqual(t, low.Cmp(high), 0)
@@ -150,7 +150,7 @@ func TestStoppedFirstOrderKeepsItsBounds(t *testing.T) {
 	a, err := Ratio(ctx, r)
 	require.NoError(t, err)
 	assert.Equal(t, "enough", a.Undecided)
-	assert.Equal(t, ProofLP, a.Proof)
+	assert.Equal(t, proofLP, a.Proof)
 	assert.True(t, a.Optimum.Within(big.NewRat(1, 100)), a.Optimum)
 }
 

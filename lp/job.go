@@ -81,7 +81,7 @@ func (j *job) keep(p outcome) {
 	if j.best.proof == "" || j.better(p) {
 		j.best, other = p, j.best
 	}
-	loose := j.best.proof == ProofMonotone || j.best.proof == ProofLumped && !j.Certified
+	loose := j.best.proof == proofMonotone || j.best.proof == proofLumped && !j.Certified
 	own := !j.published() && !j.reached(j.best) // certificates of tables claim what their own table proves
 	if other.proof != "" && (loose || own) && other.upper.Cmp(j.best.upper) < 0 {
 		j.best.upper = other.upper
@@ -115,7 +115,7 @@ func (j *job) undecided(why string) { j.answer.Undecided = cmp.Or(j.answer.Undec
 //   - lumping where the whole program is too large for the limits, or large while the closed-form bound is close already;
 //   - the whole program.
 func (j *job) bound(ctx context.Context) error {
-	if err := j.byTheorems(ctx); err != nil || j.Method == ClosedForm || j.best.proof == ProofRecurrence {
+	if err := j.byTheorems(ctx); err != nil || j.Method == ClosedForm || j.best.proof == proofRecurrence {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -190,14 +190,14 @@ func (j *job) byTheorems(ctx context.Context) error {
 	if ok && t.proof == "" && j.Method == ClosedForm && !j.published() {
 		return fmt.Errorf("%w: no theorem bounds this optimum from below; use method lp", ErrMethod)
 	}
-	o := outcome{bounds: bounds{t.low, t.high}, proof: cmp.Or(t.proof, ProofClosedForm), pfOptimal: t.pfOptimal}
-	if t.proof == ProofRecurrence && j.Method == Enumerated {
-		o.proof = ProofClosedForm // the program is a route of its own
+	o := outcome{bounds: bounds{t.low, t.high}, proof: cmp.Or(t.proof, proofClosedForm), pfOptimal: t.pfOptimal}
+	if t.proof == proofRecurrence && j.Method == Enumerated {
+		o.proof = proofClosedForm // the program is a route of its own
 	}
 	switch {
-	case ctx.Err() != nil && t.proof != ProofRecurrence:
+	case ctx.Err() != nil && t.proof != proofRecurrence:
 		o.limit = context.Cause(ctx).Error()
-	case j.Method == ClosedForm && t.proof != ProofRecurrence:
+	case j.Method == ClosedForm && t.proof != proofRecurrence:
 		o.limit = "the closed-form bound does not reach the gap; try method lp"
 		if j.published() {
 			o.limit += " or lumped"
@@ -279,7 +279,7 @@ func (j *job) flipIsBest(ctx context.Context, o outcome) (outcome, error) {
 	if ctx.Err() != nil {
 		o.limit, err = context.Cause(ctx).Error(), nil
 	} else if err == nil {
-		o.proof = ProofRecurrence
+		o.proof = proofRecurrence
 		o.lower, o.upper = x.Ends()
 	}
 	return o, err
@@ -294,7 +294,7 @@ func (j *job) found(s *proof) outcome {
 	case s.Led:
 		solver = "first-order and embedded"
 	}
-	o := outcome{proof: ProofLP, evidence: s, solver: solver, pivots: s.Pivots, limit: s.Undecided}
+	o := outcome{proof: proofLP, evidence: s, solver: solver, pivots: s.Pivots, limit: s.Undecided}
 	o.lower, o.upper = s.optimum().Ends()
 	if j.published() && j.known.high.Cmp(o.upper) < 0 {
 		o.upper, s.flip = j.known.high, true
@@ -346,7 +346,7 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) (outcome, error) {
 			break
 		}
 		e := &lumpedProof{classes: result, prec: prec}
-		if out.bounds, out.proof, out.evidence = (bounds{lower, j.known.high}), ProofLumped, e; j.reached(out) { // with permute-and-flip as the feasible point
+		if out.bounds, out.proof, out.evidence = (bounds{lower, j.known.high}), proofLumped, e; j.reached(out) { // with permute-and-flip as the feasible point
 			break
 		}
 		if p := point(); p != nil {

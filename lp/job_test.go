@@ -29,7 +29,7 @@ func sound(t *testing.T, a *Answer, name string) {
 	assert.True(t, ok && lo.Sign() >= 0, "%s: optimum %v", name, a.Optimum)
 	hi, ok := a.Optimum.Upper()
 	assert.True(t, ok && hi.Cmp(lo) >= 0, "%s: optimum %v", name, a.Optimum)
-	assert.True(t, ok && hi.Cmp(big.NewRat(101*int64(a.Request.K), 100)) <= 0, "%s: optimum %v", name, a.Optimum)
+	assert.True(t, ok && hi.Cmp(big.NewRat(101*int64(a.request.K), 100)) <= 0, "%s: optimum %v", name, a.Optimum)
 }
 
 // Requests that would take hours or all memory: stopped at once or on the way, each has an answer that is true. How soon after the context
@@ -75,7 +75,7 @@ func TestAutoRefusesNothingThatLumpingAnswers(t *testing.T) {
 		a, err := Ratio(context.Background(), Request{N: c.n, K: c.k, Epsilon: decimalEps(t, c.eps), Mechanisms: pfAndEM(t)[:1], Gap: big.NewRat(1, 20)})
 		require.NoError(t, err)
 		assert.Empty(t, a.Undecided, "%v", c)
-		assert.Equal(t, ProofLumped, a.Proof)
+		assert.Equal(t, proofLumped, a.Proof)
 		sound(t, a, c.eps)
 	}
 	for _, s := range [][2]int{{12, 12}, {13, 12}} {
@@ -89,7 +89,7 @@ func TestAutoRefusesNothingThatLumpingAnswers(t *testing.T) {
 		cancel()
 		require.NoError(t, err)
 		assert.NotEmpty(t, a.Undecided)
-		assert.Equal(t, ProofLumped, a.Proof)
+		assert.Equal(t, proofLumped, a.Proof)
 		hi, _ := a.Mechanisms[0].Ratio.Upper()
 		assert.Negative(t, hi.Cmp(big.NewRat(11, 10)), "%v: %s", s, a.Mechanisms[0].Ratio)
 		sound(t, a, "stopped")
@@ -107,13 +107,13 @@ func TestOutcomesAddToEachOther(t *testing.T) {
 		low, high int64
 		proof     string
 	}{
-		{[]outcome{outcomeOf(10, 30, ProofClosedForm), outcomeOf(20, 30, ProofLumped)}, 20, 30, ProofLumped},
-		{[]outcome{outcomeOf(10, 30, ProofClosedForm), outcomeOf(20, 30, ProofLumped), outcomeOf(15, 25, ProofLP)}, 20, 25, ProofLumped},
-		{[]outcome{outcomeOf(10, 30, ProofClosedForm), outcomeOf(20, 30, ProofLumped), outcomeOf(22, 28, ProofLP)}, 22, 28, ProofLP},
-		{[]outcome{outcomeOf(20, 30, ProofClosedForm), outcomeOf(15, 25, ProofLP)}, 20, 30, ProofClosedForm},
-		{[]outcome{outcomeOf(20, 30, ProofMonotone), outcomeOf(15, 25, ProofLP)}, 20, 25, ProofMonotone},
-		{[]outcome{outcomeOf(20, 30, ProofClosedForm), outcomeOf(24, 24, ProofLP)}, 24, 24, ProofLP},
-		{[]outcome{outcomeOf(24, 24, ProofLP), outcomeOf(20, 30, ProofLumped)}, 24, 24, ProofLP},
+		{[]outcome{outcomeOf(10, 30, proofClosedForm), outcomeOf(20, 30, proofLumped)}, 20, 30, proofLumped},
+		{[]outcome{outcomeOf(10, 30, proofClosedForm), outcomeOf(20, 30, proofLumped), outcomeOf(15, 25, proofLP)}, 20, 25, proofLumped},
+		{[]outcome{outcomeOf(10, 30, proofClosedForm), outcomeOf(20, 30, proofLumped), outcomeOf(22, 28, proofLP)}, 22, 28, proofLP},
+		{[]outcome{outcomeOf(20, 30, proofClosedForm), outcomeOf(15, 25, proofLP)}, 20, 30, proofClosedForm},
+		{[]outcome{outcomeOf(20, 30, proofMonotone), outcomeOf(15, 25, proofLP)}, 20, 25, proofMonotone},
+		{[]outcome{outcomeOf(20, 30, proofClosedForm), outcomeOf(24, 24, proofLP)}, 24, 24, proofLP},
+		{[]outcome{outcomeOf(24, 24, proofLP), outcomeOf(20, 30, proofLumped)}, 24, 24, proofLP},
 	} {
 		j := &job{Request: Request{N: 3, K: 3, Gap: big.NewRat(1, 1e9)}, answer: &Answer{}}
 		for _, o := range c.outcomes {
@@ -135,7 +135,7 @@ func TestMonotonicityBoundsTheOptimum(t *testing.T) {
 			r := Request{N: s[0], K: s[1], Epsilon: e, Prior: o, Level: Monotone, Method: ClosedForm, Mechanisms: pfAndEM(t)[:1]}
 			a, err := Ratio(context.Background(), r)
 			require.NoError(t, err)
-			assert.Equal(t, ProofMonotone, a.Proof, "%v", s)
+			assert.Equal(t, proofMonotone, a.Proof, "%v", s)
 			hi, _ := a.Mechanisms[0].Ratio.Upper()
 			assert.Negative(t, hi.Cmp(big.NewRat(int64(s[0])*1_000_001, 2_000_000)), "%v: %v", s, a.Mechanisms[0].Ratio)
 			mean := new(big.Rat).Quo(exactOptimum(t, s[0], s[1], o, Monotone, e), new(big.Rat).SetInt(lattice.Vectors(s[0], s[1], o.box())))
@@ -146,7 +146,7 @@ func TestMonotonicityBoundsTheOptimum(t *testing.T) {
 				r.Level, r.Certified = level, level == Monotone
 				a, err := Ratio(context.Background(), r)
 				require.NoError(t, err)
-				assert.Equal(t, ProofClosedForm, a.Proof)
+				assert.Equal(t, proofClosedForm, a.Proof)
 			}
 		}
 	}

@@ -19,9 +19,6 @@ const (
 	Full
 )
 
-// Approximate is the name of the rows that a request with a Delta has.
-const Approximate = "approximate"
-
 var levelNames = [...]string{"paper", "dp", "monotone", "full"}
 
 // ParseLevel reads "paper", "dp", "monotone" or "full".

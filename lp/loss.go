@@ -20,10 +20,10 @@ type Loss struct {
 func Losses(values []*big.Rat) (Loss, error) {
 	for v, x := range values {
 		if v == 0 && x.Sign() != 0 {
-			return Loss{}, fmt.Errorf("%w: the loss of the best candidate is %s, want 0", ErrRequest, x.RatString())
+			return Loss{}, fmt.Errorf("%w: the loss of the best candidate is %s, want 0", errRequest, x.RatString())
 		}
 		if v > 0 && x.Cmp(values[v-1]) < 0 {
-			return Loss{}, fmt.Errorf("%w: loss %d is %s, below the one before it; want losses that do not fall with the depth", ErrRequest, v, x.RatString())
+			return Loss{}, fmt.Errorf("%w: loss %d is %s, below the one before it; want losses that do not fall with the depth", errRequest, v, x.RatString())
 		}
 	}
 	return Loss{kind: "file", values: values}, nil
@@ -40,14 +40,14 @@ func ParseLoss(s string) (Loss, error) {
 	case "tail":
 		t, err := decimal.ParseNumber(rest)
 		if err != nil {
-			return Loss{}, fmt.Errorf("%w: loss %q: %w", ErrRequest, s, err)
+			return Loss{}, fmt.Errorf("%w: loss %q: %w", errRequest, s, err)
 		}
 		if t.Sign() <= 0 {
-			return Loss{}, fmt.Errorf("%w: the tail begins at %s, want a depth above 0", ErrRequest, t.RatString())
+			return Loss{}, fmt.Errorf("%w: the tail begins at %s, want a depth above 0", errRequest, t.RatString())
 		}
 		return Loss{kind: "tail", tail: t}, nil
 	}
-	return Loss{}, fmt.Errorf("%w: loss %q is none of mean, square, top1, tail:T", ErrRequest, s)
+	return Loss{}, fmt.Errorf("%w: loss %q is none of mean, square, top1, tail:T", errRequest, s)
 }
 
 // String names the loss as ParseLoss reads it; a loss given by values is "file".
@@ -64,7 +64,7 @@ func (l Loss) String() string {
 // check reports what does not fit the lattice.
 func (l Loss) check(q *Request) error {
 	if want := q.depths() + 1; l.kind == "file" && len(l.values) != want {
-		return fmt.Errorf("%w: %d losses for the depths 0, 1/%d, …, %d, want %d", ErrRequest, len(l.values), q.parts(), q.K, want)
+		return fmt.Errorf("%w: %d losses for the depths 0, 1/%d, …, %d, want %d", errRequest, len(l.values), q.parts(), q.K, want)
 	}
 	return nil
 }

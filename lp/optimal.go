@@ -16,7 +16,7 @@ import (
 // Register makes lp-optimal and lp-extended known to package mechanisms.
 func Register() {
 	registered.Do(func() {
-		mechanisms.Register(&optimal{optima: new(remembered[*proof])})
+		mechanisms.Register(&optimal{tables: new(tables)})
 		mechanisms.Register(Extended(0, 1))
 	})
 }
@@ -27,7 +27,7 @@ var registered sync.Once
 // at hand, k is given, or 0 for the deepest score at hand. Optimal solutions are not unique; this one is the basis that the embedded
 // solver ends with, started from permute-and-flip's. It need not be private: the program states less than that (see Level).
 type optimal struct {
-	optima *remembered[*proof] // for all mechanisms of the kind
+	tables *tables // of all mechanisms of the kind
 	k      int
 	prior  Prior // a flat one
 	level  Level
@@ -43,7 +43,7 @@ func OnLattice(m mechanisms.Mechanism, k int, level Level) mechanisms.Mechanism 
 
 func onLattice(m mechanisms.Mechanism, k int, prior Prior, level Level) mechanisms.Mechanism {
 	if m, ok := m.(*optimal); ok {
-		return &optimal{optima: m.optima, k: k, prior: prior, level: level, ctx: m.ctx}
+		return &optimal{tables: m.tables, k: k, prior: prior, level: level, ctx: m.ctx}
 	}
 	if k > 0 {
 		m, _ = mechanisms.ForLattice(m, k)
@@ -66,28 +66,54 @@ func (o *optimal) WithContext(ctx context.Context) mechanisms.Mechanism {
 	return &limited
 }
 
-// remembered holds what was found so far, by what it was found for.
-type remembered[T any] struct {
+// tables are solved programs, by what they are about.
+type tables struct {
 	mu    sync.Mutex
-	known map[string]T
+	known map[string]*proof
 }
 
-// get returns what is known, or finds it. An error is not remembered.
-func (r *remembered[T]) get(key string, find func() (T, error)) (T, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	x, ok := r.known[key]
-	if ok {
-		return x, nil
+// maxOptimalVariables bounds the programs that are solved on the way to a pmf, and optimalGap how far the objectives of their tables are above the optimum,
+// relatively, where e^ε is irrational.
+const maxOptimalVariables = 10_000
+
+var optimalGap = big.NewRat(1, 1e12)
+
+// of returns the table of a question for the named mechanism, from memory where it is there. The error is the context's where it ends.
+func (t *tables) of(ctx context.Context, q *Request, name string) (*proof, error) {
+	if q.hasMore(maxOptimalVariables) {
+		return nil, fmt.Errorf("%w: %s at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
+			mechanisms.ErrInstance, name, q.N, q.K, decimal.Count(lattice.Variables(q.N, q.depths())), maxOptimalVariables)
 	}
-	x, err := find()
-	if err == nil {
-		if r.known == nil {
-			r.known = map[string]T{}
-		}
-		r.known[key] = x
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := fmt.Sprint(q.N, q.K, q.Step, q.Prior, q.Level, q.Epsilon)
+	if s := t.known[key]; s != nil {
+		return s, nil
 	}
-	return x, err
+	q.solver = linear.Embedded{}
+	p, err := newProgram(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.solve(ctx, optimalGap, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Undecided != "" && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case s.Undecided != "":
+		return nil, fmt.Errorf("%w: %s: %s", linear.ErrUnsettled, name, s.Undecided)
+	}
+	if t.known == nil {
+		t.known = map[string]*proof{}
+	}
+	t.known[key] = s
+	return s, nil
+}
+
+// probability is that of one candidate at depth v of the score vectors with the given counts.
+func (s *proof) probability(counts []int, v int) *big.Rat {
+	return s.Table.At(s.program.vars.Find(counts, v))
 }
 
 func (o *optimal) Info() mechanisms.Info {
@@ -102,18 +128,6 @@ func (o *optimal) Info() mechanisms.Info {
 		ShiftInvariant: true,
 		Symmetric:      true,
 	}
-}
-
-// maxOptimalVariables bounds the programs that are solved on the way to a pmf.
-const maxOptimalVariables = 10_000
-
-// prompt refuses programs that are too large for that.
-func (q *Request) prompt(name string) error {
-	if !q.hasMore(maxOptimalVariables) {
-		return nil
-	}
-	return fmt.Errorf("%w: %s at n = %d and k = %d has %s variables, over the limit of %d; use fewer candidates or depths",
-		mechanisms.ErrInstance, name, q.N, q.K, decimal.Count(lattice.Variables(q.N, q.depths())), maxOptimalVariables)
 }
 
 // place returns the lattice point of an instance: its depths, which must be integers, and the program.
@@ -142,33 +156,8 @@ func (o *optimal) place(in *mechanisms.Instance) (depths []int, s *proof, err er
 		ctx = context.Background()
 	}
 	q := &Request{N: len(depths), K: k, Epsilon: in.Epsilon, Level: o.level, Prior: o.prior}
-	if err := q.prompt("lp-optimal"); err != nil {
-		return nil, nil, err
-	}
-	s, err = o.optima.get(fmt.Sprint(q.N, q.K, q.Prior, q.Level, q.Epsilon), func() (*proof, error) { return optimumOf(ctx, q) })
+	s, err = o.tables.of(ctx, q, "lp-optimal")
 	return depths, s, err
-}
-
-// optimalGap bounds what lp-optimal's error is above the optimum, relatively, where e^ε is irrational.
-var optimalGap = big.NewRat(1, 1e12)
-
-// optimumOf solves the program of a published question. The error is the context's where it ends.
-func optimumOf(ctx context.Context, q *Request) (*proof, error) {
-	q.solver = linear.Embedded{}
-	p, err := newProgram(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	s, err := p.solve(ctx, optimalGap, nil)
-	switch {
-	case err != nil:
-		return nil, err
-	case s.Undecided != "" && ctx.Err() != nil:
-		return nil, ctx.Err()
-	case s.Undecided != "":
-		return nil, fmt.Errorf("%w: lp-optimal: %s", linear.ErrUnsettled, s.Undecided)
-	}
-	return s, nil
 }
 
 func (o *optimal) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
@@ -187,7 +176,7 @@ func (o *optimal) pmf(in *mechanisms.Instance) ([]*big.Rat, error) {
 	m := lattice.Count(depths, s.program.lat.K())
 	out := make([]*big.Rat, len(depths))
 	for i, v := range depths {
-		out[i] = s.Table.At(s.program.vars.Find(m, v))
+		out[i] = s.probability(m, v)
 	}
 	return out, nil
 }

@@ -28,7 +28,7 @@ func Box() Prior { return Prior{kind: "box"} }
 func Product(factors []*big.Rat) (Prior, error) {
 	for v, x := range factors {
 		if x.Sign() < 0 || v == 0 && x.Sign() == 0 {
-			return Prior{}, fmt.Errorf("%w: factor %d of the prior is %s, want >= 0, and > 0 for depth 0", ErrRequest, v, x.RatString())
+			return Prior{}, fmt.Errorf("%w: factor %d of the prior is %s, want >= 0, and > 0 for depth 0", errRequest, v, x.RatString())
 		}
 	}
 	return Prior{kind: "product", factors: factors}, nil
@@ -41,10 +41,10 @@ func Weighted(depths [][]int, weights []*big.Rat) (Prior, error) {
 	sum := new(big.Rat)
 	for i, d := range depths {
 		if len(d) == 0 || slices.Min(d) != 0 {
-			return Prior{}, fmt.Errorf("%w: vector %d of the prior has no candidate at depth 0", ErrRequest, i+1)
+			return Prior{}, fmt.Errorf("%w: vector %d of the prior has no candidate at depth 0", errRequest, i+1)
 		}
 		if weights[i].Sign() < 0 {
-			return Prior{}, fmt.Errorf("%w: the weight of vector %d is %s, want >= 0", ErrRequest, i+1, weights[i].RatString())
+			return Prior{}, fmt.Errorf("%w: the weight of vector %d is %s, want >= 0", errRequest, i+1, weights[i].RatString())
 		}
 		key := orbitKey(d)
 		if p.vectors[key] == nil {
@@ -55,7 +55,7 @@ func Weighted(depths [][]int, weights []*big.Rat) (Prior, error) {
 		sum.Add(sum, weights[i])
 	}
 	if sum.Sign() == 0 {
-		return Prior{}, fmt.Errorf("%w: the prior's weights are all 0", ErrRequest)
+		return Prior{}, fmt.Errorf("%w: the prior's weights are all 0", errRequest)
 	}
 	return p, nil
 }
@@ -74,14 +74,14 @@ func ParsePrior(s string) (Prior, error) {
 	case "geometric":
 		rho, err := decimal.ParseNumber(rest)
 		if err != nil {
-			return Prior{}, fmt.Errorf("%w: prior %q: %w", ErrRequest, s, err)
+			return Prior{}, fmt.Errorf("%w: prior %q: %w", errRequest, s, err)
 		}
 		if rho.Sign() <= 0 {
-			return Prior{}, fmt.Errorf("%w: the prior's ratio is %s, want more than 0", ErrRequest, rho.RatString())
+			return Prior{}, fmt.Errorf("%w: the prior's ratio is %s, want more than 0", errRequest, rho.RatString())
 		}
 		return Prior{kind: "geometric", rho: rho}, nil
 	}
-	return Prior{}, fmt.Errorf("%w: prior %q is none of uniform, box, geometric:R", ErrRequest, s)
+	return Prior{}, fmt.Errorf("%w: prior %q is none of uniform, box, geometric:R", errRequest, s)
 }
 
 // String names the prior as ParsePrior reads it, or by its kind where it was given by numbers.
@@ -129,10 +129,10 @@ func (p Prior) check(q *Request) error {
 	}
 	if missing > 0 {
 		return fmt.Errorf("%w: %d of the prior's score vectors are not on the lattice of %d candidates with depths 0, 1/%d, …, %d",
-			ErrRequest, missing, q.N, q.parts(), q.K)
+			errRequest, missing, q.N, q.parts(), q.K)
 	}
 	if want := q.depths() + 1; p.kind == "product" && len(p.factors) != want {
-		return fmt.Errorf("%w: %d factors for the depths 0, 1/%d, …, %d, want %d", ErrRequest, len(p.factors), q.parts(), q.K, want)
+		return fmt.Errorf("%w: %d factors for the depths 0, 1/%d, …, %d, want %d", errRequest, len(p.factors), q.parts(), q.K, want)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (j *job) rateOne(ctx context.Context, m mechanisms.Mechanism) error {
 func (j *job) ratio(m mechanisms.Mechanism, objective number.Number) number.Number {
 	one, optimum := number.Int(1), j.answer.Optimum
 	pf, em := m == mechanisms.PermuteAndFlip(), m == mechanisms.Exponential()
-	if j.N == 1 || pf && j.best.proof == ProofRecurrence {
+	if j.N == 1 || pf && j.best.proof == proofRecurrence {
 		return one
 	}
 	ratio := objective.Over(optimum)
@@ -85,7 +85,7 @@ func (j *job) ratio(m mechanisms.Mechanism, objective number.Number) number.Numb
 		// Both satisfy every level's rows: the optimum is at most their objective.
 		ratio = ratio.Max(one)
 	}
-	if em && j.best.proof == ProofRecurrence {
+	if em && j.best.proof == proofRecurrence {
 		// With weights p <= 1 and S their sum, permute-and-flip picks r with p_r ∫₀¹ Π_{s≠r} (1 - t p_s) dt >= p_r ∫₀¹ (1-t)^(S-p_r) dt
 		// >= p_r/(1+S) >= p_r/2S, half of what the exponential mechanism does.
 		ratio = ratio.Min(number.Int(2))

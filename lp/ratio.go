@@ -14,11 +14,11 @@ import (
 
 // Proofs of the lower bound on the optimum.
 const (
-	ProofRecurrence = "dual-recurrence"
-	ProofClosedForm = "dual-closed-form"
-	ProofMonotone   = "monotonicity" // x_r(q) >= z^v/n, with constraints monotone and full
-	ProofLumped     = "lumped"
-	ProofLP         = "lp"
+	proofRecurrence = "dual-recurrence"
+	proofClosedForm = "dual-closed-form"
+	proofMonotone   = "monotonicity" // x_r(q) >= z^v/n, with constraints monotone and full
+	proofLumped     = "lumped"
+	proofLP         = "lp"
 )
 
 // Rated is a mechanism's mean expected error in steps of 2Δ, or the objective that the request has instead, and its ratio to the optimum. Of a mechanism that failed to state
@@ -30,10 +30,10 @@ type Rated struct {
 	Finding string        `json:"finding,omitempty"`
 }
 
-// Answer is the result of its Request. Orbits and Variables count those of the lattice, whether
+// Answer is the result of a request. Orbits and Variables count those of the lattice, whether
 // enumerated or not. Optimum is the least mean expected error in steps of 2Δ, or the least objective that the request has instead.
 type Answer struct {
-	Request    Request
+	request    Request
 	Orbits     *big.Int
 	Variables  *big.Int
 	Proof      string
@@ -62,7 +62,7 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 		return nil, err
 	}
 	j := &job{Request: r, answer: &Answer{
-		Request: r, Orbits: lattice.Orbits(r.N, r.depths()), Variables: lattice.Variables(r.N, r.depths()), Solver: "none",
+		request: r, Orbits: lattice.Orbits(r.N, r.depths()), Variables: lattice.Variables(r.N, r.depths()), Solver: "none",
 	}}
 	var silence func()
 	j.Report, silence = guarded(r.Report)
@@ -98,7 +98,7 @@ func (a *Answer) Multipliers(orbit func(i int, y *big.Rat), monotone func(above,
 // String returns the optimum, how it was proved, and a line for each mechanism.
 func (a *Answer) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "n = %d, k = %d, ε = %s: optimum %s (%s)", a.Request.N, a.Request.K, a.Request.Epsilon, a.Optimum, a.Proof)
+	fmt.Fprintf(&b, "n = %d, k = %d, ε = %s: optimum %s (%s)", a.request.N, a.request.K, a.request.Epsilon, a.Optimum, a.Proof)
 	for _, m := range a.Mechanisms {
 		fmt.Fprintf(&b, "\n%s: error %s, ratio %s", m.Name, m.Error, m.Ratio)
 	}

@@ -144,7 +144,7 @@ func TestSizesThatCannotBeAreRefused(t *testing.T) {
 		a, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Method: Enumerated, Gap: big.NewRat(1, 1e18)})
 		require.NoError(t, err)
 		assert.Contains(t, a.Undecided, "n = ")
-		assert.Equal(t, ProofClosedForm, a.Proof)
+		assert.Equal(t, proofClosedForm, a.Proof)
 		upper, _ := a.Mechanisms[0].Ratio.Upper()
 		assert.Negative(t, upper.Cmp(big.NewRat(26, 10)), "1/(1 - e^-0.5) = 2.54…")
 	}
@@ -171,7 +171,7 @@ func TestRatiosOfLargeEpsilons(t *testing.T) {
 	for _, eps := range []string{"1000", "8192"} {
 		a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: decimalEps(t, eps)})
 		require.NoError(t, err)
-		assert.Equal(t, ProofRecurrence, a.Proof)
+		assert.Equal(t, proofRecurrence, a.Proof)
 		exact, _ := a.Mechanisms[0].Ratio.Rat()
 		assert.Zero(t, exact.Cmp(big.NewRat(1, 1)))
 		lo, _ := a.Mechanisms[1].Ratio.Lower()
@@ -200,7 +200,7 @@ func TestAutoTriesLumping(t *testing.T) {
 	slowtest.Only(t)
 	a, err := Ratio(context.Background(), Request{N: 16, K: 6, Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Gap: big.NewRat(1, 1600)})
 	require.NoError(t, err)
-	assert.Equal(t, ProofLumped, a.Proof)
+	assert.Equal(t, proofLumped, a.Proof)
 	assert.Empty(t, a.Undecided)
 }
 

@@ -45,7 +45,7 @@ func (m Method) String() string { return methodNames[m] }
 
 // Errors about requests: one that no answer fits, a method that cannot do what is asked of it, and a computation that would not fit in time or memory.
 var (
-	ErrRequest  error = number.InputError("question")
+	errRequest  error = number.InputError("question")
 	ErrMethod   error = number.InputError("method")
 	ErrTooLarge error = number.InputError("too large")
 )
@@ -108,13 +108,13 @@ func (r Request) Check() error { return r.complete() }
 // complete fills in defaults and checks the request of a ratio.
 func (r *Request) complete() error {
 	if err := r.Epsilon.Check(); err != nil {
-		return fmt.Errorf("%w: %w", ErrRequest, err)
+		return fmt.Errorf("%w: %w", errRequest, err)
 	}
 	if r.Mechanisms == nil {
 		r.Mechanisms = []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()}
 	}
 	if i := slices.Index(r.Mechanisms, nil); i >= 0 {
-		return fmt.Errorf("%w: mechanism %d is nil", ErrRequest, i)
+		return fmt.Errorf("%w: mechanism %d is nil", errRequest, i)
 	}
 	r.Gap = cmp.Or(r.Gap, big.NewRat(1, 1e9))
 	if err := r.completeQuestion(); err != nil {
@@ -123,11 +123,11 @@ func (r *Request) complete() error {
 	_, rational := r.Epsilon.Z()
 	switch {
 	case r.Method < Auto || r.Method > Enumerated:
-		return fmt.Errorf("%w: no method has the number %d", ErrRequest, r.Method)
+		return fmt.Errorf("%w: no method has the number %d", errRequest, r.Method)
 	case r.Exact && !rational:
 		return fmt.Errorf("%w: exact results need e^epsilon as a fraction", ErrMethod)
 	case r.MaxWork < 0:
-		return fmt.Errorf("%w: the limit of work %d is negative", ErrRequest, r.MaxWork)
+		return fmt.Errorf("%w: the limit of work %d is negative", errRequest, r.MaxWork)
 	}
 	if r.Method == Auto && r.Certified && !r.published() {
 		r.Method = Enumerated // the one that has certificates
@@ -156,21 +156,21 @@ func (r *Request) completeQuestion() (err error) {
 	}
 	switch {
 	case r.Gap.Sign() < 0:
-		return fmt.Errorf("%w: the gap %s is negative", ErrRequest, r.Gap.RatString())
+		return fmt.Errorf("%w: the gap %s is negative", errRequest, r.Gap.RatString())
 	case r.Level < Paper || r.Level > Full:
-		return fmt.Errorf("%w: no constraints have the number %d", ErrRequest, r.Level)
+		return fmt.Errorf("%w: no constraints have the number %d", errRequest, r.Level)
 	case r.Step < 0:
-		return fmt.Errorf("%w: the step %d is negative; give L for scores 2Δ/L apart", ErrRequest, r.Step)
+		return fmt.Errorf("%w: the step %d is negative; give L for scores 2Δ/L apart", errRequest, r.Step)
 	case r.N < 1 || r.K < 1:
 		return fmt.Errorf("%w: n = %d and k = %d must both be at least 1", lattice.ErrSize, r.N, r.K)
 	case r.K > maxDepth/r.parts():
 		return fmt.Errorf("%w: k = %d steps of 2Δ in %d parts are more than %d depths; use smaller ones", ErrTooLarge, r.K, r.parts(), maxDepth)
 	case r.Worst && r.Prior.kind != "":
-		return fmt.Errorf("%w: Worst takes the worst score vector, whatever the weights: leave out Prior", ErrRequest)
+		return fmt.Errorf("%w: Worst takes the worst score vector, whatever the weights: leave out Prior", errRequest)
 	case r.Delta != nil && (r.Delta.Sign() < 0 || r.Delta.Cmp(big.NewRat(1, 1)) > 0):
-		return fmt.Errorf("%w: δ = %s is not between 0 and 1", ErrRequest, r.Delta.RatString())
+		return fmt.Errorf("%w: δ = %s is not between 0 and 1", errRequest, r.Delta.RatString())
 	case r.Delta != nil && r.Level >= Monotone:
-		return fmt.Errorf("%w: the optimum over (ε,δ)-DP mechanisms has no constraints %s", ErrRequest, r.Level)
+		return fmt.Errorf("%w: the optimum over (ε,δ)-DP mechanisms has no constraints %s", errRequest, r.Level)
 	}
 	if err := fits(r.N, r.depths()); err != nil {
 		return err

@@ -33,10 +33,10 @@ func TestRequestDefaults(t *testing.T) {
 	threshold, err := Threshold(ctx, Request{N: 3, K: 3}, nil)
 	require.NoError(t, err)
 	assert.Empty(t, threshold.Undecided)
-	assert.Equal(t, ProofTheorem, threshold.Proof)
+	assert.Equal(t, proofTheorem, threshold.Proof)
 	byLP, err := Threshold(ctx, Request{N: 3, K: 2, Method: Enumerated, Gap: big.NewRat(1, 100)}, nil)
 	require.NoError(t, err)
-	assert.Equal(t, ProofLP, byLP.Proof)
+	assert.Equal(t, proofLP, byLP.Proof)
 
 	for _, method := range []Method{Auto, ClosedForm, Lumped, Enumerated} {
 		_, err := Ratio(ctx, Request{N: 3, K: 2, Epsilon: decimalEps(t, "0.4"), Method: method})
@@ -51,18 +51,18 @@ func TestRequestDefaults(t *testing.T) {
 		{Request{N: 3, K: 3}, number.ErrEpsilon},
 		{Request{N: 0, K: 3, Epsilon: eps}, lattice.ErrSize},
 		{Request{N: 3, Epsilon: eps}, lattice.ErrSize},
-		{Request{N: 3, K: 3, Epsilon: eps, Mechanisms: []mechanisms.Mechanism{nil}}, ErrRequest},
-		{Request{N: 3, K: 3, Epsilon: eps, Gap: big.NewRat(-1, 2)}, ErrRequest},
-		{Request{N: 3, K: 3, Epsilon: eps, Level: -1}, ErrRequest},
-		{Request{N: 3, K: 3, Epsilon: eps, Method: 9}, ErrRequest},
-		{Request{N: 3, K: 3, Epsilon: eps, Step: -1}, ErrRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Mechanisms: []mechanisms.Mechanism{nil}}, errRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Gap: big.NewRat(-1, 2)}, errRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Level: -1}, errRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Method: 9}, errRequest},
+		{Request{N: 3, K: 3, Epsilon: eps, Step: -1}, errRequest},
 	} {
 		_, err := Ratio(ctx, c.r)
 		assert.ErrorIs(t, err, c.want, "%+v", c.r)
 	}
 	for _, r := range []Request{{N: 3, K: 3, Gap: new(big.Rat)}, {N: 3, K: 3, Level: 9}} {
 		_, err := Threshold(ctx, r, nil)
-		assert.ErrorIs(t, err, ErrRequest)
+		assert.ErrorIs(t, err, errRequest)
 	}
 	_, err = Threshold(ctx, Request{}, nil)
 	assert.ErrorIs(t, err, lattice.ErrSize)
@@ -83,10 +83,10 @@ func TestVariedRequestsIgnoreNothing(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"worst and prior":         {func(r *Request) { r.Prior, r.Worst = weights, true }, ErrRequest, "Worst"},
-		"losses of other depths":  {func(r *Request) { r.Loss = few }, ErrRequest, "2 losses for the depths 0, 1/1, …, 2, want 3"},
-		"factors of other depths": {func(r *Request) { r.Prior = short }, ErrRequest, "2 factors"},
-		"vectors of other depths": {func(r *Request) { r.Prior = deep }, ErrRequest, "1 of the prior's score vectors are not on the lattice"},
+		"worst and prior":         {func(r *Request) { r.Prior, r.Worst = weights, true }, errRequest, "Worst"},
+		"losses of other depths":  {func(r *Request) { r.Loss = few }, errRequest, "2 losses for the depths 0, 1/1, …, 2, want 3"},
+		"factors of other depths": {func(r *Request) { r.Prior = short }, errRequest, "2 factors"},
+		"vectors of other depths": {func(r *Request) { r.Prior = deep }, errRequest, "1 of the prior's score vectors are not on the lattice"},
 		"no such solver":          {func(r *Request) { r.Solver = "simplex" }, ErrMethod, "none of auto, clp, embedded"},
 		"certified by no program": {func(r *Request) { r.Certified, r.Method = true, ClosedForm }, ErrMethod, "certificate"},
 	} {

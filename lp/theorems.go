@@ -100,8 +100,8 @@ func weaken[T any](c *theorems, q *Request, f arith.Field[T], uniform, z T, boun
 	one, delta := f.One(), f.FromRat(q.Delta)
 	if q.N > 1 {
 		c.pfOptimal = nil
-		if c.proof == ProofRecurrence {
-			c.proof = ProofClosedForm
+		if c.proof == proofRecurrence {
+			c.proof = proofClosedForm
 		}
 		if flip, ok := c.flip.Lower(); ok && flip.Sign() > 0 {
 			c.pfOptimal = new(false)
@@ -126,7 +126,7 @@ func step2(losses []*big.Rat) (first int, ok bool) {
 
 // raise takes a bound that a theorem gives, where it is greater.
 func (c *theorems) raise(bound number.Number) {
-	c.proof = cmp.Or(c.proof, ProofClosedForm)
+	c.proof = cmp.Or(c.proof, proofClosedForm)
 	if low, ok := bound.Lower(); ok && low.Cmp(c.low) > 0 {
 		c.low = low
 	}
@@ -143,14 +143,14 @@ func (c *theorems) attain(objective number.Number) {
 func (c *theorems) flipIsBest() {
 	c.low, _ = c.flip.Lower()
 	c.high, _ = c.flip.Upper()
-	c.proof, c.pfOptimal = ProofRecurrence, new(true)
+	c.proof, c.pfOptimal = proofRecurrence, new(true)
 }
 
 // tail is research/docs/minimax.md, Theorems 1 and 2, for a loss that begins at depth number first.
 func tail[T any](c *theorems, q *Request, f arith.Field[T], first int, power func(v int) T, bounds func(T) number.Number) {
 	if first > q.depths() || q.N == 1 {
 		none := number.Int(0)
-		c.high, c.proof, c.flip, c.exponential = new(big.Rat), ProofClosedForm, none, none
+		c.high, c.proof, c.flip, c.exponential = new(big.Rat), proofClosedForm, none, none
 		return
 	}
 	scale := func(x T) number.Number { return bounds(f.Mul(x, f.FromRat(c.most))) }
@@ -205,7 +205,7 @@ func means[T any](c *theorems, q *Request, f arith.Field[T], losses, factors []*
 	case decided && !q.Epsilon.IsZero():
 		c.pfOptimal = &optimal
 	case decided && optimal: // at ε = 0, which the theorem is not about
-		c.pfOptimal, c.proof = nil, ProofClosedForm
+		c.pfOptimal, c.proof = nil, proofClosedForm
 	}
 	if q.parts() == 1 && !optimal {
 		c.raise(bounds(f.Quo(f.Mul(weighted, tied(f, high, low, first, q.N)), f.Mul(sum, mass))))

@@ -10,8 +10,8 @@ import (
 	"optratio/number"
 )
 
-// ProofTheorem names the proof of a threshold by permuteAndFlipOptimal's criterion.
-const ProofTheorem = "closed-form"
+// proofTheorem names the proof of a threshold by permuteAndFlipOptimal's criterion.
+const proofTheorem = "closed-form"
 
 // ThresholdAnswer brackets the threshold: permute-and-flip is certified not optimal at ε = Lower and
 // optimal at ε = Upper, both ends having a rational e^ε; both are 0 where it is optimal at every ε, and infinite where it is at
@@ -19,8 +19,8 @@ const ProofTheorem = "closed-form"
 type ThresholdAnswer struct {
 	Lower, Upper       number.Number
 	LowerExp, UpperExp *big.Rat
-	Proof              string // ProofTheorem or ProofLP
-	// Below and Above are the exact optima at the ends, with proof ProofLP.
+	Proof              string // proofTheorem or proofLP
+	// Below and Above are the exact optima at the ends, with proof proofLP.
 	Below, Above *Answer
 	Undecided    string
 }
@@ -30,13 +30,13 @@ type ThresholdAnswer struct {
 func Threshold(ctx context.Context, r Request, report func(exp *big.Rat, optimal bool)) (*ThresholdAnswer, error) {
 	r.Gap = cmp.Or(r.Gap, big.NewRat(1, 1e6))
 	if r.Gap.Sign() == 0 {
-		return nil, fmt.Errorf("%w: the gap of a threshold must be positive", ErrRequest)
+		return nil, fmt.Errorf("%w: the gap of a threshold must be positive", errRequest)
 	}
 	if err := r.completeQuestion(); err != nil {
 		return nil, err
 	}
 	one := big.NewRat(1, 1)
-	a := &ThresholdAnswer{Proof: ProofTheorem}
+	a := &ThresholdAnswer{Proof: proofTheorem}
 	where, err := r.threshold()
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func Threshold(ctx context.Context, r Request, report func(exp *big.Rat, optimal
 		return a, nil
 	}
 	if r.Method == Enumerated {
-		a.Proof = ProofLP
+		a.Proof = proofLP
 	}
 	// e^ε = 2 is above every threshold of the uniform prior, Σ 2^{-v} < 1; where it is not, next goes on upwards.
 	s := &bisection{Request: r, report: report, answer: a, low: one, high: big.NewRat(2, 1)}

@@ -40,7 +40,7 @@ func TestThresholdByProgramsAlone(t *testing.T) {
 		gap := big.NewRat(1, 50)
 		theorem, err := Threshold(context.Background(), Request{N: c.n, K: c.k, Prior: c.o, Gap: gap}, nil)
 		require.NoError(t, err, name)
-		assert.Equal(t, ProofTheorem, theorem.Proof)
+		assert.Equal(t, proofTheorem, theorem.Proof)
 		assert.Nil(t, theorem.Below)
 		assert.Nil(t, theorem.Above)
 		solver := &counting{Solver: &linear.Embedded{}}
@@ -48,7 +48,7 @@ func TestThresholdByProgramsAlone(t *testing.T) {
 		a, err := Threshold(context.Background(), Request{N: c.n, K: c.k, Prior: c.o, Level: c.level, Gap: gap, Method: Enumerated, solver: solver},
 			func(exp *big.Rat, optimal bool) { reports[exp.RatString()] = optimal })
 		require.NoError(t, err, name)
-		assert.Equal(t, ProofLP, a.Proof, name)
+		assert.Equal(t, proofLP, a.Proof, name)
 		assert.Equal(t, theorem.LowerExp.RatString(), a.LowerExp.RatString(), name)
 		assert.Equal(t, theorem.UpperExp.RatString(), a.UpperExp.RatString(), name)
 		assert.GreaterOrEqual(t, solver.calls, len(reports), name)
@@ -203,13 +203,13 @@ func TestThresholdRefused(t *testing.T) {
 		change func(r *Request)
 		want   error
 	}{
-		"gap 0":          {func(r *Request) { r.Gap = new(big.Rat) }, ErrRequest},
-		"gap < 0":        {func(r *Request) { r.Gap = big.NewRat(-1, 10) }, ErrRequest},
-		"level":          {func(r *Request) { r.Level = Full + 1 }, ErrRequest},
-		"step":           {func(r *Request) { r.Step = -1 }, ErrRequest},
-		"step, by LP":    {func(r *Request) { r.Step, r.Method = -2, Enumerated }, ErrRequest},
-		"losses":         {func(r *Request) { r.Loss = losses }, ErrRequest},
-		"factors":        {func(r *Request) { r.Prior = factors }, ErrRequest},
+		"gap 0":          {func(r *Request) { r.Gap = new(big.Rat) }, errRequest},
+		"gap < 0":        {func(r *Request) { r.Gap = big.NewRat(-1, 10) }, errRequest},
+		"level":          {func(r *Request) { r.Level = Full + 1 }, errRequest},
+		"step":           {func(r *Request) { r.Step = -1 }, errRequest},
+		"step, by LP":    {func(r *Request) { r.Step, r.Method = -2, Enumerated }, errRequest},
+		"losses":         {func(r *Request) { r.Loss = losses }, errRequest},
+		"factors":        {func(r *Request) { r.Prior = factors }, errRequest},
 		"weights":        {func(r *Request) { r.Prior = weighted }, ErrMethod},
 		"nowhere, by LP": {func(r *Request) { r.Step, r.Method = 2, Enumerated }, ErrMethod},
 	} {

@@ -79,7 +79,7 @@ func TestChainsAgreeWithTheTable(t *testing.T) {
 			for _, e := range []string{"5/4", "3"} {
 				r.Level, r.Method = level, Enumerated
 				got := answered(t, e, r)
-				p, err := newProgram(context.Background(), &got.Request)
+				p, err := newProgram(context.Background(), &got.request)
 				require.NoError(t, err)
 				want, err := p.solve(context.Background(), new(big.Rat), nil)
 				require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestResolutionsAgreeWithTheGridProgram(t *testing.T) {
 				grid.Sensitivities = append(grid.Sensitivities, big.NewRat(int64(c.l), 2))
 			}
 			want, err := heterogeneous.Solve(context.Background(), heterogeneous.Request{
-				Grid: grid, Epsilon: got.Request.Epsilon, Mechanisms: got.Request.Mechanisms,
+				Grid: grid, Epsilon: got.request.Epsilon, Mechanisms: got.request.Mechanisms,
 			})
 			require.NoError(t, err)
 			require.Empty(t, want.Undecided)
@@ -138,7 +138,7 @@ func varied(t *testing.T, ctx context.Context, eps string, r Request) *Answer {
 func TestVariedRequestsWithinLimits(t *testing.T) {
 	top := Request{N: 400, K: 40, Step: 2, Loss: Loss{kind: "top1"}, Worst: true, Level: DP}
 	a := varied(t, context.Background(), "0.7", top)
-	assert.Equal(t, ProofClosedForm, a.Proof)
+	assert.Equal(t, proofClosedForm, a.Proof)
 	assert.Contains(t, a.Undecided, "more than 2000000; use smaller n or k, or a coarser step")
 	assert.Less(t, a.Mechanisms[0].Ratio.Float64(), 2.1)
 	assert.Contains(t, a.Mechanisms[2].Error.String(), "[0, 1]")
@@ -163,7 +163,7 @@ func TestVariedRequestsWithinLimits(t *testing.T) {
 	a, err = Ratio(context.Background(), r)
 	require.NoError(t, err)
 	assert.Empty(t, a.Undecided)
-	assert.Equal(t, ProofRecurrence, a.Proof)
+	assert.Equal(t, proofRecurrence, a.Proof)
 	assert.True(t, a.PFOptimal != nil && *a.PFOptimal)
 	r.Method, r.N, r.K, r.Worst, r.Loss = ClosedForm, 3, 3, true, Loss{}
 	_, err = Ratio(context.Background(), r)
@@ -203,7 +203,7 @@ func TestVariedThresholds(t *testing.T) {
 			require.Empty(t, a.Undecided+b.Undecided, "%s %v", loss, prior)
 			assert.Equal(t, a.LowerExp.RatString(), b.LowerExp.RatString(), "%s %v", loss, prior)
 			assert.Equal(t, a.UpperExp.RatString(), b.UpperExp.RatString(), "%s %v", loss, prior)
-			assert.Equal(t, [2]string{ProofTheorem, ProofLP}, [2]string{a.Proof, b.Proof})
+			assert.Equal(t, [2]string{proofTheorem, proofLP}, [2]string{a.Proof, b.Proof})
 			if prior.String() == steep.String() { // 3z + 9z² = 1: z = (√5 - 1)/6, e^ε = 3 (√5 + 1)/2 = 4.854…
 				low, _ := a.LowerExp.Float64()
 				high, _ := a.UpperExp.Float64()

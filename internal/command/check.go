@@ -12,7 +12,6 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/job"
-	"optratio/lp"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -93,11 +92,11 @@ func Meaning(objective, constraints string) string {
 	}[objective]
 	const bound = " (a lower bound: it asks only for privacy towards the worst neighbors)"
 	of := map[string]string{
-		"paper":        "shift-invariant ε-DP mechanisms" + bound,
-		"dp":           "shift-invariant ε-DP mechanisms",
-		"monotone":     "monotone, shift-invariant ε-DP mechanisms" + bound,
-		"full":         "monotone, shift-invariant ε-DP mechanisms",
-		lp.Approximate: "shift-invariant (ε,δ)-DP mechanisms",
+		"paper":       "shift-invariant ε-DP mechanisms" + bound,
+		"dp":          "shift-invariant ε-DP mechanisms",
+		"monotone":    "monotone, shift-invariant ε-DP mechanisms" + bound,
+		"full":        "monotone, shift-invariant ε-DP mechanisms",
+		"approximate": "shift-invariant (ε,δ)-DP mechanisms",
 	}[constraints]
 	return cmp.Or(over, "mean over all score vectors") + "; optimum over all " + of
 }

@@ -74,7 +74,7 @@ func (q *Lattice) priorName() string {
 }
 
 // level is the name of the rows that are asked for.
-func (q *Lattice) level() string { return Choose(q.Delta == "", q.Constraints, lp.Approximate) }
+func (q *Lattice) level() string { return Choose(q.Delta == "", q.Constraints, "approximate") }
 
 // mostParts bounds L.
 const mostParts = 1 << 16

@@ -132,7 +132,7 @@ func (l lines) solveLattice(ctx context.Context, eps number.Epsilon) (*proof, er
 	}
 	q := lp.Request{N: l.whole("n"), K: l.whole("k"), Step: l.whole("step"), Epsilon: eps, Method: lp.Enumerated, Mechanisms: []mechanisms.Mechanism{}}
 	var err error
-	if level := l.field("constraints"); level == lp.Approximate {
+	if level := l.field("constraints"); level == "approximate" {
 		q.Delta = rational(l.field("delta"))
 	} else if q.Level, err = lp.ParseLevel(level); err != nil {
 		return nil, err
