@@ -118,7 +118,7 @@ func minimax(ctx context.Context, groups [][][]*big.Rat, solver linear.Solver) (
 	}
 	m.AddCol(one, zero, nil, rows, slices.Repeat([]*big.Rat{one}, len(rows)))
 	g := &linear.Growing{Solver: solver, Rounds: 50}
-	if _, err := g.Float(ctx, linear.Auto, m.Model, func([]float64) int { return 0 }); err != nil {
+	if _, err := g.Float(ctx, m.Model, func([]float64) int { return 0 }); err != nil {
 		return nil, err
 	}
 	return g.Exact(ctx, func() *linear.Rational { return m }, func(*linear.Exact) int { return 0 })

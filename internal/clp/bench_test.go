@@ -18,7 +18,7 @@ func benchmarkLattice(b *testing.B, n, k int) {
 	m, start := latticeLP(n, k, math.Exp(-0.5))
 	pivots := 0
 	for b.Loop() {
-		r := mustSolve(b, m, linear.Options{Algorithm: linear.Primal, Basis: start})
+		r := mustSolve(b, m, linear.Options{Basis: start})
 		if r.Outcome != linear.Optimal {
 			b.Fatal(r.Outcome)
 		}

@@ -70,7 +70,7 @@ const (
 // Slices of the Result are filled for every outcome, with where CLP stood at its end, but for programs
 // with entries or finite bounds beyond 1e15, which CLP cannot hold: these fail at once.
 //
-// Auto starts with the dual simplex from a basis that is dual feasible
+// It starts with the dual simplex from a basis that is dual feasible
 // and not primal feasible, otherwise with the primal simplex.
 func (solver) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*linear.Result, error) {
 	if err := check(m, o); err != nil {
@@ -85,11 +85,7 @@ func (solver) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*li
 	if o.MaxPivots > 0 {
 		limit = min(o.MaxPivots, limit)
 	}
-	algorithm := o.Algorithm
-	if algorithm == linear.Auto {
-		algorithm = s.choose(ctx)
-	}
-	s.run(ctx, algorithm, limit)
+	s.run(ctx, s.dualFirst(ctx), limit)
 	// An optimum of CLP's scaled program need not be one of the program (secondary statuses 2 to 4), and what CLP says of programs without an
 	// optimum can be wrong the first time: it is asked again, without scaling, until it says so twice.
 	for range maxRuns - 1 {
@@ -98,7 +94,7 @@ func (solver) Solve(ctx context.Context, m *linear.Model, o linear.Options) (*li
 			break
 		}
 		C.Clp_scaling(s.c.model, noScaling)
-		s.run(ctx, linear.Primal, limit-s.pivots)
+		s.run(ctx, false, limit-s.pivots)
 		if C.Clp_status(s.c.model) == end {
 			break
 		}
@@ -211,19 +207,16 @@ func fit(status linear.VarStatus, lower, upper float64) linear.VarStatus {
 	return linear.Free
 }
 
-// choose looks at the starting basis: a run without pivots factorises it and
+// dualFirst reports whether the dual simplex is to start. It looks at the starting basis: a run without pivots factorises it and
 // measures both infeasibilities. Of the dual simplex, as the primal one would
 // report infeasibilities with respect to the costs of its first phase.
-func (s *session) choose(ctx context.Context) linear.Algorithm {
-	s.run(ctx, linear.Dual, 0)
+func (s *session) dualFirst(ctx context.Context) bool {
+	s.run(ctx, true, 0)
 	dual := C.Clp_sumPrimalInfeasibilities(s.c.model) > 0 && C.Clp_sumDualInfeasibilities(s.c.model) == 0
 	if s.o.Basis != nil {
 		s.start(s.o.Basis) // as before that run
 	}
-	if dual {
-		return linear.Dual
-	}
-	return linear.Primal
+	return dual
 }
 
 // allow sets the limits of the next run; -1 seconds are no limit. Limits of 0 also stop a run that is under way on another thread: CLP reads
@@ -235,7 +228,7 @@ func (s *session) allow(pivots int, seconds float64) {
 
 // run lets CLP work on a thread of its own and meanwhile, on the caller's
 // goroutine, reports and passes on a stop. It returns when CLP has.
-func (s *session) run(ctx context.Context, algorithm linear.Algorithm, limit int) {
+func (s *session) run(ctx context.Context, dual bool, limit int) {
 	if ctx.Err() != nil {
 		limit = 0
 	}
@@ -243,7 +236,7 @@ func (s *session) run(ctx context.Context, algorithm linear.Algorithm, limit int
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if algorithm == linear.Dual {
+		if dual {
 			C.Clp_dual(s.c.model, 0)
 		} else {
 			C.Clp_primal(s.c.model, 0)

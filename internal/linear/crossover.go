@@ -34,7 +34,7 @@ func (Embedded) Crossover(ctx context.Context, m *Model, start Start, report fun
 	}
 	s := newSimplex(m, newScaling(m), finest, 1e-9)
 	s.ctx, s.report, s.rng = ctx, report, rand.New(rand.NewPCG(1, 2))
-	s.perturb, s.yielding = 10*finest, true
+	s.perturb = 10 * finest
 	s.settle(start)
 	s.push()
 	s.complete(start.Spare)
@@ -127,7 +127,7 @@ func (s *simplex) push() {
 		}
 		out := s.substitute()
 		if out.row < 0 {
-			if out = s.ratioPrimal(v, dir, false); room < out.step {
+			if out = s.ratioPrimal(v, dir); room < out.step {
 				out = leaving{row: -1, step: room}
 			}
 		}

@@ -9,10 +9,9 @@ import (
 // Embedded is a revised simplex solver for sparse programs in pure Go: primal and dual algorithms over sparse
 // LU factors. Its zero value is ready; it may be used from several goroutines at once.
 //
-// Auto starts with the primal from a primal feasible basis, with the dual from any other: costs are shifted where the basis
+// The primal works first from a primal feasible basis, the dual from any other: costs are shifted where the basis
 // is not dual feasible either, and the primal finishes with the true costs. Whatever was
-// perturbed against cycling is taken back, and the other algorithm cleans up; so Primal and Dual fix which one works first
-// and mainly, not the last few pivots.
+// perturbed against cycling is taken back, and the other algorithm cleans up.
 //
 // Tolerances are absolute, in the units of the model, but not below 1e-14 in those of the scaled program:
 // reduced costs cannot be told from 0 below about 1e-14 of the largest cost.
@@ -47,7 +46,7 @@ func (Embedded) Solve(ctx context.Context, m *Model, o Options) (*Result, error)
 	s.ctx, s.limit, s.report = ctx, o.MaxPivots, o.Report
 	s.rng = rand.New(rand.NewPCG(1, 2))
 	s.begin(o.Basis)
-	return s.result(m, s.run(o.Algorithm)), nil
+	return s.result(m, s.run()), nil
 }
 
 // begin sets up the starting basis.
@@ -77,22 +76,15 @@ func (s *simplex) begin(b *Basis) {
 }
 
 // run lets the algorithms take turns until the basis is optimal for the true bounds and costs.
-func (s *simplex) run(first Algorithm) Outcome {
-	next := first
-	if next == Auto {
-		next = Primal
-		if s.infeasible() > 0 {
-			next = Dual
-		}
-	}
+func (s *simplex) run() Outcome {
+	dual := s.infeasible() > 0
 	for round := range rounds {
 		s.perturb = max(perturbation*math.Pow(0.1, float64(round)), leastPerturb)
-		var v verdict
-		if next == Primal {
-			v = s.primal()
-		} else {
-			v = s.dual()
+		algorithm := s.primal
+		if dual {
+			algorithm = s.dual
 		}
+		v := algorithm()
 		switch v {
 		case stopped:
 			return Stopped
@@ -101,21 +93,11 @@ func (s *simplex) run(first Algorithm) Outcome {
 		case noBound:
 			return Unbounded
 		}
-		primal, dual := s.infeasible() > 0, s.dualInfeasible() > 0
-		switch {
-		case v == trouble && next == Primal:
-			next = Dual
-		case v == trouble:
-			next = Primal
-		case primal && next == Primal:
-			next = Dual
-		case primal:
-			next = Primal
-		case dual:
-			next = Primal
-		default:
+		feasible := s.infeasible() == 0
+		if v == done && feasible && s.dualInfeasible() == 0 {
 			return Optimal
 		}
+		dual = !dual && (v == trouble || !feasible)
 	}
 	return Failed
 }

@@ -31,16 +31,16 @@ func (g *Growing) extend(rows int) {
 	}
 }
 
-// Float solves in floating point, the first time with the given algorithm. Where a solver fails it is not asked again: the
+// Float solves in floating point. Where a solver fails it is not asked again: the
 // embedded one takes over. The result is the last one, whatever its outcome, and may violate rows after the last round.
-func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func() *Model, violated func(x []float64) int) (*Result, error) {
+func (g *Growing) Float(ctx context.Context, program func() *Model, violated func(x []float64) int) (*Result, error) {
 	solvers := []Solver{g.Solver, Embedded{}} // to ask, each until it fails
 	for round := 0; ; round++ {
 		solver := solvers[0]
 		m := program()
 		g.extend(m.Rows())
 		before := g.Pivots
-		o := Options{Algorithm: algorithm, Basis: g.Basis, Feasible: g.Tolerance, Optimal: g.Tolerance, Report: func(p Progress) {
+		o := Options{Basis: g.Basis, Feasible: g.Tolerance, Optimal: g.Tolerance, Report: func(p Progress) {
 			if g.Report != nil {
 				p.Pivots += before
 				g.Report(p)
@@ -64,7 +64,6 @@ func (g *Growing) Float(ctx context.Context, algorithm Algorithm, program func()
 		if result.Outcome != Optimal || round >= g.Rounds || violated(result.X) == 0 {
 			return result, nil
 		}
-		algorithm = Auto
 	}
 }
 

@@ -48,7 +48,7 @@ func TestGrowingAddsRowsUntilNoneIsViolated(t *testing.T) {
 	p := &polygon{}
 	pivots := 0
 	g := &Growing{Solver: Embedded{}, Rounds: 5, Report: func(q Progress) { pivots = max(pivots, q.Pivots) }}
-	result, err := g.Float(context.Background(), Primal, func() *Model { return p.rational().Model() }, func(x []float64) int {
+	result, err := g.Float(context.Background(), func() *Model { return p.rational().Model() }, func(x []float64) int {
 		return p.add(new(big.Rat).SetFloat64(x[0]), new(big.Rat).SetFloat64(x[1]), big.NewRat(1, 1e9))
 	})
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func (fails) Solve(context.Context, *Model, Options) (*Result, error) {
 func TestGrowingGoesOnWhereTheSolverFails(t *testing.T) {
 	p := &polygon{rows: hidden}
 	g := &Growing{Solver: fails{}}
-	result, err := g.Float(context.Background(), Auto, func() *Model { return p.rational().Model() }, func([]float64) int { return 0 })
+	result, err := g.Float(context.Background(), func() *Model { return p.rational().Model() }, func([]float64) int { return 0 })
 	require.NoError(t, err)
 	assert.Equal(t, Optimal, result.Outcome)
 }
@@ -118,7 +118,7 @@ func (f failing) Solve(context.Context, *Model, Options) (*Result, error) {
 func TestGrowingAsksAFailedSolverNoMore(t *testing.T) {
 	solve := func(g *Growing) *Result {
 		p := &polygon{}
-		result, err := g.Float(context.Background(), Primal, func() *Model { return p.rational().Model() }, func(x []float64) int {
+		result, err := g.Float(context.Background(), func() *Model { return p.rational().Model() }, func(x []float64) int {
 			return p.add(new(big.Rat).SetFloat64(x[0]), new(big.Rat).SetFloat64(x[1]), big.NewRat(1, 1e9))
 		})
 		require.NoError(t, err)

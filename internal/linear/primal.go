@@ -4,8 +4,8 @@ import "math"
 
 // The primal simplex: devex pricing (Forrest & Goldfarb, "Steepest-edge simplex
 // algorithms for linear programming", Math. Programming 57, 1992; Harris, "Pivot selection methods of the
-// Devex LP code", Math. Programming 5, 1973), Harris' two-pass ratio test with bound flips, and in phase 1 the sum of
-// infeasibilities with a ratio test that passes breakpoints.
+// Devex LP code", Math. Programming 5, 1973) and Harris' two-pass ratio test with bound flips. It has no first phase: the dual
+// finds a feasible basis.
 
 const (
 	smallPivot   = 1e-7  // smaller pivots are avoided
@@ -19,6 +19,13 @@ const (
 	leastPerturb = 1e-10 // smallest such size
 )
 
+// breakpoint is a step at which a basic variable reaches a bound, and the size of its entry in the entering column.
+type breakpoint struct {
+	step, size float64
+	row        int32
+	upper      bool
+}
+
 // leaving is the outcome of a primal ratio test: the row whose variable leaves, or -1 where
 // the entering variable reaches its other bound first (or nothing, with an infinite step).
 type leaving struct {
@@ -27,14 +34,14 @@ type leaving struct {
 	step  float64
 }
 
-// primal improves the basis until no reduced cost has the wrong sign, from any basis. It relaxes bounds while it
-// stalls; on return the bounds are the true ones again, and what was optimal may be slightly infeasible.
+// primal improves the basis until no reduced cost has the wrong sign. Bounds that basic variables violate move to where these are, and others are
+// relaxed while it stalls; on return the bounds are the true ones again, and what was optimal may be infeasible.
 func (s *simplex) primal() verdict {
 	s.resetWeights()
 	s.unbar()
 	s.repairs = 0
 	s.stall = 0
-	good, phase1, end := false, false, running
+	good, end := false, running
 	for end == running {
 		if !good {
 			s.renew()
@@ -42,10 +49,7 @@ func (s *simplex) primal() verdict {
 				s.restoreBounds()
 				return trouble
 			}
-			if s.yielding {
-				s.yield()
-			}
-			phase1 = s.infeasible() > 0
+			s.yield()
 			good = true
 		}
 		if s.interrupted() {
@@ -53,55 +57,40 @@ func (s *simplex) primal() verdict {
 			s.prices()
 			return stopped
 		}
-		if phase1 {
-			if phase1 = s.phase1Costs(); !phase1 {
-				s.prices()
-				s.resetWeights()
-			}
-		}
-		if q := s.enteringPrimal(phase1); q >= 0 {
-			good, end = s.stepPrimal(q, phase1)
+		if q := s.enteringPrimal(); q >= 0 {
+			good, end = s.stepPrimal(q)
 		} else if good = s.lu.updates() == 0; good {
-			phase1, end = s.conclude(phase1)
+			end = s.conclude()
 		}
 	}
 	return end
 }
 
-// conclude says how the primal ends where fresh factors have no entering variable. It goes on, in the phase returned, where a least sum of
-// infeasibilities was one for relaxed bounds.
-func (s *simplex) conclude(phase1 bool) (bool, verdict) {
+// conclude says how the primal ends where fresh factors have no entering variable.
+func (s *simplex) conclude() verdict {
 	switch {
 	case s.moved:
 		s.restoreBounds()
 		s.prices()
-		if !phase1 {
-			return false, done
-		}
-		s.perturb = max(s.perturb/10, leastPerturb)
-		return s.infeasible() > 0, running
 	case s.unbar():
 		s.prices()
-		return phase1, trouble
-	case phase1:
-		s.prices()
-		return true, noPoint
+		return trouble
 	}
-	return false, done
+	return done
 }
 
 // stepPrimal lets q enter, or bars it where it cannot, and returns whether the factors are still good and how the primal ends.
-func (s *simplex) stepPrimal(q int32, phase1 bool) (good bool, end verdict) {
+func (s *simplex) stepPrimal(q int32) (good bool, end verdict) {
 	s.load(q)
 	fresh := s.lu.updates() == 0
-	if !phase1 && !s.confirm(q) {
+	if !s.confirm(q) {
 		return fresh, running
 	}
 	dir := 1.0
 	if s.d[q] > 0 {
 		dir = -1
 	}
-	out := s.ratioPrimal(q, dir, phase1)
+	out := s.ratioPrimal(q, dir)
 	endless := math.IsInf(out.step, 1)
 	switch {
 	case out.row < 0 && !endless:
@@ -118,17 +107,16 @@ func (s *simplex) stepPrimal(q int32, phase1 bool) (good bool, end verdict) {
 			s.relaxBounds()
 			s.stall = 0
 		}
-		return s.pivotPrimal(q, dir, out, phase1), running
+		return s.pivotPrimal(q, dir, out), running
 	case !fresh:
 		return false, running
 	case endless && s.moved:
 		s.restoreBounds()
-		s.perturb = max(s.perturb/10, leastPerturb)
-		return false, running
-	case endless && !phase1:
+		return true, trouble
+	case endless:
 		return true, noBound
 	}
-	s.bar(q) // its pivot is too small, or the sum of infeasibilities seems to fall forever: rounding errors
+	s.bar(q) // its pivot is too small
 	return true, running
 }
 
@@ -164,38 +152,11 @@ func (s *simplex) unbar() bool {
 	return had
 }
 
-// phase1Costs computes the reduced costs of the sum of infeasibilities; false where it is zero.
-func (s *simplex) phase1Costs() bool {
-	any := false
-	if s.phase1 == nil {
-		s.phase1 = make([]float64, s.total)
-	}
-	for _, v := range s.head {
-		s.phase1[v] = 0
-		if b := s.below(v); b != 0 {
-			s.phase1[v] = -math.Copysign(1, b)
-			any = true
-		}
-	}
-	if any {
-		clear(s.y)
-		s.reduced(s.phase1, s.d)
-		s.clearBasic()
-	}
-	for _, v := range s.head {
-		s.phase1[v] = 0
-	}
-	return any
-}
-
 // enteringPrimal returns the variable of the largest d²/weight among those whose reduced cost has the wrong sign, or -1.
-func (s *simplex) enteringPrimal(phase1 bool) int32 {
+func (s *simplex) enteringPrimal() int32 {
 	best, q := 0.0, int32(-1)
 	for v, d := range s.d {
 		tolerance := s.optimal[v]
-		if phase1 {
-			tolerance = 1e-9
-		}
 		if d <= tolerance && d >= -tolerance || d*d <= best*s.weight[v] {
 			continue
 		}
@@ -244,10 +205,7 @@ func (s *simplex) advance(q int32, step float64) {
 }
 
 // ratioPrimal finds how far q may go in direction dir.
-func (s *simplex) ratioPrimal(q int32, dir float64, phase1 bool) leaving {
-	if phase1 {
-		return s.ratioPhase1(q, dir)
-	}
+func (s *simplex) ratioPrimal(q int32, dir float64) leaving {
 	// First pass: the step at which some variable is out of its bound by the tolerance, and all that may come before.
 	limit := math.Inf(1)
 	s.breaks = s.breaks[:0]
@@ -301,6 +259,9 @@ func (s *simplex) relaxBounds() {
 // yield moves bounds that basic variables violate to where these are.
 func (s *simplex) yield() {
 	for _, v := range s.head {
+		if s.below(v) != 0 {
+			s.moved = true
+		}
 		s.lower[v], s.upper[v] = min(s.lower[v], s.x[v]), max(s.upper[v], s.x[v])
 	}
 }
@@ -324,7 +285,7 @@ func (s *simplex) trust(r, q int32) bool {
 }
 
 // pivotPrimal brings q into the basis; false asks for fresh factors.
-func (s *simplex) pivotPrimal(q int32, dir float64, out leaving, phase1 bool) bool {
+func (s *simplex) pivotPrimal(q int32, dir float64, out leaving) bool {
 	alpha := s.column.val[out.row]
 	s.pivotRow(out.row)
 	if !s.trust(out.row, q) {
@@ -345,7 +306,7 @@ func (s *simplex) pivotPrimal(q int32, dir float64, out leaving, phase1 bool) bo
 	if out.upper {
 		outside = s.x[p] > *bound
 	}
-	if !phase1 && out.step == 0 && outside {
+	if out.step == 0 && outside {
 		*bound = s.x[p] // the variable leaves where it is, not quite at its bound
 		s.moved = true
 	}
@@ -363,9 +324,7 @@ func (s *simplex) pivotPrimal(q int32, dir float64, out leaving, phase1 bool) bo
 		if a == 0 {
 			continue
 		}
-		if !phase1 {
-			s.d[j] -= float64(theta * a)
-		}
+		s.d[j] -= float64(theta * a)
 		if a /= alpha; a*a*wq > s.weight[j] {
 			s.weight[j] = a * a * wq
 			most = max(most, s.weight[j])

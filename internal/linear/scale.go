@@ -39,7 +39,7 @@ func (s *span) center(factor *float64) {
 // by the root of its least times its largest entry; at the end all factors are rounded to powers of two.
 func newScaling(m *Model) *scaling {
 	rows, cols := m.Rows(), m.Cols()
-	sc := &scaling{row: make([]float64, rows), col: make([]float64, cols), cost: 1}
+	sc := &scaling{row: make([]float64, rows), col: make([]float64, cols)}
 	for i := range sc.row {
 		sc.row[i] = 1
 	}
@@ -75,9 +75,8 @@ func newScaling(m *Model) *scaling {
 		sc.col[j] = powerOfTwo(sc.col[j])
 		biggest = max(biggest, math.Abs(m.Cost[j])*sc.col[j])
 	}
-	if biggest > 0 {
-		sc.cost = powerOfTwo(1 / biggest)
-	}
+	_, e := math.Frexp(biggest)
+	sc.cost = math.Ldexp(1, -e)
 	return sc
 }
 

@@ -43,11 +43,9 @@ type simplex struct {
 	weight     []float64 // devex weights of the primal, steepest-edge weights of the dual, by variable
 	barred     []bool    // variables not to enter, or to leave, until the next pivot
 	bars       []int32
-	phase1     []float64    // costs of phase 1
 	breaks     []breakpoint // of the primal ratio test
 	candidates []candidate  // of the dual ratio test
 	flips      []int32
-	yielding   bool    // bounds yield to basic variables that violate them when the factors are fresh
 	crossing   bool    // a crossover is looking for a basis: variables that a singular basis loses become loose
 	loose      []int32 // nonbasic variables between their bounds
 	patches    []int32 // row activities that stand in for variables lost then, at a bound

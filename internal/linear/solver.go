@@ -77,18 +77,6 @@ func (o Outcome) String() string {
 	return [...]string{"optimal", "infeasible", "unbounded", "stopped", "failed"}[o]
 }
 
-// Algorithm chooses the simplex variant.
-type Algorithm int8
-
-const (
-	// Auto lets the solver choose: primal from a primal feasible basis, dual from a dual feasible one.
-	Auto Algorithm = iota
-	// Primal forces the primal simplex.
-	Primal
-	// Dual forces the dual simplex.
-	Dual
-)
-
 // Progress is what a solver reports while it works.
 type Progress struct {
 	Pivots           int
@@ -97,10 +85,9 @@ type Progress struct {
 	DualInfeasible   float64 // sum of dual infeasibilities, where the solver knows it
 }
 
-// Options steer a solve. The zero value is usable: automatic algorithm,
+// Options steer a solve. The zero value is usable:
 // tolerances 1e-9, no pivot limit, start from the slack basis, no reports.
 type Options struct {
-	Algorithm Algorithm
 	Basis     *Basis  // starting basis, nil for the slack basis; not modified
 	Feasible  float64 // primal feasibility tolerance, 0 for 1e-9
 	Optimal   float64 // dual feasibility tolerance, 0 for 1e-9
@@ -114,8 +101,6 @@ func (o Options) Check(m *Model) error {
 	switch {
 	case !(o.Feasible >= 0) || !(o.Optimal >= 0) || o.MaxPivots < 0:
 		return fmt.Errorf("options with tolerances %g and %g and pivot limit %d", o.Feasible, o.Optimal, o.MaxPivots)
-	case o.Algorithm < Auto || o.Algorithm > Dual:
-		return fmt.Errorf("unknown algorithm %d", o.Algorithm)
 	case o.Basis != nil:
 		return o.Basis.Check(m)
 	}

@@ -196,7 +196,7 @@ func (p *proposal) solve(ctx context.Context) ([]float64, error) {
 	for range maxRounds {
 		slices.Sort(active)
 		active = slices.Compact(active)
-		result, err := linear.Embedded{}.Solve(ctx, p.model(active), linear.Options{Algorithm: linear.Primal, Optimal: costTolerance, MaxPivots: maxPivots})
+		result, err := linear.Embedded{}.Solve(ctx, p.model(active), linear.Options{Optimal: costTolerance, MaxPivots: maxPivots})
 		switch {
 		case err != nil:
 			return nil, err

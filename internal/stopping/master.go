@@ -224,13 +224,13 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 	return f, nil
 }
 
-// ask tries the primal simplex from the basis of the last solve, which with new columns only is feasible, then fresh starts. A solver that goes
+// ask tries the primal simplex from the basis of the last solve, which with new columns only is feasible, then a fresh start. A solver that goes
 // round in circles is stopped at a generous number of pivots, and one whose weights are no probabilities is not believed.
 func (m *master) ask(ctx context.Context, lp *linear.Model) (*linear.Result, error) {
-	warm := linear.Options{Basis: m.basis, Algorithm: linear.Primal}
+	warm := linear.Options{Basis: m.basis}
 	for ; ; m.solvers = m.solvers[1:] {
 		outcome := linear.Failed
-		for _, o := range []linear.Options{warm, {Algorithm: linear.Dual}, {Algorithm: linear.Primal}} {
+		for _, o := range []linear.Options{warm, {}} {
 			o.MaxPivots = 1000 + 4*(lp.Rows()+lp.Cols())
 			res, err := m.solvers[0].Solve(ctx, lp, o)
 			if err != nil {
@@ -424,7 +424,7 @@ func (m *master) relaxedMultipliers(ctx context.Context) (multipliers, error) {
 		return lp
 	}
 	g := &linear.Growing{Solver: m.solvers[0], Rounds: 4 * n}
-	res, err := g.Float(ctx, linear.Auto, program, grow)
+	res, err := g.Float(ctx, program, grow)
 	if err != nil || ctx.Err() != nil {
 		return nil, cmp.Or(err, context.Cause(ctx))
 	}

@@ -157,12 +157,8 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 			return err
 		}
 	}
-	algorithm := linear.Auto
-	if g.Basis != nil {
-		algorithm = linear.Primal
-	}
 	float := func(tolerance float64) (*linear.Result, error) {
-		result, err := g.Float(ctx, algorithm, model, func(x []float64) (added int) {
+		result, err := g.Float(ctx, model, func(x []float64) (added int) {
 			added, broken = p.separateFloat(ctx, x, z, tolerance)
 			return added
 		})
