@@ -144,7 +144,6 @@ func (s *Singular) Error() string { return "singular basis matrix" }
 const (
 	pivotThreshold = 0.1   // least size of a pivot within its column of the remaining matrix
 	pivotRelative  = 1e-12 // least size of a pivot after elimination against its column's largest original entry
-	pivotSearch    = 4     // rows and columns that the Markowitz search looks at
 )
 
 // Factorize computes the factors of the n by n matrix whose column j has the
@@ -153,7 +152,7 @@ const (
 // a nil LU and what to replace.
 //
 // Columns and then rows with one entry are pivoted first, without arithmetic; the rest is
-// eliminated in Markowitz order with threshold pivoting. Whether a matrix is
+// eliminated column by column, those with few entries first, with threshold pivoting. Whether a matrix is
 // singular is judged in floating point: an eliminated column is called
 // dependent where nothing above 1e-12 of its largest entry remains.
 func Factorize(n int, start []int, index []int32, value []float64) (*LU, *Singular) {

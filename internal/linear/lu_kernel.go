@@ -13,53 +13,10 @@ type kernel struct {
 	colVal [][]float64
 	rowIdx [][]int32
 	size   []float64 // largest original entry of a column
-	top    []float64 // largest entry of a column now
-	byCol  buckets   // columns by entries left
-	byRow  buckets
+	queue  [][]int32 // columns by the number of entries left; one whose number has changed since is in another list, too
+	least  int       // no column has fewer entries
 	mult   []float64 // multipliers of the current step by row
 	touch  []bool
-}
-
-// buckets are doubly linked lists of items by count.
-type buckets struct {
-	head, next, prev []int32
-	count            []int32 // -1: not in a list
-	least            int
-}
-
-func newBuckets(n int) buckets {
-	b := buckets{head: make([]int32, n+1), next: make([]int32, n), prev: make([]int32, n), count: make([]int32, n)}
-	for i := range b.head {
-		b.head[i] = -1
-	}
-	for i := range b.count {
-		b.count[i] = -1
-	}
-	return b
-}
-
-// move puts item i into the list of the given count; a negative count only takes it out.
-func (b *buckets) move(i int32, count int) {
-	if c := b.count[i]; c >= 0 {
-		if p := b.prev[i]; p >= 0 {
-			b.next[p] = b.next[i]
-		} else {
-			b.head[c] = b.next[i]
-		}
-		if q := b.next[i]; q >= 0 {
-			b.prev[q] = b.prev[i]
-		}
-	}
-	b.count[i] = int32(count)
-	if count < 0 {
-		return
-	}
-	b.prev[i], b.next[i] = -1, b.head[count]
-	if q := b.head[count]; q >= 0 {
-		b.prev[q] = i
-	}
-	b.head[count] = i
-	b.least = min(b.least, count)
 }
 
 // kernel eliminates what the peeling left. Columns that turn out dependent stay without a pivot.
@@ -67,8 +24,7 @@ func (e *elimination) kernel() {
 	n := e.n
 	k := &kernel{
 		e: e, colIdx: make([][]int32, n), colVal: make([][]float64, n), rowIdx: make([][]int32, n),
-		size: make([]float64, n), top: make([]float64, n), byCol: newBuckets(n), byRow: newBuckets(n),
-		mult: make([]float64, n), touch: make([]bool, n),
+		size: make([]float64, n), queue: make([][]int32, n+1), mult: make([]float64, n), touch: make([]bool, n),
 	}
 	for j := range int32(n) {
 		if e.rowOf[j] >= 0 {
@@ -83,136 +39,46 @@ func (e *elimination) kernel() {
 				k.rowIdx[i] = append(k.rowIdx[i], j)
 			}
 		}
+		k.enqueue(j)
 	}
-	for j := range int32(n) {
-		if e.rowOf[j] < 0 && len(k.colIdx[j]) > 0 {
-			k.top[j] = maxAbs(k.colVal[j])
-			k.byCol.move(j, len(k.colIdx[j]))
-		}
-		if e.colOf[j] < 0 && len(k.rowIdx[j]) > 0 {
-			k.byRow.move(j, len(k.rowIdx[j]))
-		}
-	}
-	for {
-		i, j, ok := k.choose()
-		if !ok {
-			break
-		}
-		k.eliminate(i, j)
-	}
-}
-
-// search is the state of looking for a pivot: the best entry so far, its Markowitz cost (r-1)(c-1) for r entries in its row and c in
-// its column, and how many rows and columns were looked at.
-type search struct {
-	row, col int32
-	cost     float64
-	found    bool
-	looked   int
-}
-
-func (s *search) offer(row, col int32, cost float64) {
-	s.row, s.col, s.cost, s.found = row, col, cost, true
-}
-
-// enough counts a row or column that was looked at, and reports whether no more need be.
-func (s *search) enough() bool {
-	s.looked++
-	return s.found && s.looked >= pivotSearch
-}
-
-// choose finds a pivot of small Markowitz cost among those large enough in their column. Columns and rows with few entries come
-// first: an entry of a column with count entries costs at least (count-1)² where no row has fewer.
-func (k *kernel) choose() (row, col int32, ok bool) {
-	s := &search{cost: math.Inf(1)}
-	n := len(k.byCol.head) - 1
-	for count := min(k.byCol.first(n), k.byRow.first(n)); count <= n; count++ {
-		c := float64(count)
-		if s.found && s.cost <= (c-1)*(c-1) || k.searchColumns(s, count) {
-			break
-		}
-		if s.found && s.cost <= (c-1)*c || k.searchRows(s, count) {
-			break
-		}
-	}
-	return s.row, s.col, s.found
-}
-
-// first returns the least count, from 1 to n, of which there may be an item.
-func (b *buckets) first(n int) int {
-	b.least = max(b.least, 1)
-	for b.least < n && b.head[b.least] < 0 {
-		b.least++
-	}
-	return b.least
-}
-
-// searchColumns looks at the columns with count entries and reports whether the search has seen enough. Columns
-// without an entry large enough are taken out for good.
-func (k *kernel) searchColumns(s *search, count int) (enough bool) {
-	for j := k.byCol.head[count]; j >= 0; {
-		following := k.byCol.next[j]
-		big := k.top[j]
-		if big <= pivotRelative*k.size[j] {
-			k.discard(j)
-			j = following
+	for k.least = 1; k.least <= n; {
+		last := len(k.queue[k.least]) - 1
+		if last < 0 {
+			k.least++
 			continue
 		}
-		for p, i := range k.colIdx[j] {
-			if math.Abs(k.colVal[j][p]) < pivotThreshold*big {
-				continue
-			}
-			if cost := float64(count-1) * float64(len(k.rowIdx[i])-1); cost < s.cost {
-				s.offer(i, j, cost)
-			}
+		j := k.queue[k.least][last]
+		k.queue[k.least] = k.queue[k.least][:last]
+		if e.rowOf[j] < 0 && len(k.colIdx[j]) == k.least {
+			k.pivot(j)
 		}
-		if s.enough() {
-			return true
-		}
-		j = following
 	}
-	return false
 }
 
-// searchRows looks at the rows with count entries and reports whether the search has seen enough. Rows without an entry large enough in its
-// column are not looked at again before their pattern changes; their columns are.
-func (k *kernel) searchRows(s *search, count int) (enough bool) {
-	for i := k.byRow.head[count]; i >= 0; {
-		following := k.byRow.next[i]
-		fit := false
-		for _, j := range k.rowIdx[i] {
-			cost := float64(count-1) * float64(len(k.colIdx[j])-1)
-			if fit && cost >= s.cost || !k.stable(i, j) {
-				continue
-			}
-			if fit = true; cost < s.cost {
-				s.offer(i, j, cost)
-			}
-		}
-		if !fit {
-			k.byRow.move(i, -1)
-		}
-		if s.enough() {
-			return true
-		}
-		i = following
-	}
-	return false
+// enqueue lists a column by the number of its entries.
+func (k *kernel) enqueue(j int32) {
+	count := len(k.colIdx[j])
+	k.queue[count] = append(k.queue[count], j)
+	k.least = min(k.least, max(count, 1))
 }
 
-// stable reports whether entry (i, j) is large enough in its column for a pivot.
-func (k *kernel) stable(i, j int32) bool {
-	v := math.Abs(k.colVal[j][slices.Index(k.colIdx[j], i)])
-	return v >= pivotThreshold*k.top[j] && v > pivotRelative*k.size[j]
-}
-
-// discard takes a column that is numerically zero out of the kernel.
-func (k *kernel) discard(j int32) {
-	for _, i := range k.colIdx[j] {
-		k.dropFromRow(i, j)
+// pivot eliminates on a column: on that of its large entries which has the fewest others in its row. A column that is numerically zero is left out.
+func (k *kernel) pivot(j int32) {
+	big := maxAbs(k.colVal[j])
+	if big <= pivotRelative*k.size[j] {
+		for _, i := range k.colIdx[j] {
+			k.dropFromRow(i, j)
+		}
+		k.colIdx[j], k.colVal[j] = nil, nil
+		return
 	}
-	k.colIdx[j], k.colVal[j] = nil, nil
-	k.byCol.move(j, -1)
+	best := int32(-1)
+	for p, i := range k.colIdx[j] {
+		if math.Abs(k.colVal[j][p]) >= pivotThreshold*big && (best < 0 || len(k.rowIdx[i]) < len(k.rowIdx[best])) {
+			best = i
+		}
+	}
+	k.eliminate(best, j)
 }
 
 func (k *kernel) dropFromRow(i, j int32) {
@@ -220,11 +86,6 @@ func (k *kernel) dropFromRow(i, j int32) {
 	last := len(row) - 1
 	row[slices.Index(row, j)] = row[last]
 	k.rowIdx[i] = row[:last]
-	if len(k.rowIdx[i]) == 0 {
-		k.byRow.move(i, -1)
-	} else {
-		k.byRow.move(i, len(k.rowIdx[i]))
-	}
 }
 
 // eliminate pivots on (i, j) and updates the remaining columns.
@@ -232,8 +93,6 @@ func (k *kernel) eliminate(i, j int32) {
 	e := k.e
 	d := k.colVal[j][slices.Index(k.colIdx[j], i)]
 	e.pivot(i, j, d)
-	k.byCol.move(j, -1)
-	k.byRow.move(i, -1)
 	pattern := make([]int32, 0, len(k.colIdx[j]))
 	for p, r := range k.colIdx[j] {
 		if r == i {
@@ -296,12 +155,7 @@ func (k *kernel) update(i, c int32, pattern []int32) {
 		}
 		idx, val = append(idx, r), append(val, v)
 		k.rowIdx[r] = append(k.rowIdx[r], c)
-		k.byRow.move(r, len(k.rowIdx[r]))
 	}
-	k.colIdx[c], k.colVal[c], k.top[c] = idx, val, maxAbs(val)
-	if len(idx) == 0 {
-		k.byCol.move(c, -1)
-	} else {
-		k.byCol.move(c, len(idx))
-	}
+	k.colIdx[c], k.colVal[c] = idx, val
+	k.enqueue(c)
 }
