@@ -80,6 +80,23 @@ func convergent(x *big.Int, shift, slack uint) (p, q *big.Int, ok bool) {
 	return p1, q1, true
 }
 
+// solves reports whether a solution is the one of its basis: whether rows with nonbasic logicals are tight and basic columns have no reduced cost.
+func (r *Rational) solves(b *Basis, x, y *Fractions) bool {
+	activity, scale := r.activities(x)
+	for i, s := range b.Row {
+		if s != Basic && new(big.Rat).Quo(activity.Rat(i), new(big.Rat).SetInt(scale[i])).Cmp(at(s, r.RowLower[i], r.RowUpper[i])) != 0 {
+			return false
+		}
+	}
+	reduced, _ := r.reduced(y)
+	for j, s := range b.Col {
+		if s == Basic && reduced.Num[j].Sign() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // verify reports whether M x = rhs (or Mᵀ x = rhs) exactly.
 func (s *basisSystem) verify(x *Fractions, transposed bool) bool {
 	m, rhs := &s.forward, s.rhs

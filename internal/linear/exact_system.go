@@ -151,6 +151,14 @@ func units(n int) []*big.Int {
 	return u
 }
 
+func zeros(n int) []*big.Int {
+	z := make([]*big.Int, n)
+	for i := range z {
+		z[i] = new(big.Int)
+	}
+	return z
+}
+
 // includeDenominator makes scale[i] a multiple of x's denominator.
 func includeDenominator(scale []*big.Int, i int, x *big.Rat) {
 	if x.IsInt() || x.Denom().Cmp(scale[i]) == 0 {

@@ -74,7 +74,7 @@ func (g *Growing) Exact(ctx context.Context, program func() *Rational, violated 
 		g.extend(r.Rows())
 		e, err := r.Optimize(ctx, g.Basis, g.Solver)
 		if lost(err) {
-			e, err = r.pivot(ctx)
+			e, err = r.pivotExact(ctx)
 		}
 		if err != nil {
 			return nil, err
@@ -94,9 +94,9 @@ func (g *Growing) Settle(ctx context.Context, shift uint, program func() *Ration
 		g.extend(r.Rows())
 		b, a, err := r.Settle(ctx, g.Basis, g.Solver, shift)
 		if lost(err) {
-			var e *Exact
-			if e, err = r.pivot(ctx); err == nil {
-				b, a = e.Basis, e.rounded(max(shift, settleShift))
+			var t *dictionary
+			if t, err = r.pivot(ctx, fewBits+2*shift); err == nil {
+				b, a = t.solution(r, max(shift, settleShift))
 			}
 		}
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+
+	"optratio/internal/arith"
 )
 
 // Rational is a linear program like Model with exact numbers. A nil bound is
@@ -106,6 +108,15 @@ func (r *Rational) proper(b *Basis) (*Basis, error) {
 type Fractions struct {
 	Num []*big.Int
 	Den *big.Int
+}
+
+// NewFractions writes numbers over one denominator.
+func NewFractions(xs []*big.Rat) *Fractions {
+	out := &Fractions{Num: make([]*big.Int, len(xs)), Den: arith.CommonDenominator(xs)}
+	for i, x := range xs {
+		out.Num[i] = scaled(x, out.Den)
+	}
+	return out
 }
 
 // Rat returns entry i in lowest terms.

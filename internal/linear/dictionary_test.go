@@ -44,9 +44,9 @@ func private(rng *rand.Rand, inputs int, z *big.Rat) *Rational {
 	return r
 }
 
-// TestPivotsInWholeNumbers: the solution is feasible and optimal by the exact check that every solution meets, and equals the one that floating point
+// TestPivotsWithManyBits: the solution is feasible and optimal by the exact check that every solution meets, and equals the one that floating point
 // leads to where it leads to one. At z = 10^-13 and below, losses are far below what floating point tells from 0.
-func TestPivotsInWholeNumbers(t *testing.T) {
+func TestPivotsWithManyBits(t *testing.T) {
 	ctx := context.Background()
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -55,7 +55,7 @@ func TestPivotsInWholeNumbers(t *testing.T) {
 			z = new(big.Rat).SetFrac(big.NewInt(3), new(big.Int).Exp(big.NewInt(10), big.NewInt(13+100*int64(seed%2)), nil))
 		}
 		r := private(rng, 3+int(seed%3), z)
-		e, err := r.pivot(ctx)
+		e, err := r.pivotExact(ctx)
 		require.NoError(t, err)
 		v := r.violations(e.Basis, e.X, e.Y, new(big.Rat))
 		require.True(t, v.none(), "seed %d", seed)
@@ -89,7 +89,7 @@ func TestPivotsInWholeNumbers(t *testing.T) {
 	} {
 		r := private(rand.New(rand.NewPCG(1, 1)), 3, big.NewRat(1, 2))
 		change(r)
-		_, err := r.pivot(ctx)
+		_, err := r.pivot(ctx, fewBits)
 		require.ErrorIs(t, err, ErrUnsettled, name)
 	}
 }
