@@ -32,7 +32,7 @@ func (Embedded) Crossover(ctx context.Context, m *Model, start Start, report fun
 	if err := start.check(m); err != nil {
 		return nil, err
 	}
-	s := newSimplex(m, newScaling(m), finest, 1e-9)
+	s := newSimplex(m, finest, 1e-9)
 	s.ctx, s.report, s.rng = ctx, report, rand.New(rand.NewPCG(1, 2))
 	s.perturb = 10 * finest
 	s.settle(start)
@@ -66,9 +66,8 @@ func (p *Start) check(m *Model) error {
 func (s *simplex) settle(p Start) {
 	s.moved = true
 	for j := range s.cols {
-		s.x[j] = p.X[j] / s.scale.col[j]
-		if math.IsNaN(s.x[j]) || math.IsInf(s.x[j], 0) {
-			s.x[j] = 0
+		if x := p.X[j]; !math.IsNaN(x) && !math.IsInf(x, 0) {
+			s.x[j] = x
 		}
 	}
 	for j := range s.cols {

@@ -165,9 +165,8 @@ func TestCrossoverTakesTheFirstSpareVariable(t *testing.T) {
 	for _, a := range []float64{1, 1, 0.01} {
 		m.AddCol(1, 0, 2, []int32{0}, []float64{a})
 	}
-	none := &scaling{row: []float64{1}, col: []float64{1, 1, 1}, cost: 1}
 	for want, spare := range [][]int32{{2, 0, 1}, {1, 0, 2}, {2}, {}} {
-		s := newSimplex(m, none, 1e-9, 1e-9)
+		s := newSimplex(m, 1e-9, 1e-9)
 		s.ctx = context.Background()
 		s.settle(Start{X: []float64{0.5, 0.5, 0}})
 		s.complete(spare)

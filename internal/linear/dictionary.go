@@ -39,11 +39,11 @@ func (r *Rational) pivot(ctx context.Context, prec uint) (*dictionary, error) {
 	if t == nil {
 		return nil, ErrUnsettled
 	}
-	for pivots, rows := 0, len(t.basic); pivots <= 100*rows; pivots++ {
+	for pivots, rows := 0, len(t.basic); pivots < 10*rows; pivots++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		leaving := t.leaving(pivots > 20*rows)
+		leaving := t.leaving(pivots > 5*rows)
 		if leaving < 0 {
 			return t, nil
 		}
@@ -66,10 +66,11 @@ func (r *Rational) pivotExact(ctx context.Context) (*Exact, error) {
 		b, a := t.solution(r, prec/2)
 		x, known := recoverFractions(ctx, a.X, a.Shift)
 		y, also := recoverFractions(ctx, a.Y, a.Shift)
-		if known && also && r.solves(b, x, y) {
-			if v := r.violations(b, x, y, new(big.Rat)); v.none() {
-				return &Exact{Basis: b, X: x, Y: y, Objective: r.objective(x)}, nil
-			}
+		if !known || !also {
+			continue
+		}
+		if v := r.violations(b, x, y, new(big.Rat)); v.none() && !v.unsolved {
+			return &Exact{Basis: b, X: x, Y: y, Objective: r.objective(x)}, nil
 		}
 	}
 	return nil, ErrUnsettled

@@ -105,8 +105,8 @@ func (s *simplex) leavingDual() int32 {
 	best, row := 0.0, int32(-1)
 	for r, v := range s.head {
 		e := s.lower[v] - s.x[v]
-		if e <= s.feasible[v] {
-			if e = s.x[v] - s.upper[v]; e <= s.feasible[v] {
+		if e <= s.feasible {
+			if e = s.x[v] - s.upper[v]; e <= s.feasible {
 				continue
 			}
 		}
@@ -201,9 +201,9 @@ func (s *simplex) provesInfeasible(r int32) bool {
 	if s.x[p] < s.lower[p] {
 		sign = -1
 	}
-	reach := s.x[p] - s.upper[p] - s.feasible[p]
+	reach := s.x[p] - s.upper[p] - s.feasible
 	if sign < 0 {
-		reach = s.lower[p] - s.x[p] - s.feasible[p]
+		reach = s.lower[p] - s.x[p] - s.feasible
 	}
 	for _, v := range s.row.idx {
 		a := sign * s.row.val[v]

@@ -13,7 +13,7 @@ func TestDualRatioWithRoundedLimits(t *testing.T) {
 	for range 2 {
 		m.AddCol(0, 0, 1, []int32{0}, []float64{1})
 	}
-	s := newSimplex(m, newScaling(m), 1e-9, 1e-9)
+	s := newSimplex(m, 1e-9, 1e-9)
 	s.begin(nil)
 	rng := rand.New(rand.NewPCG(7, 7))
 	tried := 0
@@ -23,7 +23,7 @@ func TestDualRatioWithRoundedLimits(t *testing.T) {
 			continue
 		}
 		tried++
-		s.optimal[0], s.optimal[1] = 1e-30, 1e-30
+		s.optimal = 1e-30
 		s.row.idx = []int32{0, 1}
 		s.row.val[0], s.row.val[1] = a, a
 		s.d[0], s.d[1] = d, 2*d

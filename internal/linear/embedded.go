@@ -13,8 +13,8 @@ import (
 // is not dual feasible either, and the primal finishes with the true costs. Whatever was
 // perturbed against cycling is taken back, and the other algorithm cleans up.
 //
-// Tolerances are absolute, in the units of the model, but not below 1e-14 in those of the scaled program:
-// reduced costs cannot be told from 0 below about 1e-14 of the largest cost.
+// Tolerances are absolute, but not below 1e-14, or that part of the largest cost: reduced costs cannot be told from 0 below that.
+// Rows and columns are not scaled: entries are best of the order of 1.
 type Embedded struct{}
 
 // Name returns "embedded".
@@ -42,7 +42,7 @@ func (Embedded) Solve(ctx context.Context, m *Model, o Options) (*Result, error)
 	if o.Optimal == 0 {
 		o.Optimal = 1e-9
 	}
-	s := newSimplex(m, newScaling(m), o.Feasible, o.Optimal)
+	s := newSimplex(m, o.Feasible, o.Optimal)
 	s.ctx, s.limit, s.report = ctx, o.MaxPivots, o.Report
 	s.rng = rand.New(rand.NewPCG(1, 2))
 	s.begin(o.Basis)
@@ -113,14 +113,14 @@ func (s *simplex) result(m *Model, out Outcome) *Result {
 	copy(res.Basis.Col, s.status[:s.cols])
 	copy(res.Basis.Row, s.status[s.cols:])
 	for j := range s.cols {
-		res.X[j] = s.x[j] * s.scale.col[j]
+		res.X[j] = s.x[j]
 		res.Objective += float64(m.Cost[j] * res.X[j])
 		for p := m.Start[j]; p < m.Start[j+1]; p++ {
 			res.Activity[m.Index[p]] += float64(m.Value[p] * res.X[j])
 		}
 	}
 	for i := range s.rows {
-		res.Duals[i] = s.d[s.cols+i] * s.scale.row[i] / s.scale.cost
+		res.Duals[i] = s.d[s.cols+i] / s.unit
 	}
 	for j := range s.cols {
 		res.Reduced[j] = m.Cost[j]

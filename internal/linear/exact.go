@@ -60,20 +60,29 @@ func (s *basisSystem) approximate(ctx context.Context, shift uint) (*Approximati
 	return a, nil
 }
 
-// exact returns the basis's solution exactly: M x = rhs and Mᵀ y = cost hold as identities of rationals. It does not ask
-// whether the solution is feasible or optimal.
-func (s *basisSystem) exact(ctx context.Context) (*Exact, error) {
-	x, err := s.recover(ctx, false)
-	if err != nil {
-		return nil, err
+// exact returns the basis's solution exactly, with as many bits as its fractions take. It does not ask whether the solution is feasible or optimal.
+func (s *basisSystem) exact(ctx context.Context) (*Exact, violation, error) {
+	var x, y []*big.Int
+	for shift, last := uint(256), uint(0); shift <= maxBits; shift, last = 2*shift, shift {
+		var err error
+		if x, err = s.solve(ctx, shift, false, x, last); err != nil {
+			return nil, violation{}, err
+		}
+		if y, err = s.solve(ctx, shift, true, y, last); err != nil {
+			return nil, violation{}, err
+		}
+		basic, known := recoverFractions(ctx, x, shift)
+		tight, also := recoverFractions(ctx, y, shift)
+		if !known || !also {
+			continue
+		}
+		e := &Exact{Basis: s.basis, X: s.primal(basic), Y: s.dual(tight)}
+		if v := s.r.violations(e.Basis, e.X, e.Y, new(big.Rat)); !v.unsolved {
+			e.Objective = s.r.objective(e.X)
+			return e, v, nil
+		}
 	}
-	y, err := s.recover(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	e := &Exact{Basis: s.basis, X: s.primal(x), Y: s.dual(y)}
-	e.Objective = s.r.objective(e.X)
-	return e, nil
+	return nil, violation{}, ErrSingular
 }
 
 // primal returns the value of every column, given those of the basic ones.
@@ -130,6 +139,7 @@ func (r *Rational) objective(x *Fractions) *big.Rat {
 // violation is how far a basic solution is from optimal, exactly or at high precision.
 type violation struct {
 	primal, dual *big.Rat // largest bound violation of a basic variable, largest wrong sign of a reduced cost
+	unsolved     bool     // a row with a nonbasic logical is not tight, or a basic column has a reduced cost: it is not the basis's solution
 }
 
 func (v *violation) none() bool { return v.primal.Sign() == 0 && v.dual.Sign() == 0 }
@@ -207,13 +217,19 @@ func (v *violation) wrong(s VarStatus, d, lower, upper, slack *big.Rat) {
 }
 
 // violations measures a solution with the given proper basis, nonbasic variables being at the bounds that it names; values of magnitude at most slack (over the
-// solution's own denominators) count as zero. Where slack is 0, the common cases are settled by signs, without a quotient.
+// solution's own denominators) count as zero. Where slack is 0, the common cases are settled by signs, without a quotient, and it is seen whether
+// that is the solution of the basis.
 func (r *Rational) violations(b *Basis, x, y *Fractions, slack *big.Rat) violation {
-	v := violation{new(big.Rat), new(big.Rat)}
+	v := violation{primal: new(big.Rat), dual: new(big.Rat)}
 	quick := slack.Sign() == 0
 	activity, rowScale := r.activities(x)
 	for i, s := range b.Row {
 		lower, upper := r.RowLower[i], r.RowUpper[i]
+		if quick && s != Basic {
+			bound := at(s, lower, upper)
+			is, want := new(big.Int).Mul(activity.Num[i], bound.Denom()), new(big.Int).Mul(rowScale[i], x.Den)
+			v.unsolved = v.unsolved || is.Cmp(want.Mul(want, bound.Num())) != 0
+		}
 		switch {
 		case s == Basic && quick && upper == nil && lower != nil && lower.Sign() == 0 && activity.Num[i].Sign() >= 0:
 		case s == Basic:
@@ -226,6 +242,7 @@ func (r *Rational) violations(b *Basis, x, y *Fractions, slack *big.Rat) violati
 	d, colScale := r.reduced(y)
 	for j, s := range b.Col {
 		lower, upper := r.ColLower[j], r.ColUpper[j]
+		v.unsolved = v.unsolved || quick && s == Basic && d.Num[j].Sign() != 0
 		switch {
 		case s == Basic && quick && upper == nil && lower != nil && x.cmp(j, lower) >= 0:
 		case s == Basic:
@@ -267,11 +284,10 @@ func (r *Rational) Optimize(ctx context.Context, b *Basis, solver Solver) (*Exac
 		if err != nil {
 			return nil, err
 		}
-		e, err := s.exact(ctx)
+		e, v, err := s.exact(ctx)
 		if err != nil {
 			return nil, err
 		}
-		v := r.violations(settled, e.X, e.Y, new(big.Rat))
 		if v.none() {
 			return e, nil
 		}

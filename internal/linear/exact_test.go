@@ -167,7 +167,8 @@ func exactly(r *Rational, b *Basis) (*Exact, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.exact(context.Background())
+	e, _, err := s.exact(context.Background())
+	return e, err
 }
 
 // nearly is exactly with shift bits after the binary point.
@@ -188,7 +189,7 @@ func TestExactWorkEndsWithTheContext(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = s.exact(ctx)
+	_, _, err = s.exact(ctx)
 	assert.ErrorIs(t, err, context.Canceled)
 	_, err = s.approximate(ctx, 1<<14)
 	assert.ErrorIs(t, err, context.Canceled)

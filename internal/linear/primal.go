@@ -156,7 +156,7 @@ func (s *simplex) unbar() bool {
 func (s *simplex) enteringPrimal() int32 {
 	best, q := 0.0, int32(-1)
 	for v, d := range s.d {
-		tolerance := s.optimal[v]
+		tolerance := s.optimal
 		if d <= tolerance && d >= -tolerance || d*d <= best*s.weight[v] {
 			continue
 		}
@@ -188,7 +188,7 @@ func (s *simplex) confirm(q int32) bool {
 		d -= float64(s.cost[s.head[r]] * s.column.val[r])
 	}
 	off := math.Abs(d - s.d[q])
-	ok := off <= 1e-6*(math.Abs(d)+1e-3) && d*s.d[q] > 0 && math.Abs(d) > s.optimal[q]
+	ok := off <= 1e-6*(math.Abs(d)+1e-3) && d*s.d[q] > 0 && math.Abs(d) > s.optimal
 	s.d[q] = d
 	return ok
 }
@@ -222,7 +222,7 @@ func (s *simplex) ratioPrimal(q int32, dir float64) leaving {
 			continue
 		}
 		if ratio := room / size; ratio <= limit {
-			limit = min(limit, (room+s.feasible[v])/size)
+			limit = min(limit, (room+s.feasible)/size)
 			s.breaks = append(s.breaks, breakpoint{ratio, size, r, g < 0})
 		}
 	}

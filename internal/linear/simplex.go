@@ -4,9 +4,10 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
-// simplex is the state that the primal and the dual algorithm share: a scaled
+// simplex is the state that the primal and the dual algorithm share: a
 // program, a basis with its factors, and the values that belong to it.
 //
 // Variables are the columns 0..cols-1 and the row activities cols..cols+rows-1, tied by A x - r = 0; the
@@ -26,7 +27,7 @@ type simplex struct {
 
 	trueLower, trueUpper, trueCost []float64
 	lower, upper, cost             []float64
-	feasible, optimal              []float64 // tolerances of each variable's value and reduced cost
+	feasible, optimal              float64 // tolerances of values and of reduced costs
 
 	status []VarStatus
 	head   []int32
@@ -59,7 +60,49 @@ type simplex struct {
 	pivots int
 	limit  int
 	report func(Progress)
-	scale  *scaling
+	unit   float64 // costs are multiplied by this power of two, so that the largest is about 1
+}
+
+// finest is the least tolerance, for entries and costs of the order of 1: below lie rounding errors.
+const finest = 1e-14
+
+// newSimplex loads a model.
+func newSimplex(m *Model, feasible, optimal float64) *simplex {
+	rows, cols := m.Rows(), m.Cols()
+	total := rows + cols
+	s := &simplex{rows: rows, cols: cols, total: total, start: m.Start, index: m.Index, value: m.Value}
+	s.rowStart = make([]int, rows+1)
+	s.rowIndex, s.rowValue = make([]int32, len(m.Value)), make([]float64, len(m.Value))
+	for _, i := range m.Index {
+		s.rowStart[i+1]++
+	}
+	for i := range rows {
+		s.rowStart[i+1] += s.rowStart[i]
+	}
+	fill := slices.Clone(s.rowStart)
+	for j := range cols {
+		for p := s.start[j]; p < s.start[j+1]; p++ {
+			i := m.Index[p]
+			s.rowIndex[fill[i]], s.rowValue[fill[i]] = int32(j), s.value[p]
+			fill[i]++
+		}
+	}
+	_, e := math.Frexp(maxAbs(m.Cost))
+	s.unit = math.Ldexp(1, -e)
+	s.feasible, s.optimal = max(feasible, finest), max(optimal*s.unit, finest)
+	all := func() []float64 { return make([]float64, total) }
+	s.trueLower, s.trueUpper = slices.Concat(m.ColLower, m.RowLower), slices.Concat(m.ColUpper, m.RowUpper)
+	s.trueCost = all()
+	for j, c := range m.Cost {
+		s.trueCost[j] = c * s.unit
+	}
+	s.lower, s.upper, s.cost = slices.Clone(s.trueLower), slices.Clone(s.trueUpper), slices.Clone(s.trueCost)
+	s.status, s.place = make([]VarStatus, total), make([]int32, total)
+	s.head = make([]int32, 0, rows)
+	s.x, s.d, s.weight, s.y = all(), all(), all(), make([]float64, rows)
+	s.barred, s.listed = make([]bool, total), make([]bool, total)
+	s.column, s.rho, s.side, s.row = newSparse(rows), newSparse(rows), newSparse(rows), newSparse(total)
+	return s
 }
 
 // verdict is how one run of an algorithm ended.
@@ -291,10 +334,10 @@ func (s *simplex) dot(v int32) float64 {
 // below returns by how much variable v lies outside its working bounds: positive below the
 // lower, negative above the upper bound, 0 within the tolerance.
 func (s *simplex) below(v int32) float64 {
-	if e := s.lower[v] - s.x[v]; e > s.feasible[v] {
+	if e := s.lower[v] - s.x[v]; e > s.feasible {
 		return e
 	}
-	if e := s.x[v] - s.upper[v]; e > s.feasible[v] {
+	if e := s.x[v] - s.upper[v]; e > s.feasible {
 		return -e
 	}
 	return 0
@@ -304,7 +347,7 @@ func (s *simplex) below(v int32) float64 {
 // negative where it should fall, 0 within the tolerance.
 func (s *simplex) wrong(v int32) float64 {
 	d := s.d[v]
-	if math.Abs(d) <= s.optimal[v] {
+	if math.Abs(d) <= s.optimal {
 		return 0
 	}
 	switch s.status[v] {
@@ -403,7 +446,7 @@ func (s *simplex) tell() {
 	for v, c := range s.trueCost {
 		obj += float64(c * s.x[v])
 	}
-	s.report(Progress{Pivots: s.pivots, Objective: s.scale.objective(obj),
+	s.report(Progress{Pivots: s.pivots, Objective: obj / s.unit,
 		PrimalInfeasible: s.infeasible(), DualInfeasible: s.dualInfeasible()})
 }
 
