@@ -171,29 +171,7 @@ func (d *divergences) enclose() (whole bool, err error) {
 		}
 		return d.t.step()
 	}
-	whole, err = d.eachPair(d.t, begin, func(pair direction) error {
-		if pair.apart() {
-			d.infinite = true
-			d.t.fail(size(len(pair.q), pair.q, pair.to), func() *Witness { return d.onlyOne(pair) })
-			return nil
-		}
-		forth, back := d.contrasts(pair)
-		d.include(forth, pair)
-		if !d.dom.Directed {
-			d.include(back, pair.reversed())
-		} else if d.rho != nil && len(back.alone) > 0 {
-			d.rho.wider = true
-			d.t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
-		}
-		if d.rho != nil && len(forth.alone)+len(back.alone) == 0 && !d.open && !d.rho.open { // otherwise that decides the verdict
-			witness := func() *Witness { return d.mostLikely(pair) }
-			d.rho.raise(forth, witness)
-			if !d.dom.Directed {
-				d.rho.raise(back, witness)
-			}
-		}
-		return nil
-	})
+	whole, err = d.eachPair(d.t, begin, d.contrast)
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
@@ -201,6 +179,32 @@ func (d *divergences) enclose() (whole bool, err error) {
 		d.t.undecide(openReading)
 	}
 	return whole, err
+}
+
+// contrast takes a pair into account.
+func (d *divergences) contrast(pair direction) error {
+	if pair.apart() {
+		d.infinite = true
+		d.t.fail(size(len(pair.q), pair.q, pair.to), func() *Witness { return d.onlyOne(pair) })
+		return nil
+	}
+	forth, back := d.contrasts(pair)
+	d.include(forth, pair)
+	if !d.dom.Directed {
+		d.include(back, pair.reversed())
+	} else if d.rho != nil && len(back.alone) > 0 {
+		d.rho.wider = true
+		d.t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
+	}
+	if d.rho == nil || len(forth.alone)+len(back.alone) > 0 || d.open || d.rho.open { // what is alone or open decides the verdict
+		return nil
+	}
+	witness := func() *Witness { return d.mostLikely(pair) }
+	d.rho.raise(forth, witness)
+	if !d.dom.Directed {
+		d.rho.raise(back, witness)
+	}
+	return nil
 }
 
 // include takes a pair into account, in one direction.
