@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math/big"
 	"slices"
 
@@ -285,61 +284,57 @@ func spread(a, b inquiry.Vector) (low, high int64) {
 
 // relate replaces the pairs of dom by all those of the vectors that a property relates.
 func (o *Options) relate(dom *inquiry.Domain, vectors []inquiry.Vector, shifted bool, window int64) {
-	places := func(key func(q inquiry.Vector) inquiry.Vector) (groups map[string][]int, of []string) {
-		groups = map[string][]int{}
-		for i, q := range vectors {
-			of = append(of, key(q).Key())
-			groups[of[i]] = append(groups[of[i]], i)
-		}
-		return groups, of
-	}
 	level := func(q inquiry.Vector) inquiry.Vector { return q.Plus(-q[0]) }
-	orbits, orbit := places(func(q inquiry.Vector) inquiry.Vector {
+	orbits, orbit := grouped(vectors, func(q inquiry.Vector) inquiry.Vector {
 		sorted := slices.Clone(q)
 		slices.Sort(sorted)
 		return level(sorted)
 	})
-	levels, form := places(level)
-	// related yields pairs of rows, the later one last: of each row with those of the others before it, in their order, that it has to do with.
-	related := func(self bool, others func(i int) []int) iter.Seq2[inquiry.Vector, inquiry.Vector] {
-		return func(yield func(inquiry.Vector, inquiry.Vector) bool) {
-			for i, a := range vectors {
-				if self && !yield(a, a) {
-					return
-				}
-				for _, j := range others(i) {
-					if j >= i {
-						break
-					}
-					if !yield(vectors[j], a) {
-						return
-					}
-				}
-			}
-		}
-	}
-	placed := vectors
-	if shifted {
-		placed = make([]inquiry.Vector, len(vectors))
-		for i, q := range vectors {
+	levels, form := grouped(vectors, level)
+	placed, every := slices.Clone(vectors), make([]int, len(vectors))
+	for i, q := range vectors {
+		if every[i] = i; shifted {
 			placed[i] = level(q)
 		}
 	}
 	around := newClose(placed)
 	dom.Pairs = 0 // they are counted
-	dom.Neighbors = related(false, func(i int) []int {
-		return slices.DeleteFunc(around.within(placed[i], window), func(j int) bool { return !o.near(vectors[j], vectors[i], window, shifted) })
-	})
+	dom.Neighbors = among(vectors, false, func(i int) []int { return around.within(placed[i], window) },
+		func(i, j int) bool { return o.near(vectors[j], vectors[i], window, shifted) })
 	// Vectors that only a shift takes into each other say nothing about order.
-	dom.Permuted = related(true, func(i int) []int {
-		return slices.DeleteFunc(slices.Clone(orbits[orbit[i]]), func(j int) bool { return form[i] == form[j] })
-	})
-	dom.Shifted = related(false, func(i int) []int { return levels[form[i]] })
-	every := make([]int, len(vectors))
-	for i := range every {
-		every[i] = i
+	dom.Permuted = among(vectors, true, func(i int) []int { return orbits[orbit[i]] }, func(i, j int) bool { return form[i] != form[j] })
+	always := func(int, int) bool { return true }
+	dom.Shifted = among(vectors, false, func(i int) []int { return levels[form[i]] }, always)
+	dom.Lowered = among(vectors, false, func(int) []int { return every }, always)
+}
+
+// grouped returns the places of the vectors that share a key, in order, and each one's key.
+func grouped(vectors []inquiry.Vector, key func(q inquiry.Vector) inquiry.Vector) (groups map[string][]int, of []string) {
+	groups = map[string][]int{}
+	for i, q := range vectors {
+		of = append(of, key(q).Key())
+		groups[of[i]] = append(groups[of[i]], i)
 	}
-	dom.Lowered = related(false, func(int) []int { return every })
+	return groups, of
+}
+
+// among yields pairs of vectors, the later one last: each with itself, if self says so, and with those of the others before it, in their order, that are related to it.
+func among(vectors []inquiry.Vector, self bool, others func(i int) []int, related func(i, j int) bool) vectorPairs {
+	return func(yield func(inquiry.Vector, inquiry.Vector) bool) {
+		for i, a := range vectors {
+			if self && !yield(a, a) {
+				return
+			}
+			for _, j := range others(i) {
+				if j >= i {
+					break
+				}
+				if related(i, j) && !yield(vectors[j], a) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // closeBy finds the vectors around one, in lexicographic order.
