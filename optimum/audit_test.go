@@ -79,9 +79,9 @@ func TestRatesReadings(t *testing.T) {
 		require.NoError(t, err)
 		r := Request{Problem: p, Epsilon: eps}
 		if i%2 == 0 {
-			r.Rate = &Table{Outputs: p.Outputs, p: values(solve(t, r).Table())}
+			r.Rate = &Table{outputs: p.Outputs, p: values(solve(t, r).Table())}
 		} else {
-			r.Rate = &Table{Outputs: p.Outputs}
+			r.Rate = &Table{outputs: p.Outputs}
 			for range p.Inputs {
 				row, sum := make([]*big.Rat, len(p.Outputs)), new(big.Rat)
 				for o := range row {

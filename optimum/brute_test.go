@@ -227,7 +227,7 @@ func rounds(t testing.TB, a *Result) {
 		return // such as where what is forbidden and δ = 1/10 leave a probability no choice but 1/10
 	}
 	require.NoError(t, err, "ε = %v, δ = %v, %s %v", a.request.Epsilon, a.request.Delta, &text, a.Table())
-	r.Rate = &Table{Outputs: p.Outputs, p: values(m.Table())}
+	r.Rate = &Table{outputs: p.Outputs, p: values(m.Table())}
 	require.NoError(t, r.Rate.check(p))
 	rated := &Rating{}
 	require.NoError(t, rated.private(t.Context(), &r))

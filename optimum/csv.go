@@ -154,16 +154,16 @@ func (p *Problem) ReadTable(name string, text io.Reader) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Outputs: outputs.list}
+	t := &Table{outputs: outputs.list}
 	for x, input := range p.Inputs {
-		row, sum := make([]number.Number, len(t.Outputs)), new(big.Rat)
+		row, sum := make([]number.Number, len(t.outputs)), new(big.Rat)
 		for o := range row {
 			sum.Add(sum, cmp.Or(values[[2]int{x, o}], new(big.Rat)))
 		}
 		if off := new(big.Rat).Sub(sum, one); off.Abs(off).Cmp(nearOne) > 0 {
 			return nil, faultf("%s: the probabilities at the input %q sum to %s, not to 1", name, input, shortText(sum))
 		}
-		t.Scaled = t.Scaled || sum.Cmp(one) != 0
+		t.scaled = t.scaled || sum.Cmp(one) != 0
 		for o := range row {
 			row[o] = number.Exact(new(big.Rat).Quo(cmp.Or(values[[2]int{x, o}], new(big.Rat)), sum))
 		}
@@ -186,7 +186,7 @@ func (p *Problem) Asked() (out []json.RawMessage) {
 // TableOf returns the mechanism whose probabilities of outputs a program stated, or a file of rows {"input":…,"pmf":{…}}, one for each input of the problem, which
 // are JSON strings. A row's last probabilities, where they are missing, are 0. Numbers that are not exact stand for what is within their precision.
 func (p *Problem) TableOf(name string, outputs []string, inputs []json.RawMessage, pmf [][]number.Number) (*Table, error) {
-	t := &Table{Outputs: outputs, p: make([][]number.Number, len(p.Inputs))}
+	t := &Table{outputs: outputs, p: make([][]number.Number, len(p.Inputs))}
 	at := places(p.Inputs)
 	for i, row := range pmf {
 		if inputs == nil {

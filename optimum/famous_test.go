@@ -124,7 +124,7 @@ func values(table [][]*big.Rat) (out [][]number.Number) {
 }
 
 func rated(t testing.TB, r Request, table [][]*big.Rat) *Rating {
-	r.Rate = &Table{Outputs: r.Problem.Outputs, p: values(table)}
+	r.Rate = &Table{outputs: r.Problem.Outputs, p: values(table)}
 	a, err := Solve(context.Background(), r)
 	require.NoError(t, err)
 	return a.Rated

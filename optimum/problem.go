@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"optratio/number"
 )
@@ -163,15 +162,6 @@ func (p *Problem) forbid(x, o int) {
 		p.Forbidden = append(p.Forbidden, make([]bool, len(p.Outputs)))
 	}
 	p.Forbidden[x][o] = true
-}
-
-// Farthest returns the largest distance of a pair, 1 where there is none that is larger.
-func (p *Problem) Farthest() *big.Rat {
-	most := one
-	for _, q := range p.Pairs {
-		most = slices.MaxFunc([]*big.Rat{most, q.multiple()}, (*big.Rat).Cmp)
-	}
-	return most
 }
 
 // Uniform returns the prior that gives all inputs the same weight.

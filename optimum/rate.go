@@ -13,10 +13,9 @@ import (
 // Table is a mechanism that somebody uses: the probability of each of its outputs at each input of a problem. Its outputs need not be those of the problem; then
 // it has a loss after a remap alone.
 type Table struct {
-	Outputs []string
+	outputs []string
 	p       [][]number.Number
-	// Scaled says that rows summed to 1 only nearly, as decimals do, and were divided by their sums.
-	Scaled bool
+	scaled  bool // rows summed to 1 only nearly, as decimals do, and were divided by their sums
 	// Finding says what a program did in place of stating its probabilities. Then there are none.
 	Finding string
 
@@ -35,17 +34,17 @@ func (t *Table) check(p *Problem) error {
 	t.low, t.high, t.exact = make([][]*big.Rat, len(t.p)), make([][]*big.Rat, len(t.p)), true
 	at := places(p.Outputs)
 	for x, row := range t.p {
-		if len(row) != len(t.Outputs) {
-			return faultf("table: %d probabilities of %d outputs at %q", len(row), len(t.Outputs), p.Inputs[x])
+		if len(row) != len(t.outputs) {
+			return faultf("table: %d probabilities of %d outputs at %q", len(row), len(t.outputs), p.Inputs[x])
 		}
 		sum, most := new(big.Rat), new(big.Rat)
 		for o, q := range row {
 			low, high := q.Ends()
 			if low.Sign() < 0 {
-				return faultf("table: the probability of %q at %q is negative", t.Outputs[o], p.Inputs[x])
+				return faultf("table: the probability of %q at %q is negative", t.outputs[o], p.Inputs[x])
 			}
-			if i, known := at[t.Outputs[o]]; known && low.Sign() > 0 && p.forbidden(x, i) {
-				return faultf("table: the output %q is forbidden at %q and has the probability %s", t.Outputs[o], p.Inputs[x], low.RatString())
+			if i, known := at[t.outputs[o]]; known && low.Sign() > 0 && p.forbidden(x, i) {
+				return faultf("table: the output %q is forbidden at %q and has the probability %s", t.outputs[o], p.Inputs[x], low.RatString())
 			}
 			sum.Add(sum, low)
 			most.Add(most, high)
@@ -106,14 +105,14 @@ type Remap struct {
 // rate compares the table of the request with the optimum.
 func (r *Request) rate(ctx context.Context, optimum number.Number) (*Rating, error) {
 	p, t := r.Problem, r.Rate
-	out := &Rating{Scaled: t.Scaled, Finding: t.Finding, DP: verify.Undecided}
+	out := &Rating{Scaled: t.scaled, Finding: t.Finding, DP: verify.Undecided}
 	if t.Finding != "" {
 		return out, nil
 	}
 	if err := out.private(ctx, r); err != nil {
 		return nil, err
 	}
-	out.OutputNames = t.Outputs
+	out.OutputNames = t.outputs
 	for x := range t.p {
 		out.Table = append(out.Table, bounds(t.low[x], t.high[x]))
 	}
@@ -128,16 +127,16 @@ func (r *Request) rate(ctx context.Context, optimum number.Number) (*Rating, err
 		}
 		return n
 	}
-	if own := p.own(t.Outputs, t.low); own != nil {
-		most := p.own(t.Outputs, t.high)
+	if own := p.own(t.outputs, t.low); own != nil {
+		most := p.own(t.outputs, t.high)
 		out.Losses = bounds(p.Losses(own), p.Losses(most))
 		out.Value = number.Bounds(p.value(own), p.value(most))
 		out.Ratio = ratio(out.Value)
 	}
-	best, err := p.remap(ctx, t.Outputs, t.low, r.solver)
+	best, err := p.remap(ctx, t.outputs, t.low, r.solver)
 	most := best // losses are >= 0: that of larger probabilities is no smaller, whatever the remap
 	if err == nil && !t.exact {
-		most, err = p.remap(ctx, t.Outputs, t.high, r.solver)
+		most, err = p.remap(ctx, t.outputs, t.high, r.solver)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -376,7 +375,7 @@ func (r *Request) witness(at *tightness, distance *big.Rat) *Witness {
 		return number.Bounds(low, high)
 	}
 	for _, o := range slices.Sorted(slices.Values(at.set)) {
-		w.Outputs = append(w.Outputs, r.Rate.Outputs[o])
+		w.Outputs = append(w.Outputs, r.Rate.outputs[o])
 	}
 	w.P, w.PNeighbor = sum(at.below), sum(at.above)
 	return w

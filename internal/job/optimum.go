@@ -125,7 +125,13 @@ func (q *Optimum) request(in *reading) (r optimum.Request) {
 	if in.err != nil {
 		return r
 	}
-	in.enclosable(r.Epsilon, p.Farthest())
+	farthest := big.NewRat(1, 1)
+	for _, pair := range p.Pairs {
+		if d := pair.Distance; d != nil && d.Cmp(farthest) > 0 {
+			farthest = d
+		}
+	}
+	in.enclosable(r.Epsilon, farthest)
 	if q.Rate != "" {
 		r.Rate = file(in, "rate", q.Rate, p.ReadTable)
 	}
