@@ -217,9 +217,8 @@ func (r *Request) depths() int { return r.K * r.parts() }
 // depth returns depth number v in steps of 2Δ.
 func (r *Request) depth(v int) *big.Rat { return big.NewRat(int64(v), int64(r.parts())) }
 
-// neighbors and monotone say which rows a level has beside those of the worst neighbors.
-func (l Level) neighbors() bool { return l == DP || l == Full }
-func (l Level) monotone() bool  { return l >= Monotone }
+// monotone reports whether a level has rows of monotonicity.
+func (l Level) monotone() bool { return l >= Monotone }
 
 // instance returns the question to a mechanism that depths are: scores in steps of the lattice, so that 2Δ = L.
 func (r *Request) instance(depths []int) *mechanisms.Instance {
