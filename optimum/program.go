@@ -55,6 +55,7 @@ func (p *Problem) arcs() (all []arc, distances []*big.Rat) {
 }
 
 // essential returns the arcs that are not implied by two shorter ones at δ = 0, whose distances sum to no more than their own. Those that are left imply all.
+// With all of them, 40 inputs on a line, whose distances are those of all pairs, take nine times as long.
 func essential(inputs int, arcs []arc, distances []*big.Rat) []arc {
 	if len(distances) < 2 {
 		return arcs // two arcs are longer than one
