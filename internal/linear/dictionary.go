@@ -56,24 +56,31 @@ func (r *Rational) pivot(ctx context.Context, prec uint) (*dictionary, error) {
 	return nil, ErrUnsettled
 }
 
-// pivotExact returns the fractions that an optimal dictionary stands for, with as many bits as it takes to see that they are optimal.
-func (r *Rational) pivotExact(ctx context.Context) (*Exact, error) {
+// pivots gives take optimal dictionaries with ever more bits, at first a number above twice shift, until it takes one.
+func (r *Rational) pivots(ctx context.Context, shift uint, take func(t *dictionary) bool) error {
 	for prec := uint(fewBits); prec <= manyBits; prec *= 2 {
-		t, err := r.pivot(ctx, prec)
-		if err != nil {
-			return nil, err
+		t, err := r.pivot(ctx, prec+2*shift)
+		if err != nil && !errors.Is(err, ErrUnsettled) || err == nil && take(t) {
+			return err
 		}
-		b, a := t.solution(r, prec/2)
+	}
+	return ErrUnsettled
+}
+
+// pivotExact returns the fractions that an optimal dictionary stands for, with as many bits as it takes to see that they are optimal.
+func (r *Rational) pivotExact(ctx context.Context) (e *Exact, err error) {
+	err = r.pivots(ctx, 0, func(t *dictionary) bool {
+		b, a := t.solution(r, t.prec/2)
 		x, known := recoverFractions(ctx, a.X, a.Shift)
 		y, also := recoverFractions(ctx, a.Y, a.Shift)
 		if !known || !also {
-			continue
+			return false
 		}
-		if v := r.violations(b, x, y, new(big.Rat)); v.none() && !v.unsolved {
-			return &Exact{Basis: b, X: x, Y: y, Objective: r.objective(x)}, nil
-		}
-	}
-	return nil, ErrUnsettled
+		e = &Exact{Basis: b, X: x, Y: y, Objective: r.objective(x)}
+		v := r.violations(b, x, y, new(big.Rat))
+		return v.none() && !v.unsolved
+	})
+	return e, err
 }
 
 // lost reports whether an error says that float64 leads to no optimal basis.

@@ -94,10 +94,10 @@ func (g *Growing) Settle(ctx context.Context, shift uint, program func() *Ration
 		g.extend(r.Rows())
 		b, a, err := r.Settle(ctx, g.Basis, g.Solver, shift)
 		if lost(err) {
-			var t *dictionary
-			if t, err = r.pivot(ctx, fewBits+2*shift); err == nil {
+			err = r.pivots(ctx, shift, func(t *dictionary) bool {
 				b, a = t.solution(r, max(shift, settleShift))
-			}
+				return true
+			})
 		}
 		if err != nil {
 			return nil, err
