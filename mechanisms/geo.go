@@ -19,8 +19,6 @@ var geo = &geometric{bodies{
 	most:  1000, // the work grows with their cube
 }}
 
-var geoPair = &pair{geo, epsDPEach("geo-pair", "geometric noisy max at the sum of the two largest sensitivities in place of 2Δ", "research/docs/heterogeneous.md, Theorem 1; research/docs/resolution.md")}
-
 // geometric takes the candidate with the largest q_r + 2Δ X_r, the X_r independent with Pr[X_r >= t] = z^t for
 // t = 0, 1, …, z = e^{-ε}; ties are broken uniformly. On the lattice of step 2Δ it is permute-and-flip.
 //

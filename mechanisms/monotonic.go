@@ -30,7 +30,7 @@ func MonotonicSensitivities(m Mechanism, sensitivities []*big.Rat) ([]*big.Rat, 
 	}
 	largest := slices.MaxFunc(sensitivities, (*big.Rat).Cmp)
 	differ := slices.ContainsFunc(sensitivities, func(d *big.Rat) bool { return d.Cmp(largest) != 0 })
-	if _, regular := m.(*pair); differ && !info.Uniform && !regular {
+	if differ && !info.Uniform && m != Mechanism(flipPair) && m != Mechanism(geoPair) {
 		return nil, fmt.Errorf("%w: which parameter makes %s private for monotonic scores of different sensitivities is not known", ErrInstance, info.Name)
 	}
 	return []*big.Rat{new(big.Rat).Quo(largest, big.NewRat(2, 1))}, nil

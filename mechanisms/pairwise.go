@@ -27,7 +27,7 @@ var comparisons = &pairwise{
 // and for equal ones that is the same at h = q. research/docs/unequal.md proves which ε₀ is ε-DP for all scores.
 type pairwise struct {
 	info Info
-	same *pair
+	same *overDepths
 }
 
 func (m *pairwise) Info() Info { return m.info }
