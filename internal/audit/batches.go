@@ -6,8 +6,25 @@ import (
 	"math"
 	"slices"
 
-	"optratio/verify"
+	"optratio/internal/inquiry"
 )
+
+const (
+	firstBatch = 1.0 / 25 // of a stage
+	nextBatch  = 1.25
+	finalists  = 12   // pairs of either kind between which is chosen before a bet
+	fewTried   = 50   // draws at either side of a pair before it is bet on,
+	triedShare = 1000 // and such a part of what is left
+	usualPart  = 0.8  // of the claim, that the search promises of a mechanism that has its ε,
+	usualLoss  = 25.0 // less this over the root of the samples that are left
+	rivalPart  = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
+	mostOdd    = 12   // score vectors that as many are drawn at
+	hysteresis = 0.05 // in promise, before a pair that was bet on is left
+	loyalty    = 1.3  // likewise of numbers, where a claim is to be refuted: times its promise, whatever the event at the pair
+)
+
+// errFailed ends the bets of an audit.
+var errFailed = fmt.Errorf("%w: an error came instead of samples that a bet was on", inquiry.ErrUndecided)
 
 // finalists are the pairs between which is chosen before a bet: those that promise most, and the most hopeful.
 func (s *statistics) finalists() []edge {
@@ -40,14 +57,8 @@ func (s *statistics) bet(end int64) (bool, error) {
 		f.refit(s.aim())
 		edges = f.rank(edges, s.aim(), false)
 		var best edge
-		switch {
-		case len(edges) > 0 && open.base > 0:
-			if best = s.keep(edges, open.edge); (best.from != open.from || best.to != open.to) && f.differ > 0 {
-				edges = s.finalists() // it disappointed: perhaps another one is better by now
-				best = s.keep(edges, open.edge)
-			}
-		case len(edges) > 0:
-			best = edges[0]
+		if len(edges) > 0 {
+			best = s.keep(edges, open)
 		}
 		// As long as what is found is suspicious, most of a stage goes into the search; all of it where nothing came more often at one of two neighbors.
 		if len(edges) == 0 || math.IsInf(best.promise, -1) || s.suspicious(best.promise) && s.drawn < lastBets {
@@ -61,10 +72,9 @@ func (s *statistics) bet(end int64) (bool, error) {
 			open.base = 0 // events may be others
 			continue
 		}
-		if tried, err := s.tryOut(best, end); tried || err != nil {
-			if err != nil {
-				return false, err
-			}
+		if tried, err := s.tryOut(best, end); err != nil {
+			return false, err
+		} else if tried {
 			edges = s.finalists() // what promised most may have shared one place that disappointed
 			continue
 		}
@@ -76,7 +86,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 		if err != nil || refuted {
 			return refuted, err
 		}
-		if err := s.drawRival(edges, best, times*(r.at+r.near)/rivalPart, end); err != nil {
+		if err := s.searchOn(edges, best, times*(r.at+r.near)/rivalPart, end); err != nil {
 			return false, err
 		}
 		size *= nextBatch
@@ -86,19 +96,17 @@ func (s *statistics) bet(end int64) (bool, error) {
 
 // tryOut draws at the two sides of a pair before the first bet on it, where little was drawn at these themselves and they may not be like others of their classes, of which
 // most is known. It reports whether it did.
-func (s *statistics) tryOut(e edge, end int64) (bool, error) {
+func (s *statistics) tryOut(e edge, end int64) (tried bool, err error) {
 	enough := max(fewTried, (s.o.Budget-s.drawn)/triedShare)
-	tried := false
 	for _, i := range []int{e.from, e.to} {
-		p := s.field.places[i]
-		unsure := !s.quick && p.level != nil && p.total < enough && end-s.drawn > 4*enough
-		if unsure && (s.field.differ > 0 || s.field.surprise(i) > oddness) {
+		if p := s.field.places[i]; !s.quick && p.level != nil && p.total < enough && end-s.drawn > 4*enough {
 			if _, err := s.draw(i, enough); err != nil {
 				return false, err
 			}
 			tried = true
 		}
 	}
+	s.field.separateOdd()
 	return tried, nil
 }
 
@@ -151,6 +159,7 @@ func (s *statistics) play(e edge, c counts) (refuted bool, err error) {
 	}
 	c.hits, c.hitsNear = hitsOf(own, e.event), hitsOf(near, e.event)
 	s.settle(e, c)
+	s.field.separateOdd()
 	if s.o.UntilRefuted && s.wealth.passed() {
 		if at := s.wealth.bound(); at >= s.wealth.claimed {
 			s.refuted = at
@@ -161,29 +170,30 @@ func (s *statistics) play(e edge, c counts) (refuted bool, err error) {
 }
 
 // keep returns the pair that was bet on where the first of the ranked ones does not promise clearly more, and that first one otherwise.
-func (s *statistics) keep(edges []edge, current edge) edge {
+func (s *statistics) keep(edges []edge, open opened) edge {
 	best := edges[0]
 	for _, e := range edges {
-		stays := slices.Equal(e.event, current.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && s.field.ordered && loyalty*e.promise > best.promise
-		if e.from == current.from && e.to == current.to && stays {
+		stays := slices.Equal(e.event, open.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && s.field.ordered && loyalty*e.promise > best.promise
+		if open.base > 0 && e.from == open.from && e.to == open.to && stays {
 			best = e
 		}
 	}
 	return best
 }
 
-// drawRival draws some samples, up to an end, at either side of the most hopeful pair, where that is not the one that was bet on.
-func (s *statistics) drawRival(edges []edge, best edge, samples, end int64) error {
+// searchOn draws some samples, up to an end, at either side of the most hopeful pair, where that is not the one that was bet on, and at the score vectors that are least like
+// their class.
+func (s *statistics) searchOn(edges []edge, best edge, samples, end int64) error {
+	places := s.field.suspects()
+	places = places[:min(len(places), mostOdd)]
+	if err := s.drawEach(places, min(samples, end-s.drawn)); err != nil {
+		return err
+	}
 	rival := slices.MaxFunc(edges, func(a, b edge) int { return cmp.Compare(a.hopeful, b.hopeful) })
 	if rival.hopeful <= best.hopeful {
 		return nil
 	}
-	for _, i := range []int{s.site(rival.from), s.site(rival.to)} {
-		if _, err := s.draw(i, min(samples, end-s.drawn)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.drawEach(s.sites([]edge{rival}), min(2*samples, end-s.drawn))
 }
 
 // hitsOf counts the draws in an event.
@@ -202,13 +212,10 @@ func (s *statistics) settle(e edge, c counts) {
 	key := fmt.Sprint(e.from, e.to, s.cuts, e.event)
 	shown := s.shown[key]
 	if shown == nil {
-		shown = &evidence{nth: len(s.shown), witness: &verify.Witness{
-			Scores: s.space.Scores(s.field.places[e.from].q), Neighbor: s.space.Scores(s.field.places[e.to].q),
-		}}
+		shown = &evidence{nth: len(s.shown), witness: s.witness(e)}
 		if e.steps {
 			shown.witness.Distance = e.distance
 		}
-		s.name(shown.witness, e.event)
 		s.shown[key] = shown
 	}
 	claimed := s.wealth.levels[s.wealth.claimed]

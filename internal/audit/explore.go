@@ -22,32 +22,12 @@ const (
 	firstStage     = 1000 // samples of the first stage, where an audit ends once the claim is refuted
 	nextStage      = 1.7
 	quickPart      = 16  // such a part of the budget is for these stages
-	perClass       = 24  // draws in the first round; classes for which there are none are left out
-	rounds         = 4   // of exploring; in each, a part of the pairs stays
+	perClass       = 24  // draws in the first round; classes and score vectors for which there are none are left out
+	rounds         = 4   // of exploring; in each, a part of the pairs and of the score vectors stays
 	staying        = 0.3 // that part
 	fewestPairs    = 6   // that stay
-	firstBatch     = 1.0 / 25
-	nextBatch      = 1.25
-	finalists      = 12   // pairs of either kind between which is chosen before a bet
-	least          = 200  // samples that it pays to explore with
-	fewTried       = 50   // draws at either side of a pair before it is bet on,
-	triedShare     = 1000 // and such a part of what is left
-	fewestHits     = 3    // of an event that promises something
-	usualPart      = 0.8  // of the claim, that the search promises of a mechanism that has its ε,
-	usualLoss      = 25.0 // less this over the root of the samples that are left
-	rivalPart      = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
-	hysteresis     = 0.05 // in promise, before a pair that was bet on is left
-	loyalty        = 1.3  // likewise of numbers, where a claim is to be refuted: times its promise, whatever the event at the pair
-	mostOdd        = 6    // score vectors whose pairs are looked at although others like them are
-	oddness        = 8    // surprise from which on they are
-	fewestToTell   = 5    // draws at a place that say whether it is like its class
-	farApart       = 5    // standard deviations of chance from which on classes are doubted
-	unlikeEnough   = 300  // draws that others of a class count for at most, where each place is looked at by itself
-	mostWide       = 20_000
+	least          = 200 // samples that it pays to explore with
 )
-
-// errFailed ends the bets of an audit.
-var errFailed = fmt.Errorf("%w: an error came instead of samples that a bet was on", inquiry.ErrUndecided)
 
 // run spends the budget: first on tests at score vectors of the domain, then on the search for pairs that look bad, and on bets.
 func (s *statistics) run(dom *inquiry.Domain) error {
@@ -80,38 +60,33 @@ func (s *statistics) run(dom *inquiry.Domain) error {
 	if len(s.field.edges) == 0 {
 		return fmt.Errorf("%w: nothing to check: there are no neighbors", inquiry.ErrUndecided)
 	}
-	if err := s.prepare(); err != nil {
-		return err
-	}
-	if !s.o.wants() {
-		if err := s.large(); err != nil {
+	s.order(!s.o.UntilRefuted)
+	if _, ok := s.sampler.(learner); ok {
+		if err := s.pilot(); err != nil {
 			return err
 		}
-		return s.explore(s.o.Budget - s.drawn)
 	}
-	return s.stages()
-}
-
-// prepare puts pairs into the order in which they are looked at, and draws what the first cells of numbers are chosen from.
-func (s *statistics) prepare() error {
-	s.order(!s.o.UntilRefuted)
-	if _, ok := s.sampler.(learner); !ok {
-		return nil
+	if s.o.wants() {
+		return s.stages()
 	}
-	if s.o.Outcomes == Mixed {
-		return s.pilot(mixedPilots)
+	if err := s.rays(); err != nil {
+		return err
 	}
-	return s.pilot(pilots)
+	return s.explore(s.o.Budget - s.drawn)
 }
 
 // order puts pairs into the order in which they are looked at; with those that are some steps apart where the stages are not quick.
 func (s *statistics) order(far bool) {
-	unit := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit)
+	unit := s.unit()
 	if far && s.o.wants() && len(s.o.Pairs)+len(s.o.Vectors) == 0 {
-		s.field.stretch(s.o, unit.Num().Int64())
+		s.field.stretch(s.o, unit)
 	}
-	scale, _ := unit.Float64()
-	s.field.guess(s.aim(), scale, s.o.Neighbors)
+	s.field.foresee(s.aim(), float64(unit), s.o.Neighbors)
+}
+
+// unit is Δ in units of the scores.
+func (s *statistics) unit() int64 {
+	return new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit).Num().Int64()
 }
 
 // stages explores, and bets the rest: once where the whole budget goes into the bound. Where the audit ends with the refutation, there are quick stages before, which
@@ -124,7 +99,7 @@ func (s *statistics) stages() error {
 			if s.wealth.late = s.o.UntilRefuted; s.wealth.late {
 				s.order(true)
 			}
-			if err := s.large(); err != nil {
+			if err := s.rays(); err != nil {
 				return err
 			}
 		}
@@ -152,7 +127,7 @@ func (s *statistics) stages() error {
 		if err != nil || done || end == s.o.Budget {
 			return err
 		}
-		end = int64(nextStage * float64(end))
+		end = int64(nextStage * float64(max(end, s.drawn)))
 	}
 }
 
@@ -168,41 +143,95 @@ func (s *statistics) exploring(stage float64) float64 {
 	return share
 }
 
-// drawForFit draws the same number of samples at every score vector of the domain, or at some drawn at random where the budget is small.
-func (s *statistics) drawForFit(places []int) error {
-	budget := int64(fitShare * float64(s.o.Budget))
-	places = slices.Clone(places)
-	slices.Sort(places)
-	places = slices.Compact(places)
-	if most := int(max(1, budget/fewestForFit)); len(places) > most {
-		s.rng.Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
-		places = places[:most]
+// aim is what the rest of the budget is for.
+func (s *statistics) aim() aim {
+	a := aim{left: float64(max(1, s.o.Budget-s.drawn)), claimed: s.o.Epsilon.Float()}
+	switch {
+	case s.quick && s.o.wants():
+		a.what = refutation
+	case !s.o.wants() && slices.Contains(s.o.measured(), verify.ApproximateDP):
+		a.what = leastDelta
 	}
-	s.planned = int64(len(places))
-	each := budget / s.planned
-	for _, i := range places {
-		counts, err := s.draw(i, each)
-		if err != nil {
+	return a
+}
+
+// explore spends a number of samples on finding out which pairs promise most, and which score vectors are not like the rest of their class: many in the first round, a
+// part of them in each that follows. Odd score vectors bring the pairs that they are in.
+func (s *statistics) explore(samples int64) error {
+	f := s.field
+	suspects, apart := f.suspects(), 0.0
+	if len(suspects) > 0 {
+		apart = max(leastApart, min(mostApart, perPlace*float64(len(suspects))/float64(samples))) * float64(samples) / (rounds + 1)
+	}
+	each := float64(samples)/(rounds+1) - apart // the first round takes two parts
+	edges := s.candidates()
+	for round := range rounds {
+		s.recut()
+		f.refit(s.aim())
+		parts, most := 1.0, staying*float64(len(suspects))
+		if round > 0 {
+			edges = f.rank(edges, s.aim(), true)
+			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
+		} else {
+			parts, most = 2, 2*apart/max(fewestToTell, min(perClass, float64(samples)/1000)) // little finds what is very odd
+		}
+		edges = f.within(edges, int64(parts*each))
+		if err := s.drawEach(s.sites(edges), int64(parts*each)); err != nil {
 			return err
 		}
-		if counts != nil {
-			s.samples = append(s.samples, sample{i, counts, sumOf(counts)})
+		suspects = f.oddest(suspects)[:min(len(suspects), int(most))]
+		if err := s.drawEach(suspects, int64(parts*apart)); err != nil {
+			return err
 		}
+		edges = append(edges, f.separateOdd()...)
 	}
+	s.recut()
 	return nil
 }
 
-// fewestForFit is the fewest samples at one score vector that a test of fit is made of, where there are more vectors.
-const fewestForFit = 20
-
-// site returns where samples for a place are drawn while searching: at the first one of its class, if it is like that.
-func (s *statistics) site(i int) int {
-	f := s.field
-	if f.asymmetric() || f.surprise(i) > oddness {
-		return i
+// suspects lists the score vectors that may be unlike others of their class or treat tied candidates differently; those that are in the most pairs first.
+func (f *field) suspects() (places []int) {
+	for i, p := range f.places {
+		if c := f.classes[p.class]; p.level != nil && p.event == "" && (len(c.members) > 1 || len(c.sizes) < len(p.q)) {
+			places = append(places, i)
+		}
 	}
+	f.rng.Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(f.places[b].pairs, f.places[a].pairs) })
+	return f.oddest(places)
+}
+
+// candidates are the pairs that exploring starts with: where members of classes differ, the most hopeful first; of labels, those that were least looked at before.
+func (s *statistics) candidates() []edge {
+	f := s.field
+	edges := f.edges
+	switch {
+	case f.agree > 0:
+		edges = f.rank(edges, s.aim(), true)
+	case !f.pooled && !f.ordered:
+		drawn := func(e edge) int64 { return min(f.places[e.from].total, f.places[e.to].total) }
+		edges = slices.Clone(edges)
+		slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(drawn(a), drawn(b)) })
+	}
+	return edges
+}
+
+// within returns as many of the first pairs as there are enough samples for.
+func (f *field) within(edges []edge, samples int64) []edge {
+	known := map[int]bool{}
+	for i, e := range edges {
+		known[f.site(e.from)], known[f.site(e.to)] = true, true
+		if len(known) > max(4, int(samples/perClass)) {
+			return slices.Clip(edges[:i+1])
+		}
+	}
+	return slices.Clip(edges)
+}
+
+// site returns where samples for a place are drawn while searching: at the first one of its class.
+func (f *field) site(i int) int {
 	for _, j := range f.classes[f.places[i].class].members {
-		if f.places[j].event == "" && f.surprise(j) <= oddness {
+		if f.places[j].event == "" && f.agree == 0 {
 			return j
 		}
 	}
@@ -213,93 +242,15 @@ func (s *statistics) site(i int) int {
 func (s *statistics) sites(edges []edge) []int {
 	var out []int
 	for _, e := range edges {
-		out = append(out, s.site(e.from), s.site(e.to))
+		out = append(out, s.field.site(e.from), s.field.site(e.to))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// aim is what the rest of the budget is for.
-func (s *statistics) aim() aim {
-	return aim{
-		left: float64(max(1, s.o.Budget-s.drawn)), refute: s.quick && s.o.wants(), claimed: s.o.Epsilon.Float(),
-		approximate: !s.o.wants() && slices.Contains(s.o.measured(), verify.ApproximateDP),
-	}
-}
-
-// explore spends a number of samples on finding out which pairs promise most: all of them in the first round, fewer in each that
-// follows. Part of it goes to score vectors that are not like the rest of their class.
-func (s *statistics) explore(samples int64) error {
-	f := s.field
-	apart := int64(0)
-	if f.pooled && len(f.places) > len(f.classes) {
-		apart = int64(max(leastApart, min(mostApart, perPlace*float64(len(f.places))/float64(samples))) * float64(samples))
-	}
-	samples -= apart
-	each := samples / (rounds + 1) // the first round takes two parts
-	edges := s.candidates(2 * each)
-	defer s.recut()
-	for round := range rounds {
-		s.recut()
-		if f.refit(s.aim()); round > 0 {
-			edges = f.rank(edges, s.aim(), true)
-			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
-		}
-		if round == 1 && apart > 0 {
-			odd, err := s.screen(apart)
-			if err != nil {
-				return err
-			}
-			edges = append(edges, odd...)
-			f.weigh()
-			if f.widen(); f.asymmetric() {
-				edges = s.candidates(each)
-			}
-		}
-		sites, part := s.sites(edges), each
-		if round == 0 {
-			part *= 2
-		}
-		each := max(2, part/int64(max(1, len(sites))))
-		if err := s.drawEach(sites, each); err != nil {
-			return err
-		}
-		f.weigh()
-	}
-	return nil
-}
-
-// candidates are the pairs that exploring starts with. Where there are too many classes for so few samples, those that the most pairs are like; where members of
-// classes differ, the most hopeful; of labels, those that were least looked at before.
-func (s *statistics) candidates(samples int64) []edge {
-	f := s.field
-	edges := f.edges
-	switch {
-	case f.asymmetric():
-		edges = f.rank(edges, s.aim(), true)
-	case !f.pooled && !f.ordered:
-		edges = f.leastKnown()
-	}
-	known := map[int]bool{}
-	for i, e := range edges {
-		known[s.site(e.from)], known[s.site(e.to)] = true, true
-		if len(known) > max(4, int(samples/perClass)) {
-			return edges[:i+1]
-		}
-	}
-	return edges
-}
-
-// leastKnown returns the pairs with the fewest draws first, at that side which has fewer.
-func (f *field) leastKnown() []edge {
-	drawn := func(e edge) int64 { return min(f.places[e.from].total, f.places[e.to].total) }
-	out := slices.Clone(f.edges)
-	slices.SortStableFunc(out, func(a, b edge) int { return cmp.Compare(drawn(a), drawn(b)) })
-	return out
-}
-
-// drawEach draws samples at places for the search alone, as long as there are any in the budget.
-func (s *statistics) drawEach(places []int, each int64) error {
+// drawEach divides samples among places, for the search alone, as long as there are any in the budget.
+func (s *statistics) drawEach(places []int, samples int64) error {
+	each := max(2, samples/int64(max(1, len(places))))
 	for _, i := range places {
 		if _, err := s.draw(i, min(each, s.o.Budget-s.drawn)); err != nil {
 			return err
@@ -323,44 +274,99 @@ func (s *statistics) drawBoth(i int, n int64, j int, m int64) (own, near []int64
 	return own, near, err
 }
 
-// screen draws a few samples at as many score vectors as it can, more at those that are least like their class, and returns the
-// pairs of those that stay apart.
-func (s *statistics) screen(samples int64) ([]edge, error) {
-	f := s.field
-	var places []int
-	for i, p := range f.places {
-		if p.event == "" && (len(f.classes[p.class].members) > 1 || len(f.classes[p.class].sizes) < len(p.q)) {
-			places = append(places, i)
-		}
+// Samplers of candidates are asked about one ladder of scores moved up and down by powers of two, as stated programs are (cliff.go): where e^q overflows, where
+// scores are rounded, where integers wrap, they begin to do something else. Where they seem to, the place is bisected down to two neighbors.
+const (
+	mostDoubled   = 32   // powers of two
+	largeShare    = 5000 // such a part of the budget is drawn at each place,
+	fewLarge      = 6    // but so many at least,
+	mostLarge     = 30   // and at most
+	leastForLarge = 5000 // budget
+)
+
+// rays looks for such neighbors, and puts them before the pairs that are looked at.
+func (s *statistics) rays() error {
+	o, f := s.o, s.field
+	if !f.pooled || o.N < 2 || len(o.Vectors)+len(o.Pairs) > 0 || o.Budget < leastForLarge {
+		return nil
 	}
-	s.rng.Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
-	for _, stage := range []struct {
-		share float64
-		keep  int
-	}{{0.5, max(1, int(samples/10))}, {0.25, max(8, len(places)/8)}, {0.25, 2 * mostOdd}} {
-		places = f.oddest(places)
-		places = places[:min(len(places), stage.keep)]
-		each := int64(stage.share * float64(samples) / float64(max(1, len(places))))
-		if err := s.drawEach(places, each); err != nil {
-			return nil, err
-		}
+	ladder := make(inquiry.Vector, o.N)
+	for r := range ladder {
+		ladder[r] = -2 * s.unit() * int64(min(r, 3))
 	}
-	places = f.oddest(places)
-	var out []edge
-	for _, i := range places[:min(len(places), mostOdd)] {
-		if f.surprise(i) < oddness {
+	each := max(fewLarge, min(mostLarge, o.Budget/largeShare))
+	if known, err := s.draw(f.place(ladder), 2*each); err != nil || known == nil {
+		return err
+	}
+	at := func(steps int64) int { return f.place(ladder.Plus(steps * s.unit())) }
+	odd := func(steps int64) (bool, error) { return s.odd(at(steps), each) }
+	for _, sign := range []int64{1, -1} {
+		near := int64(0)
+		for i := range mostDoubled {
+			far := sign << i
+			is, err := odd(far)
+			if err != nil {
+				return err
+			}
+			if !is {
+				near = far
+				continue
+			}
+			for max(far-near, near-far) > 1 {
+				middle := near + (far-near)/2
+				if is, err = odd(middle); err != nil {
+					return err
+				}
+				if is {
+					far = middle
+				} else {
+					near = middle
+				}
+			}
+			if err := s.lookAround(at(near), at(far), 2*each); err != nil {
+				return err
+			}
 			break
 		}
-		if f.places[i].apart || f.wide {
-			continue
+	}
+	return nil
+}
+
+// odd draws at a place, and once more where that seems to be unlike its class; if it does then, too, the place gets a class of its own.
+func (s *statistics) odd(i int, samples int64) (bool, error) {
+	f := s.field
+	for range 2 {
+		if got, err := s.draw(i, min(samples, s.o.Budget-s.drawn)); err != nil || got == nil {
+			return f.places[i].event != "", err
 		}
-		f.places[i].apart = true
-		for _, pair := range f.all {
-			if pair[0] == i || pair[1] == i {
-				e := f.edge(pair)
-				out, f.edges = append(out, e), append(f.edges, e)
+		if len(f.classes[f.places[i].class].members) > 1 && f.surprise(i) <= oddness {
+			return false, nil
+		}
+	}
+	f.separate(i)
+	return true, nil
+}
+
+// lookAround puts a pair before the others, and those of either side with its neighbors.
+func (s *statistics) lookAround(i, j int, samples int64) error {
+	f := s.field
+	pairs := [][2]int{{i, j}}
+	for _, end := range pairs[0] {
+		for step := range s.o.extremes(s.o.N, s.unit()) {
+			pairs = append(pairs, [2]int{end, f.place(f.places[end].q.Moved(step))})
+		}
+	}
+	var edges []edge
+	for _, pair := range pairs {
+		edges = append(edges, edge{from: pair[0], to: pair[1]})
+		f.pair(pair)
+		for _, k := range pair {
+			f.separate(k)
+			if _, err := s.draw(k, min(samples, s.o.Budget-s.drawn)); err != nil {
+				return err
 			}
 		}
 	}
-	return out, nil
+	f.edges = slices.Concat(edges, f.edges)
+	return nil
 }

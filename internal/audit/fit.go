@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/internal/inquiry"
 	"optratio/number"
@@ -14,11 +15,38 @@ import (
 // with a named mechanism.
 const fitShare = 0.25
 
+// fewestForFit is the fewest samples at one score vector that a test of fit is made of, where there are more vectors.
+const fewestForFit = 20
+
 // sample is what was drawn for the test of fit at a place: as many draws as were planned.
 type sample struct {
 	place  int
 	counts []int64
 	total  int64
+}
+
+// drawForFit draws the same number of samples at every score vector of the domain, or at some drawn at random where the budget is small.
+func (s *statistics) drawForFit(places []int) error {
+	budget := int64(fitShare * float64(s.o.Budget))
+	places = slices.Clone(places)
+	slices.Sort(places)
+	places = slices.Compact(places)
+	if most := int(max(1, budget/fewestForFit)); len(places) > most {
+		s.rng.Shuffle(len(places), func(a, b int) { places[a], places[b] = places[b], places[a] })
+		places = places[:most]
+	}
+	s.planned = int64(len(places))
+	each := budget / s.planned
+	for _, i := range places {
+		counts, err := s.draw(i, each)
+		if err != nil {
+			return err
+		}
+		if counts != nil {
+			s.samples = append(s.samples, sample{i, counts, sumOf(counts)})
+		}
+	}
+	return nil
 }
 
 // fit tests whether samples are those of the named mechanism: at every planned score vector, for every candidate, both tails, sharing

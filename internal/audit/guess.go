@@ -10,87 +10,124 @@ import (
 	"optratio/verify"
 )
 
-// Before anything is drawn, pairs are put into the order in which they would show best that typical mechanisms are not private: the
-// exponential mechanism with an exponent that is too large by one of these factors or, where outcomes are numbers, the largest of
-// all scores with Laplace noise that is too small by it.
+// Before anything is drawn, pairs are put into the order in which they would show best that a typical mechanism is not private: the exponential mechanism with an
+// exponent that is too large or, where outcomes are numbers, the largest of all scores with Laplace noise that is too small. Later what was drawn is compared
+// with three typical mechanisms, and the likeliest counts like so many more draws. The verdict does not rest on it: only where is searched, and what is bet, does.
 var tooLarge = []float64{1.4, 2}
 
 const (
+	typical     = 1.5    // so much too large
 	imagined    = 1e6    // draws at every score vector, as many as expected of each outcome
 	lowValue    = -4     // scales of the noise below the best score, from where on values are told apart,
 	highValue   = 6      // above it, up to where,
 	perScale    = 4      // and how finely
-	believed    = 30     // draws that what is expected of a candidate counts for
-	typical     = 1.5    // factor of the exponent then
+	believed    = 30     // draws that what is expected of a candidate counts for at least
 	mostGuessed = 10_000 // pairs
 
 	mostFitted   = 60 // classes, those with the most draws, that say what a guess is worth
 	hundredTimes = 100
 )
 
-// guess sorts the pairs, and says what is expected. Of labels nothing is known before. The verdict does not rest on it: only where is
-// searched, and what is bet, does.
-func (f *field) guess(a aim, unit float64, model verify.Neighborhood) {
+// guess is the mechanism that candidates are expected from.
+type guess struct {
+	made    bool
+	law     int     // one of laws
+	scale   float64 // its scale
+	private float64 // the least scale that is private
+	fitted  int64   // draws when the law was found
+	fits    int     // how often it was
+}
+
+// foresee puts the pairs into an order. Of labels nothing is known before.
+func (f *field) foresee(a aim, unit float64, model verify.Neighborhood) {
 	if f.alone || !f.pooled && !f.ordered {
 		return
 	}
-	rate := a.claimed / 2
+	private := 2 * unit / a.claimed
 	if model == verify.Monotonic {
-		rate = a.claimed
+		private = unit / a.claimed
 	}
-	// The best place in a list. Pairs beyond the first ones stay where they are.
-	first := slices.Repeat([]int{len(f.edges)}, len(f.edges))
+	f.guess = guess{made: f.pooled, scale: private / typical, private: private}
 	edges := f.edges[:min(len(f.edges), mostGuessed)]
+	best, order := make(map[int]int), make([]int, len(edges)) // the best place in a list
 	for _, factor := range tooLarge {
-		scale := unit / (factor * rate)
-		rated := make([]edge, len(edges))
+		promise := make([]float64, len(edges))
 		for i, e := range edges {
+			order[i] = i
 			top := slices.Max(f.places[e.from].q)
-			rated[i] = f.judge(e, a, false, func(i int) ([]float64, float64) {
-				if f.ordered {
-					return noisyMax(f.places[i].q, top, scale), imagined
+			expected := func(i int) []float64 {
+				p := noisyMax(f.places[i].q, top, private/factor)
+				if f.pooled {
+					p = exponential(f.places[i].q, private/factor)
 				}
-				return exponential(f.places[i].q, scale, imagined), imagined
-			})
-			rated[i].rank = i
+				for r := range p {
+					p[r] *= imagined
+				}
+				return p
+			}
+			promise[i] = f.judge(e, a, false, expected(e.from), imagined, expected(e.to), imagined).promise
 		}
-		slices.SortStableFunc(rated, func(a, b edge) int { return cmp.Compare(b.promise, a.promise) })
-		for at, e := range rated {
-			first[e.rank] = min(first[e.rank], at)
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(promise[j], promise[i]) })
+		for at, i := range order {
+			if known, ok := best[i]; !ok || at < known {
+				best[i] = at
+			}
 		}
 	}
-	for i := range f.edges {
-		f.edges[i].rank = first[i]
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(best[i], best[j]), cmp.Compare(i, j)) })
+	sorted := make([]edge, len(edges))
+	for at, i := range order {
+		sorted[at] = edges[i]
 	}
-	slices.SortStableFunc(f.edges, func(a, b edge) int { return cmp.Compare(a.rank, b.rank) })
-	if f.pooled {
-		f.scale = unit / (typical * rate)
-	}
+	copy(edges, sorted)
 }
 
-// laws are the mechanisms that a guess can be: the exponential one, and the candidate whose score is largest with Laplace or exponential noise, which is permute-and-flip.
-var laws = []func(q inquiry.Vector, scale, draws float64) []float64{
+// laws are the mechanisms that a guess can be, by the probabilities of the candidates: the exponential one, and the candidate whose score is largest with Laplace or
+// exponential noise, which is permute-and-flip.
+var laws = []func(q inquiry.Vector, scale float64) []float64{
 	exponential,
-	noisyArgMax(func(x float64) float64 {
-		if x < 0 {
-			return math.Exp(x) / 2
-		}
-		return 1 - float64(math.Exp(-x)/2)
-	}),
+	noisyArgMax(laplaceBelow),
 	noisyArgMax(func(x float64) float64 { return -math.Expm1(-max(0, x)) }),
 }
 
-// noisyArgMax returns how often each candidate is expected in a number of draws of the one with the largest noisy score, where the noise in units of the scale
-// has a distribution function: a sum over the winner's noise, good to a few percent.
-func noisyArgMax(below func(float64) float64) func(q inquiry.Vector, scale, draws float64) []float64 {
+// laplaceBelow is the distribution function of Laplace noise.
+func laplaceBelow(x float64) float64 {
+	if x < 0 {
+		return math.Exp(x) / 2
+	}
+	return 1 - float64(math.Exp(-x)/2)
+}
+
+// exponential is the exponential mechanism with weights e^{q/scale}.
+func exponential(q inquiry.Vector, scale float64) []float64 {
+	p, top := make([]float64, len(q)), slices.Max(q)
+	for r, x := range q {
+		p[r] = math.Exp(float64(x-top) / scale)
+	}
+	return normalized(p)
+}
+
+func normalized(p []float64) []float64 {
+	total := 0.0
+	for _, x := range p {
+		total += x
+	}
+	for r := range p {
+		p[r] /= total
+	}
+	return p
+}
+
+// noisyArgMax takes the candidate with the largest noisy score, where the noise in units of the scale has a distribution function: a sum over the winner's noise, good
+// to a few percent.
+func noisyArgMax(below func(float64) float64) func(q inquiry.Vector, scale float64) []float64 {
 	const least, most, step = -6, 20, 0.5
-	return func(q inquiry.Vector, scale, draws float64) []float64 {
-		sizes := map[int64]float64{}
+	return func(q inquiry.Vector, scale float64) []float64 {
+		sizes, share := map[int64]float64{}, map[int64]float64{}
 		for _, x := range q {
 			sizes[x]++
 		}
 		levels := slices.Sorted(maps.Keys(sizes))
-		share, total := map[int64]float64{}, 0.0
 		for _, own := range levels {
 			for x := least + step/2; x < most; x += step {
 				p := below(x+step/2) - below(x-step/2)
@@ -105,52 +142,64 @@ func noisyArgMax(below func(float64) float64) func(q inquiry.Vector, scale, draw
 				}
 				share[own] += p
 			}
-			total += float64(share[own] * sizes[own])
 		}
 		out := make([]float64, len(q))
 		for r, x := range q {
-			out[r] = draws * share[x] / total
+			out[r] = share[x]
 		}
-		return out
+		return normalized(out)
 	}
 }
 
-// refit compares what was drawn with these laws at scales from a quarter to four times the least one that is private, and says how many draws the best
+// noisyMax returns the probabilities that the largest score with Laplace noise lies in each of some intervals about a score.
+func noisyMax(q inquiry.Vector, about int64, scale float64) (p []float64) {
+	before := 0.0
+	for i := lowValue * perScale; i <= highValue*perScale; i++ {
+		below := 1.0
+		for _, x := range q {
+			below *= laplaceBelow(float64(float64(i)/perScale) + float64(about-x)/scale)
+		}
+		p, before = append(p, below-before), below
+	}
+	return append(p, 1-before)
+}
+
+// refit compares what was drawn with the laws at scales from a quarter to four times the least one that is private, and says how many draws the best
 // is worth: as many as make all counts likeliest, if each class's probabilities are drawn from the Dirichlet distribution about that mechanism's. A class
-// that would be more than a hundred times as likely if it were worth the least keeps to that, so that a fault at a few score vectors is not averaged away.
+// that would be more than a hundred times as likely if it were worth the least keeps to that, so that a fault at a few score vectors is not averaged away. From 100,000
+// samples of the exponential mechanism at ε = 1 the bound is 0.91, and 0.84 without.
 func (f *field) refit(a aim) {
-	if !f.pooled || a.refute || f.scale == 0 {
+	if !f.guess.made || a.what == refutation {
 		return
 	}
 	var drawn []*class
 	total := int64(0)
 	for _, c := range f.classes {
-		if total += c.total; c.total > 0 {
+		if total += c.total; c.total > 0 && len(c.members) > 0 {
 			drawn = append(drawn, c)
 		}
 	}
-	if total < f.fitted+f.fitted/2 || len(drawn) == 0 {
+	if total < f.guess.fitted+f.guess.fitted/2 || len(drawn) == 0 {
 		return
 	}
-	f.fitted, f.fits = total, f.fits+1
 	slices.SortStableFunc(drawn, func(a, b *class) int { return -cmp.Compare(a.total, b.total) })
-	most, best := drawn[:min(len(drawn), mostFitted)], math.Inf(-1)
-	scale, weight := f.scale, float64(believed)
+	most, best, weight := drawn[:min(len(drawn), mostFitted)], math.Inf(-1), float64(believed)
 	for law := range laws {
 		for factor := -8; factor <= 8; factor++ {
-			at := f.scale * typical * math.Exp2(float64(factor)/4)
-			if sum, w := f.worth(most, law, at); sum > best {
-				best, scale, weight, f.law = sum, at, w, law
+			scale := f.guess.private * math.Exp2(float64(factor)/4)
+			if sum, w := f.worth(most, law, scale); sum > best {
+				best, weight, f.guess.law, f.guess.scale = sum, w, law, scale
 			}
 		}
 	}
-	f.at = scale
+	f.guess.fitted, f.guess.fits = total, f.guess.fits+1
 	for _, c := range f.classes {
-		if c.weight = weight; c.total > 0 {
-			expected := laws[f.law](f.places[c.members[0]].q, scale, 1)
-			if f.likelihood(c, expected, weight) < f.likelihood(c, expected, believed)-math.Log(hundredTimes) {
-				c.weight = believed
-			}
+		c.weight = weight
+	}
+	for _, c := range drawn {
+		expected := laws[f.guess.law](f.places[c.members[0]].q, f.guess.scale)
+		if f.likelihood(c, expected, weight) < f.likelihood(c, expected, believed)-math.Log(hundredTimes) {
+			c.weight = believed
 		}
 	}
 }
@@ -159,7 +208,7 @@ func (f *field) refit(a aim) {
 func (f *field) worth(classes []*class, law int, scale float64) (best, weight float64) {
 	expected, own := make([][]float64, len(classes)), make([]float64, len(classes))
 	for i, c := range classes {
-		expected[i] = laws[law](f.places[c.members[0]].q, scale, 1)
+		expected[i] = laws[law](f.places[c.members[0]].q, scale)
 		own[i] = f.likelihood(c, expected[i], believed)
 	}
 	best = math.Inf(-1)
@@ -181,43 +230,10 @@ func (f *field) likelihood(c *class, expected []float64, weight float64) float64
 	q := f.places[c.members[0]]
 	sum := lgamma(weight) - lgamma(weight+float64(c.total))
 	for r, p := range expected {
-		if l := q.level[r]; slices.Index(q.level, l) == r && l < len(c.counts) {
+		if l := q.level[r]; slices.Index(q.level, l) == r {
 			p = max(1e-9, weight*p*float64(c.sizes[l]))
 			sum += lgamma(p+float64(c.counts[l])) - lgamma(p)
 		}
 	}
 	return sum
-}
-
-// exponential returns how often each candidate is expected in a number of draws from the exponential mechanism with weights e^{q/scale}.
-func exponential(q inquiry.Vector, scale, draws float64) []float64 {
-	p, total, top := make([]float64, len(q)), 0.0, slices.Max(q)
-	for r, x := range q {
-		p[r] = math.Exp(float64(x-top) / scale)
-		total += p[r]
-	}
-	for r := range p {
-		p[r] *= draws / total
-	}
-	return p
-}
-
-// noisyMax returns how often each of some intervals about a score is expected to hold the largest noisy score, with Laplace noise.
-func noisyMax(q inquiry.Vector, about int64, scale float64) []float64 {
-	hits, before := make([]float64, 0, (highValue-lowValue)*perScale+1), 0.0
-	for i := lowValue * perScale; i <= highValue*perScale+1; i++ {
-		below := 1.0
-		if i <= highValue*perScale {
-			for _, x := range q {
-				v := float64(float64(i)/perScale) + float64(about-x)/scale
-				if v < 0 {
-					below *= float64(math.Exp(v) / 2)
-				} else {
-					below *= 1 - float64(math.Exp(-v)/2)
-				}
-			}
-		}
-		hits, before = append(hits, imagined*(below-before)), below
-	}
-	return hits
 }

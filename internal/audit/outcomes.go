@@ -318,15 +318,18 @@ func oneOf(labels []string) string {
 }
 
 // pilot draws outcomes at the score vectors of the first pairs, so that there are cells.
-func (s *statistics) pilot(wanted int64) error {
+func (s *statistics) pilot() error {
+	wanted := int64(pilots)
+	if s.o.Outcomes == Mixed {
+		wanted = mixedPilots
+	}
 	var places []int
 	for _, e := range s.field.edges[:min(len(s.field.edges), pilotPairs)] {
 		places = append(places, e.from, e.to)
 	}
 	slices.Sort(places)
 	places = slices.Compact(places)
-	each := max(1, min(s.o.Budget/10, wanted)/int64(len(places)))
-	if err := s.drawEach(places, each); err != nil {
+	if err := s.drawEach(places, min(s.o.Budget/10, wanted)); err != nil {
 		return err
 	}
 	s.recut()

@@ -256,8 +256,8 @@ func TestUnionsAreRatedByHalves(t *testing.T) {
 	for r := range list {
 		list[r] = outcome{r: r, x: own[r], y: near[r]}
 	}
-	likeliest(list, n, m, func(x, y float64, _ []outcome) { naive = max(naive, x/n-math.E*y/m) })
-	unions(list, f.halvesOf(edge{from: 0, to: 1}, list), func(x, y float64, in []outcome) { most = max(most, x/n-math.E*y/m) })
+	unions(list, halved{all: [2]float64{n, m}}, func(x, y float64, _ []outcome) { naive = max(naive, x/n-math.E*y/m) })
+	f.events(edge{from: 0, to: 1}, own, near, n, m, func(x, y float64, in []outcome) { most = max(most, x/n-math.E*y/m) })
 	assert.Greater(t, naive, 0.1)
 	assert.Less(t, most, 0.01)
 }

@@ -178,9 +178,15 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	st.o = whole
 	var more []verify.Result
 	for _, p := range measured {
-		res, err := st.boundOn(p, reserve/int64(len(measured)), r)
+		res, bound, err := st.measure(p, alpha, reserve/int64(len(measured)))
+		if errors.Is(err, inquiry.ErrUndecided) {
+			res.Reason, err = reason(err), nil
+		}
 		if err != nil {
 			return nil, err
+		}
+		if p == verify.ApproximateDP {
+			r.DeltaBound = bound
 		}
 		more = append(more, res)
 	}
@@ -200,22 +206,6 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	r.nameInputs(o.Inputs)
 	r.chooseWitness()
 	return r, nil
-}
-
-// boundOn bounds what a property limits from below; the bound on δ goes into the report as well.
-func (s *statistics) boundOn(p verify.Property, samples int64, r *Report) (res verify.Result, err error) {
-	if p == verify.ApproximateDP {
-		var bound *big.Rat
-		if res, bound, err = s.measureDelta(s.alpha, samples); bound != nil {
-			r.DeltaBound = floored(bound)
-		}
-	} else {
-		res, err = s.measure(p, s.alpha, samples)
-	}
-	if errors.Is(err, inquiry.ErrUndecided) {
-		res.Reason, err = reason(err), nil
-	}
-	return res, err
 }
 
 // reason is what an error that wraps inquiry.ErrUndecided says.

@@ -11,6 +11,14 @@ import (
 	"optratio/internal/inquiry"
 )
 
+const (
+	oddness      = 8    // surprise from which on a score vector is none of its class
+	farApart     = 5    // standard deviations of chance from which on members of classes are doubted
+	fewestToTell = 5    // draws at a place that count then
+	mostEdges    = 5000 // pairs that are looked at, before those of odd score vectors are left out
+	mostSteps    = 4    // of neighbors, that the vectors of a pair may be apart
+)
+
 // place is one score vector and what was drawn there.
 type place struct {
 	q          inquiry.Vector
@@ -20,14 +28,14 @@ type place struct {
 	firstTotal int64
 	class      int
 	level      []int     // of every candidate, in the class; nil where outcomes are no candidates
-	apart      bool      // its pairs are looked at, although others like them are
+	pairs      int       // that it is one side of
 	expected   []float64 // hits of each candidate, of as many draws as a guess is worth
 	fits       int       // that the expected ones are of
 	event      string    // that came instead of an answer; it is not asked again
 }
 
 // class holds score vectors that a symmetric and shift-invariant mechanism treats alike, or one that returns numbers if it is
-// symmetric, and what was drawn at all of them together. A level is a group of tied candidates.
+// symmetric, and what was drawn at all of them together. A level is a group of tied candidates. A score vector that turns out to be odd gets a class of its own.
 type class struct {
 	counts  []int64 // of levels, or of outcomes
 	sizes   []int64 // of levels
@@ -44,7 +52,6 @@ type edge struct {
 	slack    float64 // standard error of ln p/o
 	promise  float64
 	hopeful  float64  // what it, or another event at the pair, promises if the estimate errs on the low side
-	rank     int      // before anything is drawn
 	distance *big.Rat // in whose multiple of ε the two are compared; nil: 1
 	steps    bool     // they are that many steps of neighbors apart, and no neighbors
 }
@@ -74,12 +81,8 @@ type field struct {
 	branches []branch // of the tree whose leaves outcomes are grouped by; nil: there is none
 	distance func(q, other inquiry.Vector) *big.Rat
 	rng      *rand.Rand
-	scale    float64 // of the exponential mechanism that is guessed at before anything is drawn; 0: nothing is guessed
-	law      int     // the one of laws that fits best what was drawn,
-	at       float64 // and its scale
-	fitted   int64   // draws when that was found
-	fits     int     // how often it was
-	differ   float64 // draws at a place that those at others of its class count for at most; 0: as many as they are
+	guess    guess
+	agree    float64 // draws that those at others of a class count for; 0: as many as they are
 	wide     bool    // every pair is among those that are looked at
 }
 
@@ -96,52 +99,97 @@ func descending(q inquiry.Vector) inquiry.Vector {
 	return sorted
 }
 
-// placeAlone returns the number of a score vector, in a class of its own if it is new.
-func (f *field) placeAlone(q inquiry.Vector) int { return f.placeLike(q, "alone "+q.Key()) }
-
 // place returns the number of a score vector.
-func (f *field) place(q inquiry.Vector) int { return f.placeLike(q, "") }
-
-// placeLike returns the number of a score vector. If it is new, it is in a class that is named, or in its own one.
-func (f *field) placeLike(q inquiry.Vector, name string) int {
+func (f *field) place(q inquiry.Vector) int {
 	key := q.Key()
 	if i, ok := f.byKey[key]; ok {
 		return i
 	}
-	i := len(f.places)
+	i, shape, sorted := len(f.places), key, descending(q)
 	f.byKey[key] = i
 	p := &place{q: q}
 	f.places = append(f.places, p)
-	shape := key
-	sorted := descending(q)
+	var sizes []int64
 	switch {
 	case f.ordered:
 		shape = sorted.Key()
 	case f.pooled:
 		shape = sorted.Plus(-sorted[0]).Key()
 		distinct := slices.Compact(sorted)
-		p.level = make([]int, len(q))
+		p.level, sizes = make([]int, len(q)), make([]int64, len(distinct))
 		for r, x := range q {
 			p.level[r] = slices.Index(distinct, x)
+			sizes[p.level[r]]++
 		}
 	}
-	shape = cmp.Or(name, shape)
 	c, ok := f.byShape[shape]
 	if !ok {
 		c = len(f.classes)
 		f.byShape[shape] = c
-		cl := &class{}
-		for _, l := range p.level {
-			for len(cl.sizes) <= l {
-				cl.sizes = append(cl.sizes, 0)
-			}
-			cl.sizes[l]++
-		}
-		f.classes = append(f.classes, cl)
+		f.classes = append(f.classes, &class{sizes: sizes, weight: believed})
 	}
 	p.class = c
 	f.classes[c].members = append(f.classes[c].members, i)
 	return i
+}
+
+// separate gives a score vector a class of its own, in which tied candidates are told apart.
+func (f *field) separate(i int) {
+	p := f.places[i]
+	c := f.classes[p.class]
+	if len(c.members) == 1 && len(c.sizes) == len(p.q) {
+		return
+	}
+	own := &class{counts: slices.Clone(p.counts), sizes: slices.Repeat([]int64{1}, len(p.q)), total: p.total, weight: believed, members: []int{i}}
+	alone := c.total-p.total < believed // then the class keeps what is known
+	for r, l := range p.level {
+		if !alone {
+			c.counts[l] -= countAt(p.counts, r)
+		}
+		p.level[r] = r
+	}
+	if !alone {
+		c.total -= p.total
+	}
+	c.members = slices.DeleteFunc(c.members, func(j int) bool { return j == i })
+	p.class, p.fits = len(f.classes), -1
+	f.classes = append(f.classes, own)
+}
+
+// separateOdd gives the score vectors that are seen not to be like their class their own, and returns the pairs that they are in, which are looked at from now on. Where
+// many are a little odd, every pair is looked at by itself, and what was drawn at the others of a class counts for as much as its members agree.
+func (f *field) separateOdd() []edge {
+	known, sum, freedom, draws := len(f.edges), 0.0, 0.0, 0.0
+	for i, p := range f.places {
+		if p.level != nil && p.total >= fewestToTell && p.total < f.classes[p.class].total {
+			df := float64(len(p.q) - 1)
+			sum, freedom = sum+min(oddness, f.surprise(i))-float64(df/4), freedom+df // few draws are not quite as they are of many
+			draws += float64(df * float64(p.total))
+		}
+	}
+	if sum > farApart*math.Sqrt(2*freedom) {
+		f.agree = max(1, draws/sum)
+	}
+	var pairs [][2]int
+	for i, p := range f.places {
+		if p.level == nil || p.total < fewestToTell || f.surprise(i) <= oddness {
+			continue
+		}
+		f.separate(i)
+		for _, pair := range f.all {
+			if (pair[0] == i || pair[1] == i) && !f.wide {
+				pairs = append(pairs, pair)
+			}
+		}
+	}
+	if f.agree > 0 && !f.wide {
+		f.wide, pairs = true, slices.Clone(f.all)
+		f.rng.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
+	}
+	for _, pair := range pairs[:min(len(pairs), max(0, mostEdges-known))] {
+		f.edges = append(f.edges, f.edge(pair))
+	}
+	return f.edges[known:]
 }
 
 // collect takes the pairs of neighbors, at most room of them, and one of each class of pairs that are alike.
@@ -164,13 +212,20 @@ func (f *field) collect(dom *inquiry.Domain, room int, stopped func() error) err
 			continue
 		}
 		seen[pair] = true
-		f.all = append(f.all, pair)
+		f.pair(pair)
 		if shape := f.shape(pair); !shapes[shape] {
 			shapes[shape] = true
 			f.edges = append(f.edges, f.edge(pair))
 		}
 	}
 	return nil
+}
+
+// pair adds a pair.
+func (f *field) pair(pair [2]int) {
+	f.all = append(f.all, pair)
+	f.places[pair[0]].pairs++
+	f.places[pair[1]].pairs++
 }
 
 // edge is a pair that nothing is known of.
@@ -201,40 +256,61 @@ func (f *field) thinned(pairs vectorPairs, room int, stopped func() error) (kept
 	return kept, nil
 }
 
-// shape returns what pairs have in common that differ by the order of candidates, shifts of either side and its direction.
+// shape returns what pairs have in common that differ by the order of candidates and the direction and, where outcomes are candidates, by shifts of either side. Numbers
+// may tell a shift.
 func (f *field) shape(pair [2]int) string {
 	if f.alone || !f.pooled && !f.ordered {
 		return fmt.Sprint(pair)
 	}
-	a, b := f.places[pair[0]], f.places[pair[1]]
-	forth, back := make(inquiry.Vector, len(a.q)), make(inquiry.Vector, len(a.q))
-	topA, topB := slices.Max(a.q), slices.Max(b.q)
-	if f.ordered { // numbers may tell a shift of either side
-		return fmt.Sprint(f.sortedPair(a.q, b.q))
-	}
-	for r := range a.q {
-		x, y := topA-a.q[r], topB-b.q[r]
-		forth[r], back[r] = x<<26+y, y<<26+x
-		if max(x, y) >= 1<<26 { // huge gaps are not told apart exactly by one number
-			return fmt.Sprint(a.q, b.q)
+	key := func(a, b inquiry.Vector) string {
+		topA, topB := int64(0), int64(0)
+		if f.pooled {
+			topA, topB = slices.Max(a), slices.Max(b)
 		}
+		pairs := make([][2]int64, len(a))
+		for r := range a {
+			pairs[r] = [2]int64{a[r] - topA, b[r] - topB}
+		}
+		slices.SortFunc(pairs, func(a, b [2]int64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+		var flat inquiry.Vector
+		for _, p := range pairs {
+			flat = append(flat, p[0], p[1])
+		}
+		return flat.Key()
 	}
-	slices.Sort(forth)
-	slices.Sort(back)
-	if slices.Compare(back, forth) < 0 {
-		forth = back
-	}
-	return forth.Key()
+	a, b := f.places[pair[0]].q, f.places[pair[1]].q
+	return min(key(a, b), key(b, a))
 }
 
-// sortedPair returns two vectors in the order of the first one's scores and, where these are tied, of the second one's.
-func (f *field) sortedPair(q, other inquiry.Vector) [][2]int64 {
-	pairs := make([][2]int64, len(q))
-	for r := range q {
-		pairs[r] = [2]int64{q[r], other[r]}
+// stretch adds pairs that are d = 2, 3, … steps of neighbors apart: q and q + dΔs, where every q + iΔs and the next one are neighbors, so that the probabilities of an
+// ε-private mechanism differ by a factor of at most e^{dε}. A bound on the logarithm of the ratio is divided by d, and so is its scatter, while the smaller probability
+// grows rarer by less than that costs: from 100,000 samples of the exponential mechanism at ε = 1 the bound is 0.91, and 0.86 without. One candidate moves against all
+// others, from vectors with at most two different scores to such as are looked at anyway up to the order of candidates and a shift.
+func (f *field) stretch(o *Options, unit int64) {
+	if !f.pooled || unit == 0 {
+		return
 	}
-	slices.SortFunc(pairs, func(a, b [2]int64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-	return pairs
+	seen := map[string]bool{}
+	for _, c := range slices.Clone(f.classes) {
+		if len(c.sizes) > 2 || len(c.members) == 0 {
+			continue
+		}
+		q := f.places[c.members[0]].q
+		for s := range o.extremes(len(q), unit) {
+			for d := int64(2); d <= mostSteps; d++ {
+				other := q.Moved(scaled(s, d))
+				sorted := descending(other)
+				if _, known := f.byShape[sorted.Plus(-sorted[0]).Key()]; !known {
+					continue
+				}
+				pair := [2]int{c.members[0], f.place(other)}
+				if shape := f.shape(pair); !seen[shape] {
+					seen[shape] = true
+					f.edges = append(f.edges, edge{from: pair[0], to: pair[1], distance: big.NewRat(d, 1), steps: true})
+				}
+			}
+		}
+	}
 }
 
 // add records draws, of the first half of a sample or the second.
@@ -244,131 +320,57 @@ func (f *field) add(i, half int, counts []int64, drawn int64) {
 	if half == 0 {
 		p.first, p.firstTotal = added(p.first, counts), p.firstTotal+drawn
 	}
+	p.counts = added(p.counts, counts)
 	p.total += drawn
 	c.total += drawn
-	for r, x := range counts {
-		for len(p.counts) <= r {
-			p.counts = append(p.counts, 0)
-		}
-		p.counts[r] += x
-		l := r
-		if p.level != nil {
-			l = p.level[r]
-		}
-		for len(c.counts) <= l {
-			c.counts = append(c.counts, 0)
-		}
-		c.counts[l] += x
-	}
-}
-
-// borrowed is for how many draws at a place those at others of its class count: all where nothing speaks against it, fewer where members of classes differ, and
-// fewer still where this one does. It reports whether it is seen to differ.
-func (f *field) borrowed(i int) (draws float64, odd bool) {
-	p := f.places[i]
-	draws = float64(f.classes[p.class].total - p.total)
-	if f.differ > 0 {
-		draws = min(draws, f.differ)
-	}
-	s := f.surprise(i)
-	if odd = s > oddness; odd {
-		draws = min(draws, float64(p.total)*float64(len(p.q)-1)/s)
-	}
-	return draws, odd
-}
-
-// weigh estimates for how many draws at a place those at others of its class count, from how far places are from their classes: 0 for all.
-func (f *field) weigh() {
-	sum, freedom, draws := 0.0, 0.0, 0.0
-	for i, p := range f.places {
-		if c := f.classes[p.class]; p.level == nil || p.total < fewestToTell || c.total == p.total {
-			continue
-		}
-		df := float64(len(p.q) - 1)
-		sum += f.surprise(i) - float64(df/4) // few draws are not quite as they are of many
-		freedom, draws = freedom+df, draws+float64(df*float64(p.total))
-	}
-	if f.differ = 0; sum > farApart*math.Sqrt(2*freedom) {
-		f.differ = max(1, draws/sum)
-	}
-}
-
-// asymmetric reports whether members of classes differ so much that each is looked at by itself.
-func (f *field) asymmetric() bool { return f.differ > 0 && f.differ < unlikeEnough }
-
-// widen adds every pair to those that are looked at, once members of classes are seen to differ.
-func (f *field) widen() {
-	if f.wide || !f.asymmetric() {
+	if p.level == nil {
+		c.counts = added(c.counts, counts)
 		return
 	}
-	f.wide = true
-	pairs := slices.Clone(f.all)
-	f.rng.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
-	for _, pair := range pairs[:min(len(pairs), mostWide)] {
-		f.edges = append(f.edges, f.edge(pair))
+	byLevel := make([]int64, len(c.sizes))
+	for r, x := range counts {
+		byLevel[p.level[r]] += x
 	}
+	c.counts = added(c.counts, byLevel)
 }
 
-// hits returns how often each of so many outcomes is expected in a number of draws at a place: how often it came there, and of candidates at others of the class, for
-// as many draws as these count for.
+// hits returns how often each of so many outcomes is expected in a number of draws at a place, by what came at its class, where tied candidates are alike, and by the guess.
 func (f *field) hits(i, outcomes int) (hits []float64, drawn float64) {
 	p := f.places[i]
 	c := f.classes[p.class]
-	counts, drawn := p.counts, float64(p.total)
-	if f.ordered {
-		counts, drawn = c.counts, float64(c.total)
-	}
-	hits = make([]float64, outcomes)
-	for r, x := range counts {
-		hits[r] = float64(x)
-	}
-	odd := false
-	if p.level != nil && c.total > 0 {
-		var borrowed float64
-		borrowed, odd = f.borrowed(i)
-		f.borrow(i, hits, borrowed, odd)
-		drawn += borrowed
-	}
-	if drawn == 0 {
+	if c.total == 0 {
 		return nil, 0
 	}
-	if f.scale == 0 {
-		return hits, drawn
-	}
-	weight := float64(believed)
-	if f.fits > 0 && !odd {
-		weight = c.weight
-		if f.differ > 0 {
-			weight = min(weight, max(believed, f.differ))
+	hits, drawn = make([]float64, outcomes), float64(c.total)
+	for l, x := range c.counts {
+		if p.level == nil {
+			hits[l] = float64(x)
 		}
 	}
-	if p.expected == nil || p.fits != f.fits {
-		p.expected, p.fits = laws[f.law](p.q, cmp.Or(f.at, f.scale), 1), f.fits
+	for r, l := range p.level {
+		hits[r] = float64(c.counts[l]) / float64(c.sizes[l])
+	}
+	weight := c.weight
+	if others := float64(c.total - p.total); f.agree > 0 && others > f.agree {
+		own, share := make([]float64, len(c.sizes)), f.agree/others
+		for r, l := range p.level {
+			own[l] += float64(countAt(p.counts, r))
+		}
+		for r, l := range p.level {
+			hits[r] = float64(countAt(p.counts, r)) + float64(share*(float64(c.counts[l])-own[l])/float64(c.sizes[l]))
+		}
+		drawn, weight = float64(p.total)+f.agree, min(weight, max(believed, f.agree))
+	}
+	if !f.guess.made {
+		return hits, drawn
+	}
+	if p.expected == nil || p.fits != f.guess.fits {
+		p.expected, p.fits = laws[f.guess.law](p.q, f.guess.scale), f.guess.fits
 	}
 	for r := range hits {
 		hits[r] += float64(weight * p.expected[r])
 	}
 	return hits, drawn + weight
-}
-
-// borrow adds to the hits of candidates at a place those of others of its class, for so many draws. Tied candidates are alike at the others, and at this one
-// unless it is odd or members of classes differ.
-func (f *field) borrow(i int, hits []float64, draws float64, odd bool) {
-	p := f.places[i]
-	c := f.classes[p.class]
-	own := make([]float64, len(c.counts)) // by levels
-	for r, x := range p.counts {
-		own[p.level[r]] += float64(x)
-	}
-	others := float64(c.total - p.total)
-	for r, l := range p.level {
-		if !odd && f.differ == 0 {
-			hits[r] = own[l] / float64(c.sizes[l])
-		}
-		if others > 0 {
-			hits[r] += float64(draws * (float64(c.counts[l]) - own[l]) / float64(c.sizes[l]) / others)
-		}
-	}
 }
 
 // outcomes is how many outcomes are known at two places.
@@ -398,20 +400,16 @@ func (f *field) rank(edges []edge, a aim, hopes bool) []edge {
 	return out
 }
 
-// surprise says how far a place is from the rest of its class: twice the logarithm of the likelihood ratio between its own
-// frequencies and the class's without it, less what chance brings about.
+// surprise is the measure of promise of score vectors: how far one is from the rest of its class. It is twice the logarithm of the likelihood ratio between its own
+// frequencies and the class's without it, less what chance brings about, which is what one that was not drawn at yet has.
 func (f *field) surprise(i int) float64 {
 	p := f.places[i]
-	c := f.classes[p.class]
 	if p.level == nil || p.total == 0 {
 		return 0
 	}
-	g, n := 0.0, float64(p.total)
+	c, g, n := f.classes[p.class], 0.0, float64(p.total)
 	for r := range p.q {
-		l, own := p.level[r], 0.0
-		if r < len(p.counts) {
-			own = float64(p.counts[r])
-		}
+		l, own := p.level[r], float64(p.counts[r])
 		// Of tied candidates the others count as well.
 		rest := float64(float64(c.sizes[l])*float64(c.total)) - n
 		if rest <= 0 {
