@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -123,22 +124,21 @@ func logOf(x number.Number) float64 {
 // propose returns an ε at which ln of the error is about log, without proof: the search brackets it by doubling and halving, and closes in by
 // regula falsi in the variant that halves the value of an end that stays (Illinois).
 func (p *Problem) propose(ctx context.Context, m mechanisms.Mechanism, log float64) (float64, error) {
-	excess := func(x float64) (float64, error) {
-		if err := context.Cause(ctx); err != nil {
-			return 0, err
+	var failure error
+	excess := func(x float64) float64 {
+		if failure = cmp.Or(failure, context.Cause(ctx)); failure != nil {
+			return 0
 		}
 		y, err := p.approximate(m, x)
-		return max(min(y-log, 1e6), -1e6), err
+		failure = err
+		return max(min(y-log, 1e6), -1e6)
 	}
 	size, _ := p.sensitivity.Float64()
 	lo := min(max(size, 1e-100), number.MaxEpsilon) / (1 + p.near[len(p.near)-1])
-	atLo, err := excess(lo)
-	if err != nil {
-		return 0, err
-	}
+	atLo := excess(lo)
 	hi, atHi := lo, atLo
 	for range brackets {
-		if atLo >= 0 && atHi <= 0 {
+		if failure != nil || atLo >= 0 && atHi <= 0 {
 			break
 		}
 		if atHi > 0 {
@@ -147,38 +147,31 @@ func (p *Problem) propose(ctx context.Context, m mechanisms.Mechanism, log float
 			}
 			lo, atLo = hi, atHi
 			hi = min(2*hi, number.MaxEpsilon)
-			atHi, err = excess(hi)
+			atHi = excess(hi)
 		} else {
 			hi, atHi = lo, atLo
 			lo /= 2
-			atLo, err = excess(lo)
-		}
-		if err != nil {
-			return 0, err
+			atLo = excess(lo)
 		}
 	}
 	for range polish {
-		if hi-lo <= closest*hi || atLo <= 0 || atHi >= 0 {
+		if failure != nil || hi-lo <= closest*hi || atLo <= 0 || atHi >= 0 {
 			break
 		}
 		x := lo + (hi-lo)*atLo/(atLo-atHi)
 		if !(x > lo && x < hi) {
 			x = lo + float64((hi-lo)/2)
 		}
-		y, err := excess(x)
-		if err != nil {
-			return 0, err
-		}
-		if y >= 0 {
+		if y := excess(x); y >= 0 {
 			lo, atLo, atHi = x, y, atHi/2
 		} else {
 			hi, atHi, atLo = x, y, atLo/2
 		}
 	}
 	if math.Abs(atLo) < math.Abs(atHi) {
-		return lo, nil
+		return lo, failure
 	}
-	return hi, nil
+	return hi, failure
 }
 
 // approximate returns about ln of a mechanism's expected error, from its probabilities in float64 where these are good for it.

@@ -126,10 +126,9 @@ func advance(at []int, top int) bool {
 	return false
 }
 
-// pairs finds the neighbors. For shifts: the intervals of shifts that suit single candidates have a common point iff any two of them do (Helly).
-func (g *Grid) pairs(levels [][]int) (pairs []optimum.Pair, err error) {
-	n := len(g.Sensitivities)
-	steps := func(d *big.Rat) int { // no difference of the grid changes by more than twice its steps
+// reach is by how many steps a score may change, alone (of a and a) or relative to another one; no difference of the grid changes by more than twice its steps.
+func (g *Grid) reach() [][]int {
+	steps := func(d *big.Rat) int {
 		d = new(big.Rat).Quo(d, g.Step)
 		floor := new(big.Int).Quo(d.Num(), d.Denom())
 		if most := 2 * g.Steps; floor.Cmp(big.NewInt(int64(most))) > 0 {
@@ -137,7 +136,7 @@ func (g *Grid) pairs(levels [][]int) (pairs []optimum.Pair, err error) {
 		}
 		return int(floor.Int64())
 	}
-	reach := make([][]int, n) // by how many steps a score may change, alone or relative to another one
+	reach := make([][]int, len(g.Sensitivities))
 	for a, da := range g.Sensitivities {
 		for _, db := range g.Sensitivities {
 			reach[a] = append(reach[a], steps(new(big.Rat).Add(da, db)))
@@ -146,23 +145,31 @@ func (g *Grid) pairs(levels [][]int) (pairs []optimum.Pair, err error) {
 			reach[a][a] = steps(da)
 		}
 	}
-	near := func(p, q []int) bool {
-		for a := range p {
-			change := q[a] - p[a]
-			if !g.ShiftInvariant && max(change, -change) > reach[a][a] {
+	return reach
+}
+
+// near reports whether two vectors are neighbors. For shifts: the intervals of shifts that suit single candidates have a common point iff any two of them do (Helly).
+func (g *Grid) near(reach [][]int, p, q []int) bool {
+	for a := range p {
+		change := q[a] - p[a]
+		if !g.ShiftInvariant && max(change, -change) > reach[a][a] {
+			return false
+		}
+		for b := range a {
+			if relative := change - (q[b] - p[b]); g.ShiftInvariant && max(relative, -relative) > reach[a][b] {
 				return false
 			}
-			for b := range a {
-				if relative := change - (q[b] - p[b]); g.ShiftInvariant && max(relative, -relative) > reach[a][b] {
-					return false
-				}
-			}
 		}
-		return true
 	}
+	return true
+}
+
+// pairs finds the neighbors.
+func (g *Grid) pairs(levels [][]int) (pairs []optimum.Pair, err error) {
+	reach := g.reach()
 	for i, p := range levels {
 		for j := range i {
-			if !near(p, levels[j]) {
+			if !g.near(reach, p, levels[j]) {
 				continue
 			}
 			if len(pairs) == maxPairs {

@@ -75,17 +75,15 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 			unanswered(m, cause.Error())
 			continue
 		}
-		at := *in
-		if monotonic {
-			if at.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities); err != nil && len(candidates) > 1 {
-				unanswered(m, strings.TrimPrefix(err.Error(), mechanisms.ErrInstance.Error()+": "))
-				continue
-			}
-			if err != nil {
+		at, err := question(m, *in, monotonic)
+		if err != nil {
+			if len(candidates) == 1 {
 				return nil, err
 			}
+			unanswered(m, strings.TrimPrefix(err.Error(), mechanisms.ErrInstance.Error()+": "))
+			continue
 		}
-		a, err := askWithin(ctx, m, &at)
+		a, err := askWithin(ctx, m, at)
 		if cause := context.Cause(ctx); err != nil && cause != nil {
 			out.Undecided = cause.Error()
 			err = fmt.Errorf("%w: %w", mechanisms.ErrNoAnswer, cause)
@@ -117,6 +115,15 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 		out.Recommended = out.Mechanisms[0].Name
 	}
 	return out, nil
+}
+
+// question is what a mechanism is asked: for monotonic scores at the sensitivities that these allow.
+func question(m mechanisms.Mechanism, in mechanisms.Instance, monotonic bool) (*mechanisms.Instance, error) {
+	var err error
+	if monotonic {
+		in.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities)
+	}
+	return &in, err
 }
 
 // askGrace is how long after the end of the context a mechanism's answer is waited for.

@@ -58,22 +58,28 @@ func complete(m *Mechanism, s *space, c *chances) []number.Number {
 			}
 			gains[r] = gain
 		}
-		room, share := won[least].Sub(sure[i]), map[int64]number.Number{}
-		regrets := slices.Sorted(maps.Keys(gains))
-		for k, r := range regrets {
-			switch {
-			case k < len(regrets)-1 && less(gains[r], room):
-				share[r], room = number.Int(1), room.Sub(gains[r])
-			case gains[r].Float64() > 0:
-				share[r], room = room.Quo(gains[r]), number.Int(0)
-			default:
-				share[r] = number.Int(0)
-			}
-		}
+		share := shares(gains, won[least].Sub(sure[i]))
 		for j := from; j < to; j++ {
 			x := share[regret(depths, s.depths[j])].Mul(wins[j].Sub(loud[j]))
 			out[j] = loud[j].Add(x).Quo(won[least])
 		}
 	}
 	return out
+}
+
+// shares are the parts of the gains, in the order of their regret, that fill the room.
+func shares(gains map[int64]number.Number, room number.Number) map[int64]number.Number {
+	share := map[int64]number.Number{}
+	regrets := slices.Sorted(maps.Keys(gains))
+	for k, r := range regrets {
+		switch {
+		case k < len(regrets)-1 && gains[r].Float64() < room.Float64():
+			share[r], room = number.Int(1), room.Sub(gains[r])
+		case gains[r].Float64() > 0:
+			share[r], room = room.Quo(gains[r]), number.Int(0)
+		default:
+			share[r] = number.Int(0)
+		}
+	}
+	return share
 }

@@ -84,15 +84,7 @@ func Forge(rng *rand.Rand, base []string) []string {
 				l[i] = strings.Join(f, " ")
 			}
 		case 7: // mass from one cell to another
-			f := strings.Split(l[i], " ")
-			if f[0] == "input" && len(f) > 2 {
-				a, b := 1+rng.IntN(len(f)-1), 1+rng.IntN(len(f)-1)
-				share := new(big.Rat).Mul(Rational(f[a]), big.NewRat(int64(rng.IntN(9)), 1<<rng.IntN(12)))
-				if a != b {
-					f[a], f[b] = certtext.Value(new(big.Rat).Sub(Rational(f[a]), share)), certtext.Value(new(big.Rat).Add(Rational(f[b]), share))
-				}
-				l[i] = strings.Join(f, " ")
-			}
+			l[i] = moveMass(rng, l[i])
 		case 8: // a claim that is somewhat sharper, or false
 			for i := range l {
 				if f := strings.Split(l[i], " "); f[0] == "claim" && len(f) == 4 {
@@ -110,4 +102,18 @@ func Forge(rng *rand.Rand, base []string) []string {
 		l = Ended(l)
 	}
 	return l
+}
+
+// moveMass moves a part of one probability of an input to another one.
+func moveMass(rng *rand.Rand, line string) string {
+	f := strings.Split(line, " ")
+	if f[0] != "input" || len(f) <= 2 {
+		return line
+	}
+	a, b := 1+rng.IntN(len(f)-1), 1+rng.IntN(len(f)-1)
+	share := new(big.Rat).Mul(Rational(f[a]), big.NewRat(int64(rng.IntN(9)), 1<<rng.IntN(12)))
+	if a != b {
+		f[a], f[b] = certtext.Value(new(big.Rat).Sub(Rational(f[a]), share)), certtext.Value(new(big.Rat).Add(Rational(f[b]), share))
+	}
+	return strings.Join(f, " ")
 }
