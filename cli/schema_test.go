@@ -34,9 +34,14 @@ var documents = []struct{ doc, form any }{
 }
 
 type verifyForm struct {
-	Mechanism  string         `json:"mechanism"`
-	Domain     string         `json:"domain"`
-	Lattice    verify.Where   `json:"lattice,omitzero"`
+	Mechanism string `json:"mechanism"`
+	Domain    string `json:"domain"`
+	Lattice   struct {
+		N         int  `json:"n"`
+		K         int  `json:"k"`
+		Parts     int  `json:"parts"`
+		Monotonic bool `json:"monotonic_scores"`
+	} `json:"lattice,omitzero"`
 	Claimed    number.Number  `json:"claimed_eps"`
 	Precision  number.Number  `json:"precision,omitzero"`
 	Properties []propertyForm `json:"properties"`
@@ -66,22 +71,25 @@ type auditForm struct {
 }
 
 type propertyForm struct {
-	Name        string          `json:"name"`
-	Verdict     verify.Verdict  `json:"verdict"`
-	Asked       bool            `json:"asked,omitempty"`
-	Checked     int64           `json:"checked"`
-	Total       *int64          `json:"total,omitempty"`
-	Reason      string          `json:"reason,omitempty"`
-	Witness     *witnessForm    `json:"witness"`
-	Attained    *witnessForm    `json:"attained,omitempty"`
-	TightEps    number.Number   `json:"tight_eps,omitzero"`
-	TightExpEps *string         `json:"tight_exp_eps,omitempty"`
-	Range       number.Number   `json:"range,omitzero"`
-	Rho         number.Number   `json:"rho,omitzero"`
-	TightDelta  number.Number   `json:"tight_delta,omitzero"`
-	Target      number.Number   `json:"target,omitzero"`
-	Relaxed     *verify.Relaxed `json:"with_delta,omitempty"`
-	Orders      []struct {
+	Name        string         `json:"name"`
+	Verdict     verify.Verdict `json:"verdict"`
+	Asked       bool           `json:"asked,omitempty"`
+	Checked     int64          `json:"checked"`
+	Total       *int64         `json:"total,omitempty"`
+	Reason      string         `json:"reason,omitempty"`
+	Witness     *witnessForm   `json:"witness"`
+	Attained    *witnessForm   `json:"attained,omitempty"`
+	TightEps    number.Number  `json:"tight_eps,omitzero"`
+	TightExpEps *string        `json:"tight_exp_eps,omitempty"`
+	Range       number.Number  `json:"range,omitzero"`
+	Rho         number.Number  `json:"rho,omitzero"`
+	TightDelta  number.Number  `json:"tight_delta,omitzero"`
+	Target      number.Number  `json:"target,omitzero"`
+	Relaxed     *struct {
+		Delta number.Number `json:"delta"`
+		Eps   number.Number `json:"eps"`
+	} `json:"with_delta,omitempty"`
+	Orders []struct {
 		Alpha number.Number `json:"alpha"`
 		Eps   number.Number `json:"eps"`
 	} `json:"orders,omitempty"`

@@ -85,8 +85,8 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 			continue
 		}
 		for _, o := range r.Orders {
-			alpha, _ := o.Alpha.Rat()
-			fmt.Fprintf(w, "order %s: ε(α) = %s\n", inquiry.ScoreText(alpha), o.Eps)
+			alpha, _ := o[0].Rat()
+			fmt.Fprintf(w, "order %s: ε(α) = %s\n", inquiry.ScoreText(alpha), o[1])
 		}
 	}
 	if shown {

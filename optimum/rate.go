@@ -338,7 +338,7 @@ func tightEps(all []*tightness, distances []*big.Rat) (eps number.Number, exp *b
 func (r *Request) verdict(ctx context.Context, arcs []arc, distance int, d *big.Rat) (verify.Verdict, error) {
 	options := verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}
 	if r.Delta.Sign() > 0 {
-		options.Properties, options.Delta = []verify.Property{verify.ApproximateDP}, r.Delta
+		options.Properties, options.Targets = []verify.Property{verify.ApproximateDP}, map[verify.Property]*big.Rat{verify.ApproximateDP: r.Delta}
 	}
 	table := inquiry.Remember(inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
 		a := &inquiry.Answer{}

@@ -39,7 +39,7 @@ func (c *run) excess(p, o []*inquiry.Value, precision uint) event {
 func (c *run) approximate() (*Result, error) {
 	res := &Result{Name: ApproximateDP}
 	t := &tracker{run: c, res: res}
-	delta := c.opts.Delta
+	delta := c.opts.Targets[ApproximateDP]
 	if delta == nil {
 		delta = new(big.Rat)
 	}

@@ -45,7 +45,7 @@ func delta(t *testing.T, m mechanisms.Mechanism, exp string, n, k int, delta str
 	d, ok := new(big.Rat).SetString(delta)
 	require.True(t, ok)
 	claim := Claim{Mechanism: m, Epsilon: parse(t, exp), Sensitivities: []*big.Rat{big.NewRat(1, 1)}}
-	report, err := Lattice(context.Background(), claim, n, k, Options{Properties: []Property{ApproximateDP}, Delta: d})
+	report, err := Lattice(context.Background(), claim, n, k, Options{Properties: []Property{ApproximateDP}, Targets: map[Property]*big.Rat{ApproximateDP: d}})
 	require.NoError(t, err)
 	return report.Properties[0]
 }
@@ -110,7 +110,7 @@ func TestTightDeltaEnclosed(t *testing.T) {
 	em := inquiry.ForMechanism(mechanisms.Exponential(), space)
 	for d, want := range map[string]Verdict{"0.20277": Violated, "0.20278": Proved} {
 		bound, _ := new(big.Rat).SetString(d)
-		report, err := ask(context.Background(), em, em, inquiry.ExpEpsilon(parse(t, "0.1")), inquiry.LatticeDomain(q, space, 1), Options{Properties: []Property{ApproximateDP}, Delta: bound})
+		report, err := ask(context.Background(), em, em, inquiry.ExpEpsilon(parse(t, "0.1")), inquiry.LatticeDomain(q, space, 1), Options{Properties: []Property{ApproximateDP}, Targets: map[Property]*big.Rat{ApproximateDP: bound}})
 		require.NoError(t, err)
 		r := report.Properties[0]
 		assert.Equal(t, want, r.Verdict)
@@ -210,7 +210,7 @@ func TestTightDeltaInPart(t *testing.T) {
 		return &inquiry.Answer{P: []*inquiry.Value{half, half}}, nil
 	})
 	report, err = ask(context.Background(), crash, inquiry.ForMechanism(mechanisms.Exponential(), space), inquiry.ExpEpsilon(space.Epsilon), inquiry.LatticeDomain(q, space, 1),
-		Options{Properties: []Property{ApproximateDP}, Delta: big.NewRat(99, 100)})
+		Options{Properties: []Property{ApproximateDP}, Targets: map[Property]*big.Rat{ApproximateDP: big.NewRat(99, 100)}})
 	require.NoError(t, err)
 	r = report.Properties[0]
 	assert.Equal(t, Violated, r.Verdict)
@@ -238,7 +238,7 @@ func TestTightDeltaOfUnknownSigns(t *testing.T) {
 	for text, want := range map[string]Verdict{"1/100": Undecided, "51/1000": Proved, "0": Undecided} {
 		d, _ := new(big.Rat).SetString(text)
 		report, err := ask(context.Background(), subject, inquiry.ForMechanism(mechanisms.Exponential(), space), inquiry.ExpEpsilon(space.Epsilon), inquiry.LatticeDomain(q, space, 1),
-			Options{Properties: []Property{ApproximateDP}, Delta: d})
+			Options{Properties: []Property{ApproximateDP}, Targets: map[Property]*big.Rat{ApproximateDP: d}})
 		require.NoError(t, err)
 		r := report.Properties[0]
 		assert.Equal(t, want, r.Verdict, text)

@@ -236,7 +236,7 @@ type decided struct {
 func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps number.Epsilon) (decided, error) {
 	options := Options{Properties: []Property{DP}, NoRange: true}
 	if c.Rho != nil {
-		options = Options{Properties: []Property{ZCDP}, Rho: c.Rho, rho: decidedRho}
+		options = Options{Properties: []Property{ZCDP}, Targets: map[Property]*big.Rat{ZCDP: c.Rho}, rho: decidedRho}
 	}
 	r, err := c.examine(ctx, out, eps, options)
 	if err != nil {

@@ -222,7 +222,7 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 			claim := c.Claim
 			claim.Epsilon, err = number.FromEpsilon(end)
 			require.NoError(t, err)
-			report, err := Lattice(context.Background(), claim, 3, 2, Options{Properties: []Property{ZCDP}, Rho: target})
+			report, err := Lattice(context.Background(), claim, 3, 2, Options{Properties: []Property{ZCDP}, Targets: map[Property]*big.Rat{ZCDP: target}})
 			require.NoError(t, err)
 			want := []Verdict{Proved, Violated}[i]
 			// The full enclosure is wider than the gap of the parameter, and may leave the lower end open.

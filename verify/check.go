@@ -84,15 +84,15 @@ type Result struct {
 	Witness  *Witness // of a violation
 	Attained *Witness // DP, ApproximateDP, ZCDP: where the tight ε, δ or ρ is attained
 
-	TightEps    number.Number // DP: the least ε for which the domain's pairs satisfy it; +Inf where supports differ
-	TightExpEps *big.Rat      // e^TightEps where that is known to be rational
-	Range       number.Number // DP, bounded-range: the least ε for which the domain's pairs have bounded range
-	Orders      []Order       // RDP; ZCDP: the one at which ρ is attained, where 1 stands for the limit of orders above it
-	Rho         number.Number // ZCDP: the least ρ, over all orders
-	TightDelta  number.Number // ApproximateDP: the least δ, at the ε that is claimed
-	Doubt       float64       // proved up to this part of the numbers, which are not known better (inquiry.Question)
-	Relaxed     *Relaxed      // DP: where the tight ε is infinite because of tiny probabilities alone
-	Target      number.Number // ZCDP, bounded-range, ApproximateDP: the ρ, range or δ that the verdict is about, where one was given
+	TightEps    number.Number      // DP: the least ε for which the domain's pairs satisfy it; +Inf where supports differ
+	TightExpEps *big.Rat           // e^TightEps where that is known to be rational
+	Range       number.Number      // DP, bounded-range: the least ε for which the domain's pairs have bounded range
+	Orders      [][2]number.Number // RDP: α and the ε there; ZCDP: the one at which ρ is attained, where 1 stands for the limit of orders above it
+	Rho         number.Number      // ZCDP: the least ρ, over all orders
+	TightDelta  number.Number      // ApproximateDP: the least δ, at the ε that is claimed
+	Doubt       float64            // proved up to this part of the numbers, which are not known better (inquiry.Question)
+	Relaxed     *[2]number.Number  // DP: where the tight ε is infinite because of probabilities below 2^-50 alone, a δ with which it is finite, and at most that
+	Target      number.Number      // ZCDP, bounded-range, ApproximateDP: the ρ, range or δ that the verdict is about, where one was given
 }
 
 // Remark says what a result holds beside its verdict: the tight parameters, and the reason where there is one.
@@ -110,7 +110,7 @@ func (r Result) Remark() string {
 		case tight.symbol == "ε" && r.TightExpEps != nil:
 			text += ", e^ε = " + r.TightExpEps.RatString()
 		case tight.symbol == "ρ" && len(r.Orders) == 1 && !r.Stopped:
-			text += " at order " + r.Orders[0].Alpha.Format(5)
+			text += " at order " + r.Orders[0][0].Format(5)
 		}
 		parts = append(parts, text)
 	}
@@ -118,7 +118,7 @@ func (r Result) Remark() string {
 		parts = append(parts, r.after())
 	}
 	if r.Relaxed != nil {
-		parts = append(parts, fmt.Sprintf("with δ = %s the tight ε is at most %s", r.Relaxed.Delta, r.Relaxed.Eps))
+		parts = append(parts, fmt.Sprintf("with δ = %s the tight ε is at most %s", r.Relaxed[0], r.Relaxed[1]))
 	}
 	if r.Doubt > 0 {
 		parts = append(parts, "up to the part "+decimal.Upper(new(big.Rat).SetFloat64(r.Doubt), 1)+" of the numbers, which are not known better")
@@ -181,9 +181,9 @@ func (r Result) Word() string {
 	return string(r.Verdict)
 }
 
-// Where says which lattice was looked at: all score vectors of N candidates down to K steps, best score 0. A step is 2Δ/Parts, or Δ/Parts
+// where says which lattice was looked at: all score vectors of N candidates down to K steps, best score 0. A step is 2Δ/Parts, or Δ/Parts
 // for monotonic scores.
-type Where struct {
+type where struct {
 	N         int  `json:"n"`
 	K         int  `json:"k"`
 	Parts     int  `json:"parts"`
@@ -194,10 +194,19 @@ type Where struct {
 type Report struct {
 	Mechanism  string
 	Domain     string
-	Lattice    Where         // that was looked at; the zero value where it was none
 	Claimed    number.Number // the ε that is claimed
 	Precision  *big.Rat      // relative, of the probabilities: what is proved holds to it; nil where they are not approximate
 	Properties []Result
+
+	lattice where // that was looked at; the zero value where it was none
+}
+
+// Lattice returns the n and k of the lattice Q(n,k), in steps of 2Δ, where that was looked at; 0 otherwise.
+func (r *Report) Lattice() (n, k int) {
+	if l := r.lattice; l.Parts == 1 && !l.Monotonic {
+		n, k = l.N, l.K
+	}
+	return n, k
 }
 
 // Schema names the form of the JSON document.
@@ -259,8 +268,8 @@ func lacks(q *inquiry.Question, p Property) bool {
 
 // Options steer a check. The zero value decides dp and reports the other defaults as facts, without limits.
 type Options struct {
-	// Properties are what is asked for. Without any it is dp, or approximate-dp where Delta is set, and Facts are the other defaults.
-	// Beside those that are named it is zcdp where Rho is set, bounded-range where Range is, and approximate-dp where Delta is.
+	// Properties are what is asked for. Without any it is dp, or approximate-dp where it has a target, and Facts are the other defaults.
+	// Beside those that are named it is those that have a target.
 	Properties []Property
 	Facts      []Property                             // reported as well, but without weight in the report's verdict
 	Slack      *big.Rat                               // what ε may be exceeded by, for proved and violated alike; nil: nothing by exact numbers, and with Readings 1e-6 of ε by others
@@ -270,10 +279,8 @@ type Options struct {
 	readings   bool                                   // see inquiry.Question
 	maxPrec    uint                                   // bits up to which enclosures are refined; 0: 1024
 	limit      int64                                  // comparisons for each property after which it is undecided; 0: none
-	Rho        *big.Rat                               // the ρ that zcdp is about; nil: any finite one
+	Targets    map[Property]*big.Rat                  // the ρ that zcdp is about, nil: any finite one; the δ of approximate-dp, nil: 0; the range of bounded-range, nil: ε
 	rho        rhoMode                                // how much of ρ is wanted
-	Delta      *big.Rat                               // the δ that approximate-dp is about; nil: 0
-	Range      *big.Rat                               // the range that bounded-range is about; nil: ε
 	Orders     []*big.Rat                             // of Rényi divergences, > 1; nil: 2, 3, …, 32
 	Progress   func(p Property, checked, total int64) // how many comparisons were made, of how many; 0: that is not known (yet)
 }
@@ -390,7 +397,7 @@ func checkable(properties []Property, q *inquiry.Question) error {
 func (o *Options) Complete() {
 	if len(o.Properties) == 0 {
 		o.Properties = []Property{DP}
-		if o.Delta != nil {
+		if o.Targets[ApproximateDP] != nil {
 			o.Properties[0] = ApproximateDP
 		}
 		if o.Facts == nil {
@@ -398,25 +405,17 @@ func (o *Options) Complete() {
 		}
 	}
 	o.Properties = slices.Clone(o.Properties)
-	for _, t := range []struct {
-		target   *big.Rat
-		property Property
-	}{{o.Rho, ZCDP}, {o.Range, BoundedRange}, {o.Delta, ApproximateDP}} {
-		if t.target != nil && !slices.Contains(o.Properties, t.property) {
-			o.Properties = append(o.Properties, t.property)
+	for _, p := range []Property{ZCDP, BoundedRange, ApproximateDP} {
+		if o.Targets[p] != nil && !slices.Contains(o.Properties, p) {
+			o.Properties = append(o.Properties, p)
 		}
 	}
 	o.Facts = slices.DeleteFunc(slices.Clone(o.Facts), func(p Property) bool { return slices.Contains(o.Properties, p) })
 }
 
-// Only returns the options for one property alone.
-func (o Options) Only(p Property) Options {
-	o.Properties, o.Facts = []Property{p}, nil
-	for target, property := range map[**big.Rat]Property{&o.Rho: ZCDP, &o.Range: BoundedRange, &o.Delta: ApproximateDP} {
-		if property != p {
-			*target = nil
-		}
-	}
+// only returns the options for one property alone.
+func (o Options) only(p Property) Options {
+	o.Properties, o.Facts, o.Targets = []Property{p}, nil, map[Property]*big.Rat{p: o.Targets[p]}
 	return o
 }
 

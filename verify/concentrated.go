@@ -234,7 +234,7 @@ func (d *divergences) propose() error {
 		}
 	}
 	if d.opts.rho == decidedRho {
-		d.rho.ceiling, d.rho.most = true, number.Point(number.FromRat(d.opts.Rho, renyiBits).Lo())
+		d.rho.ceiling, d.rho.most = true, number.Point(number.FromRat(d.opts.Targets[ZCDP], renyiBits).Lo())
 	}
 	return nil
 }

@@ -179,9 +179,9 @@ func TestRhoOnLattices(t *testing.T) {
 	assert.InEpsilon(t, most, lo, 2e-9)
 	assert.Less(t, hi/lo, 1+2e-9)
 	require.Len(t, r.Orders, 1)
-	alpha := r.Orders[0].Alpha.Float64()
+	alpha := r.Orders[0][0].Float64()
 	assert.InDelta(t, 1.485, alpha, 0.005) // the maximum is flat
-	assert.InEpsilon(t, alpha*lo, r.Orders[0].Eps.Float64(), 1e-8)
+	assert.InEpsilon(t, alpha*lo, r.Orders[0][1].Float64(), 1e-8)
 	require.NotNil(t, r.Attained)
 	assert.Contains(t, r.Remark(), " at order 1.4")
 

@@ -217,7 +217,7 @@ func TestEventsTellVectorsApart(t *testing.T) {
 				assert.Contains(t, []string{unanswered, inquiry.NoDistribution}, r.Reason, p)
 				assert.False(t, r.TightEps.IsValid(), "%s of %v and %v: %s", p, c.a, c.b, r)
 				for _, order := range r.Orders {
-					_, bounded := order.Eps.Upper()
+					_, bounded := order[1].Upper()
 					assert.False(t, bounded, "%s of %v and %v: %s", p, c.a, c.b, r)
 				}
 			}

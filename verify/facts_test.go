@@ -29,7 +29,7 @@ func TestFactsDoNotCount(t *testing.T) {
 	assert.Equal(t, Violated, report.Verdict(), "it was asked for")
 	assert.Len(t, report.Properties, 2)
 	// The targets ask too.
-	r := readingsOf(t, Options{Delta: new(big.Rat), Rho: one, Range: one}, half, half)
+	r := readingsOf(t, Options{Targets: map[Property]*big.Rat{ApproximateDP: new(big.Rat), ZCDP: one, BoundedRange: one}}, half, half)
 	for i, p := range []Property{ApproximateDP, ZCDP, BoundedRange, Symmetry} {
 		assert.Equal(t, p, r.Properties[i].Name)
 		assert.Equal(t, i > 2, r.Properties[i].Fact, p)

@@ -83,7 +83,7 @@ func TestReportForms(t *testing.T) {
 		want string
 	}{
 		{p, `{"name":"sum","verdict":"proved","checked":0,"witness":null}`},
-		{Result{Name: RDP, Verdict: Proved, Orders: []Order{{number.Int(2), number.Int(3)}}}, `{"name":"rdp","verdict":"proved","checked":0,"witness":null,"orders":[{"alpha":{"lower":"2","upper":"2","exact":"2"},"eps":{"lower":"3","upper":"3","exact":"3"}}]}`},
+		{Result{Name: RDP, Verdict: Proved, Orders: [][2]number.Number{{number.Int(2), number.Int(3)}}}, `{"name":"rdp","verdict":"proved","checked":0,"witness":null,"orders":[{"alpha":{"lower":"2","upper":"2","exact":"2"},"eps":{"lower":"3","upper":"3","exact":"3"}}]}`},
 		{Result{Name: ZCDP, Verdict: Proved, Rho: number.Int(1)}, `{"name":"zcdp","verdict":"proved","checked":0,"witness":null,"rho":{"lower":"1","upper":"1","exact":"1"},"orders":null,"attained":null}`},
 		{Result{Name: BoundedRange, Verdict: Undecided, Reason: "why", Range: number.Int(1)}, `{"name":"bounded-range","verdict":"undecided","checked":0,"reason":"why","witness":null,"range":{"lower":"1","upper":"1","exact":"1"}}`},
 		{Result{Name: DP, Verdict: Proved, Checked: 3, TightExpEps: big.NewRat(3, 2)}, `{"name":"dp","verdict":"proved","checked":3,"witness":null,"tight_eps":null,"tight_exp_eps":"3/2","range":null,"attained":null}`},

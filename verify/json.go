@@ -21,7 +21,7 @@ type resultJSON struct {
 	Delta    any      `json:"tight_delta,omitempty"`
 	Rho      any      `json:"rho,omitempty"`
 	Range    any      `json:"range,omitempty"`
-	Relaxed  *Relaxed `json:"with_delta,omitempty"`
+	Relaxed  any      `json:"with_delta,omitempty"`
 	Target   any      `json:"target,omitempty"`
 	Orders   any      `json:"orders,omitempty"`
 	Attained any      `json:"attained,omitempty"`
@@ -35,20 +35,39 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	}
 	switch r.Name {
 	case DP:
-		out.Eps, out.Exp, out.Range, out.Relaxed, out.Attained = r.TightEps, fraction(r.TightExpEps), r.Range, r.Relaxed, r.Attained
+		out.Eps, out.Exp, out.Range, out.Attained = r.TightEps, fraction(r.TightExpEps), r.Range, r.Attained
+		if d := r.Relaxed; d != nil {
+			out.Relaxed = struct {
+				Delta number.Number `json:"delta"`
+				Eps   number.Number `json:"eps"`
+			}{d[0], d[1]}
+		}
 	case ApproximateDP:
 		out.Delta, out.Attained = r.TightDelta, r.Attained
 	case BoundedRange:
 		out.Range = r.Range
 	case RDP:
-		out.Orders = r.Orders
+		out.Orders = r.orders()
 	case ZCDP:
-		out.Rho, out.Orders, out.Attained = r.Rho, r.Orders, r.Attained
+		out.Rho, out.Orders, out.Attained = r.Rho, r.orders(), r.Attained
 	}
 	if r.Target.IsValid() {
 		out.Target = r.Target
 	}
 	return json.Marshal(out)
+}
+
+// order is an order, and the ε there, as JSON.
+type order struct {
+	Alpha number.Number `json:"alpha"`
+	Eps   number.Number `json:"eps"`
+}
+
+func (r *Result) orders() (all []order) {
+	for _, o := range r.Orders {
+		all = append(all, order{o[0], o[1]})
+	}
+	return all
 }
 
 // total is Total for JSON: nil where the check was not stopped, null where how many comparisons there are is not known.
@@ -81,9 +100,9 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Mechanism  string         `json:"mechanism"`
 		Domain     string         `json:"domain"`
-		Lattice    Where          `json:"lattice,omitzero"`
+		Lattice    where          `json:"lattice,omitzero"`
 		Claimed    number.Number  `json:"claimed_eps"`
 		Precision  *number.Number `json:"precision,omitempty"`
 		Properties []Result       `json:"properties"`
-	}{r.Mechanism, r.Domain, r.Lattice, r.Claimed, precision, r.Properties})
+	}{r.Mechanism, r.Domain, r.lattice, r.Claimed, precision, r.Properties})
 }

@@ -109,7 +109,7 @@ func Lattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, err
 
 // smallest looks for r's violation on the smaller lattices.
 func smallest(ctx context.Context, p Claim, n, k int, r *Result, opts Options) *Witness {
-	opts = opts.Only(r.Name)
+	opts = opts.only(r.Name)
 	opts.Progress = nil
 	opts.maxPrec = 128 // what is violated needs little
 	for fewer := 1; fewer <= n; fewer++ {
@@ -167,6 +167,6 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 	if err != nil {
 		return nil, err
 	}
-	report.Lattice = Where{N: n, K: k, Parts: parts, Monotonic: p.Monotonic}
+	report.lattice = where{N: n, K: k, Parts: parts, Monotonic: p.Monotonic}
 	return report, nil
 }

@@ -68,8 +68,8 @@ func (e *extremes) ranged(ended error) (*Result, error) {
 	size, _ := e.widest.log()
 	exact, claimed := !e.opts.readings || !e.widest.inexact(), logOf(e.claim)
 	switch {
-	case e.opts.Range != nil:
-		br.Target = number.Exact(e.opts.Range)
+	case e.opts.Targets[BoundedRange] != nil:
+		br.Target = number.Exact(e.opts.Targets[BoundedRange])
 		claimed = br.Target
 		t.atMost(size, claimed, !exact, e.widest.witness)
 	case e.widest.seen && exact:

@@ -151,7 +151,7 @@ func TestOtherPropertiesOfReadings(t *testing.T) {
 	// ρ of two vectors with e^l = 3/2 and 1/2: 0.1589… with the target at it, and above.
 	rho := func(precision, target string) Result {
 		r, _ := new(big.Rat).SetString(target)
-		return *readingsOf(t, Options{Properties: []Property{ZCDP}, Rho: r}, numbersOf(t, precision, "0.5", "0.5"), numbersOf(t, precision, "0.75", "0.25")).Find(ZCDP)
+		return *readingsOf(t, Options{Properties: []Property{ZCDP}, Targets: map[Property]*big.Rat{ZCDP: r}}, numbersOf(t, precision, "0.5", "0.5"), numbersOf(t, precision, "0.75", "0.25")).Find(ZCDP)
 	}
 	assert.Equal(t, Proved, rho("1e-9", "0.2").Verdict)
 	assert.Equal(t, Violated, rho("1e-9", "0.1").Verdict)
@@ -167,15 +167,15 @@ func TestDeltaOfReadings(t *testing.T) {
 		{"1e-9", "1/20", Proved}, {"1e-9", "51/1000", Proved}, {"1e-9", "49/1000", Violated}, {"1e-3", "1/20", Undecided}, {"1e-9", "1e-12", Violated},
 	} {
 		d, _ := new(big.Rat).SetString(c.delta)
-		r := readingsOf(t, Options{Properties: []Property{ApproximateDP}, Delta: d}, numbersOf(t, c.precision, "0.5", "0.5"), numbersOf(t, c.precision, "0.775", "0.225")).Properties[0]
+		r := readingsOf(t, Options{Properties: []Property{ApproximateDP}, Targets: map[Property]*big.Rat{ApproximateDP: d}}, numbersOf(t, c.precision, "0.5", "0.5"), numbersOf(t, c.precision, "0.775", "0.225")).Properties[0]
 		assert.Equal(t, c.want, r.Verdict, "%v: %s", c, r)
 	}
 	// An excess of 10^-10, which numbers of nine digits do not show.
 	d := big.NewRat(1, 1_000_000_000_000)
 	p, q := []string{"0.5", "0.5"}, []string{"0.7500000001", "0.2499999999"}
-	r := readingsOf(t, Options{Properties: []Property{ApproximateDP}, Delta: d}, numbersOf(t, "1e-9", p...), numbersOf(t, "1e-9", q...)).Properties[0]
+	r := readingsOf(t, Options{Properties: []Property{ApproximateDP}, Targets: map[Property]*big.Rat{ApproximateDP: d}}, numbersOf(t, "1e-9", p...), numbersOf(t, "1e-9", q...)).Properties[0]
 	assert.Equal(t, Undecided, r.Verdict, "%s", r)
-	r = readingsOf(t, Options{Properties: []Property{ApproximateDP}, Delta: d}, numbersOf(t, "0", p...), numbersOf(t, "0", q...)).Properties[0]
+	r = readingsOf(t, Options{Properties: []Property{ApproximateDP}, Targets: map[Property]*big.Rat{ApproximateDP: d}}, numbersOf(t, "0", p...), numbersOf(t, "0", q...)).Properties[0]
 	assert.Equal(t, Violated, r.Verdict, "%s", r)
 }
 
@@ -198,9 +198,9 @@ func TestNoDistributionIsNotPrivate(t *testing.T) {
 		{[]string{"-1e-400", "1"}, []string{"-1e-400", "1"}, []Verdict{Proved, Proved, Proved, Proved}, ""}, // 0 is the only reading
 	} {
 		for i, p := range all {
-			o := Options{Properties: []Property{p}, Delta: big.NewRat(1, 10)}.Only(p)
+			o := Options{Properties: []Property{p}, Targets: map[Property]*big.Rat{ApproximateDP: big.NewRat(1, 10)}}.only(p)
 			if p == ZCDP {
-				o.Rho = big.NewRat(1, 10)
+				o.Targets[ZCDP] = big.NewRat(1, 10)
 			}
 			for _, precision := range []string{"1e-9", "0"} {
 				r := readingsOf(t, o, numbersOf(t, precision, c.p...), numbersOf(t, precision, c.q...)).Find(p)
@@ -238,7 +238,7 @@ func TestNoDistributionDecidesNothing(t *testing.T) {
 			require.InDelta(t, c.value, value.Float64(), 1e-12)
 			for _, rows := range [][2][]*inquiry.Value{{p, q}, {q, p}, {p, p}} {
 				asked := slices.DeleteFunc(All(), func(p Property) bool { return p == DominatesEM || p == DominatesEMMean }) // which are about one row
-				report := readingsOf(t, Options{Properties: asked, Rho: big.NewRat(10, 1), Delta: big.NewRat(9, 10)}, rows[0], rows[1])
+				report := readingsOf(t, Options{Properties: asked, Targets: map[Property]*big.Rat{ZCDP: big.NewRat(10, 1), ApproximateDP: big.NewRat(9, 10)}}, rows[0], rows[1])
 				for _, r := range report.Properties {
 					if r.Name == Sum {
 						require.Equal(t, Violated, r.Verdict)
@@ -263,7 +263,7 @@ func TestNoDistributionDecidesNothing(t *testing.T) {
 // The δ is that of the claimed ε, whatever the tight ε may exceed it by.
 func TestSlackIsNoneOfDelta(t *testing.T) {
 	for _, precision := range []string{"0", "1e-9"} {
-		o := Options{Properties: []Property{ApproximateDP}, Delta: big.NewRat(1, 20), Slack: big.NewRat(1, 2)}
+		o := Options{Properties: []Property{ApproximateDP}, Targets: map[Property]*big.Rat{ApproximateDP: big.NewRat(1, 20)}, Slack: big.NewRat(1, 2)}
 		r := readingsOf(t, o, numbersOf(t, precision, "0.5", "0.5"), numbersOf(t, precision, "0.8", "0.2")).Properties[0]
 		require.Equal(t, Violated, r.Verdict, "%s", r)
 		require.InDelta(t, 0.1, r.TightDelta.Float64(), 1e-8)
@@ -311,11 +311,11 @@ func TestSlackIsOneRule(t *testing.T) {
 	assert.Equal(t, "the tight ε exceeds the claimed one by 6.9e-13, which a slack of 7e-13 allows", dp.Reason)
 	// δ at ε = ln 2: 0.8 - 2·0.1 = 0.6.
 	for delta, want := range map[string]Verdict{"0.6": Proved, "0.5995": Proved, "0.599": Violated, "0.61": Proved, "0.5994008": Undecided} {
-		o := Options{Properties: []Property{ApproximateDP}, Delta: ratOf(delta)}
+		o := Options{Properties: []Property{ApproximateDP}, Targets: map[Property]*big.Rat{ApproximateDP: ratOf(delta)}}
 		near := readingsOf(t, o, numbersOf(t, "1e-6", "0.8", "0.2"), numbersOf(t, "1e-6", "0.1", "0.9")).Properties[0]
 		assert.Equal(t, want, near.Verdict, "δ = %s: %s", delta, near)
 		exact := readingsOf(t, o, numbersOf(t, "0", "0.8", "0.2"), numbersOf(t, "0", "0.1", "0.9")).Properties[0]
-		assert.Equal(t, map[bool]Verdict{true: Proved, false: Violated}[o.Delta.Cmp(ratOf("0.6")) >= 0], exact.Verdict, "δ = %s: %s", delta, exact)
+		assert.Equal(t, map[bool]Verdict{true: Proved, false: Violated}[o.Targets[ApproximateDP].Cmp(ratOf("0.6")) >= 0], exact.Verdict, "δ = %s: %s", delta, exact)
 	}
 }
 

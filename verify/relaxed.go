@@ -9,18 +9,12 @@ import (
 	"optratio/number"
 )
 
-// Relaxed says what a δ does to an infinite tight ε: with δ = Delta the tight ε is at most Eps. It is looked for where probabilities below 2^-50 alone
-// make ε infinite, as those of samplers do that turn a float64 number between 0 and 1 into an outcome.
-type Relaxed struct {
-	Delta number.Number `json:"delta"`
-	Eps   number.Number `json:"eps"`
-}
-
-// tiny is the probability up to which a part of the outcomes may be left to δ.
+// tiny is the probability up to which a part of the outcomes may be left to δ, as those are that make ε infinite in samplers which turn a float64
+// number between 0 and 1 into an outcome.
 var tiny = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 50))
 
-// relax looks for a tiny δ with which ε is finite: ε from the outcomes that are not tiny, then the least δ at that ε, over all neighbors, rounded up.
-func (c *run) relax() (*Relaxed, error) {
+// relax looks for a tiny δ with which ε is finite, and says what ε is at most then: ε from the outcomes that are not tiny, then the least δ at that ε, over all neighbors, rounded up.
+func (c *run) relax() (*[2]number.Number, error) {
 	g := &greatest{}
 	least, _ := tiny.Float64()
 	quiet := &tracker{run: c, res: &Result{}}
@@ -56,7 +50,7 @@ func (c *run) relax() (*Relaxed, error) {
 	at := *c
 	at.exp = inquiry.Refinable(func(prec uint) number.Interval { return number.ExpRat(eps, prec) })
 	at.claim, at.most = at.exp, at.exp
-	at.opts.Delta, at.opts.Progress, at.opts.limit = big.NewRat(1, 1), nil, 0
+	at.opts.Targets, at.opts.Progress, at.opts.limit = map[Property]*big.Rat{ApproximateDP: big.NewRat(1, 1)}, nil, 0
 	res, err := at.approximate()
 	if err != nil {
 		return nil, err
@@ -69,5 +63,5 @@ func (c *run) relax() (*Relaxed, error) {
 	if err != nil || delta.Cmp(tiny) > 0 {
 		return nil, err
 	}
-	return &Relaxed{number.Exact(delta), number.Exact(eps)}, nil
+	return &[2]number.Number{number.Exact(delta), number.Exact(eps)}, nil
 }

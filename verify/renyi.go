@@ -44,7 +44,7 @@ func (c *run) renyi() ([]*Result, error) {
 		rdp.Verdict, rdp.Witness = Violated, d.t.witness()
 	}
 	for i, alpha := range d.orders {
-		rdp.Orders = append(rdp.Orders, Order{number.Exact(alpha), upTo(d.most[i], d.most[i], d.infinite, whole && !d.open)})
+		rdp.Orders = append(rdp.Orders, [2]number.Number{number.Exact(alpha), upTo(d.most[i], d.most[i], d.infinite, whole && !d.open)})
 	}
 	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked, zcdp.Stopped = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked, rdp.Stopped
 	if d.rho != nil {
@@ -68,7 +68,7 @@ func upTo(least, most number.Interval, infinite, known bool) number.Number {
 
 // concentrated sets what is found of ρ, and the verdict on a target.
 func (d *divergences) concentrated(zcdp *Result, known bool) error {
-	u, target := d.rho, d.opts.Rho
+	u, target := d.rho, d.opts.Targets[ZCDP]
 	known = known && !u.open && !u.wider && u.most.IsFinite()
 	if zcdp.Checked > 0 || u.witness != nil { // otherwise nothing was compared
 		zcdp.Rho = upTo(u.least, u.most, d.infinite, known)
@@ -77,7 +77,7 @@ func (d *divergences) concentrated(zcdp *Result, known bool) error {
 		alpha := new(big.Rat).SetFloat64(u.at)
 		alpha.Add(alpha, big.NewRat(1, 1))
 		a := number.FromRat(alpha, renyiBits)
-		zcdp.Orders, zcdp.Attained = []Order{{number.Exact(alpha), upTo(u.least.Mul(a), u.most.Mul(a), false, known)}}, u.witness()
+		zcdp.Orders, zcdp.Attained = [][2]number.Number{{number.Exact(alpha), upTo(u.least.Mul(a), u.most.Mul(a), false, known)}}, u.witness()
 	}
 	if target == nil {
 		return nil
@@ -102,13 +102,13 @@ func (c *run) aim(zcdp *Result, attained func() *Witness) error {
 	lo, _ := zcdp.Rho.Lower()
 	hi, bounded := zcdp.Rho.Upper()
 	switch {
-	case bounded && hi.Cmp(c.opts.Rho) <= 0:
-	case bounded && c.opts.readings && lo.Cmp(c.opts.Rho) <= 0 && hi.Cmp(plus(c.opts.Rho, epsSlack)) <= 0:
-	case lo.Cmp(c.opts.Rho) > 0:
+	case bounded && hi.Cmp(c.opts.Targets[ZCDP]) <= 0:
+	case bounded && c.opts.readings && lo.Cmp(c.opts.Targets[ZCDP]) <= 0 && hi.Cmp(plus(c.opts.Targets[ZCDP], epsSlack)) <= 0:
+	case lo.Cmp(c.opts.Targets[ZCDP]) > 0:
 		t.fail(nil, attained)
 	default:
 		ranged := *c
-		ranged.opts.NoRange, ranged.opts.Range = false, nil
+		ranged.opts.NoRange, ranged.opts.Targets = false, nil
 		results, err := ranged.ratios()
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func (c *run) aim(zcdp *Result, attained func() *Witness) error {
 		if ok && (!bounded || implied(eta).Cmp(hi) < 0) {
 			zcdp.Rho = number.Bounds(lo, implied(eta))
 		}
-		most := c.opts.Rho
+		most := c.opts.Targets[ZCDP]
 		if c.opts.readings {
 			most = plus(most, epsSlack)
 		}

@@ -43,7 +43,7 @@ func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborho
 		if r.Verdict != Violated {
 			continue
 		}
-		opts := opts.Only(r.Name)
+		opts := opts.only(r.Name)
 		r.Witness = inquiry.Shrink(ctx, inquiry.Case{Scores: r.Witness.Scores, Sensitivities: p.Sensitivities}, r.Witness, func(c inquiry.Case) *Witness {
 			q := p
 			q.Sensitivities = c.Sensitivities

@@ -84,7 +84,7 @@ func TestStoppedIsALowerBound(t *testing.T) {
 // TestNothingComparedIsNoNumber: one candidate has no neighbors, so that privacy holds, and there is no least ε that could be named.
 func TestNothingComparedIsNoNumber(t *testing.T) {
 	for _, p := range []Property{DP, ApproximateDP, BoundedRange, ZCDP} {
-		r, err := Lattice(context.Background(), problem(t, "em", "3/2"), 1, 2, Options{Properties: []Property{p}, Rho: one, Range: one})
+		r, err := Lattice(context.Background(), problem(t, "em", "3/2"), 1, 2, Options{Properties: []Property{p}, Targets: map[Property]*big.Rat{ZCDP: one, BoundedRange: one}})
 		require.NoError(t, err)
 		res := r.Find(p)
 		assert.Equal(t, Proved, res.Verdict, p)

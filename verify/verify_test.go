@@ -179,11 +179,11 @@ func TestRenyiOfRandomisedResponse(t *testing.T) {
 		return math.Log(math.Pow(p[0], alpha)*math.Pow(q[0], 1-alpha)+math.Pow(p[1], alpha)*math.Pow(q[1], 1-alpha)) / (alpha - 1)
 	}
 	for _, o := range report.Find(RDP).Orders {
-		alpha := o.Alpha.Float64()
-		require.InEpsilon(t, max(divergence(p, q, alpha), divergence(q, p, alpha)), o.Eps.Float64(), 1e-12)
-		lo, ok := o.Eps.Lower()
+		alpha := o[0].Float64()
+		require.InEpsilon(t, max(divergence(p, q, alpha), divergence(q, p, alpha)), o[1].Float64(), 1e-12)
+		lo, ok := o[1].Lower()
 		require.True(t, ok)
-		hi, _ := o.Eps.Upper()
+		hi, _ := o[1].Upper()
 		width, _ := new(big.Rat).Sub(hi, lo).Float64()
 		require.Less(t, width, 1e-30)
 	}
@@ -209,7 +209,7 @@ func TestRenyiOfRandomisedResponse(t *testing.T) {
 		require.NotNil(t, r.Witness)
 	}
 	require.True(t, inf.Find(ZCDP).Rho.IsInf())
-	require.True(t, inf.Find(RDP).Orders[0].Eps.IsInf())
+	require.True(t, inf.Find(RDP).Orders[0][1].IsInf())
 }
 
 // The worst neighbors of a regular mechanism give the tight ε of all; those of others are not asked for.
@@ -287,7 +287,7 @@ func TestTargets(t *testing.T) {
 		require.NoError(t, err)
 		p := problem(t, c.name, "0")
 		p.Epsilon = eps
-		options := Options{Properties: []Property{ZCDP, BoundedRange, DP}, Rho: rats(t, c.rho)[0], Range: rats(t, c.bounded)[0]}
+		options := Options{Properties: []Property{ZCDP, BoundedRange, DP}, Targets: map[Property]*big.Rat{ZCDP: rats(t, c.rho)[0], BoundedRange: rats(t, c.bounded)[0]}}
 		report, err := Lattice(context.Background(), p, 3, 2, options)
 		require.NoError(t, err)
 		require.Equal(t, c.zcdp, report.Find(ZCDP).Verdict, "%s, ρ %s: %s", c.name, c.rho, report.Find(ZCDP))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -97,7 +98,10 @@ func (o *Options) decide(ctx context.Context, q *inquiry.Question, options verif
 	var all *verify.Report
 	for i, d := range o.Inputs.distances() {
 		part := options
-		part.Range, part.Rho, part.Slack = times(options.Range, d), times(times(options.Rho, d), d), times(options.Slack, d)
+		part.Targets, part.Slack = maps.Clone(options.Targets), times(options.Slack, d)
+		if part.Targets != nil {
+			part.Targets[verify.BoundedRange], part.Targets[verify.ZCDP] = times(options.Targets[verify.BoundedRange], d), times(times(options.Targets[verify.ZCDP], d), d)
+		}
 		if i > 0 { // the sum is about single inputs
 			single := func(p verify.Property) bool { return p == verify.Sum }
 			part.Properties = slices.DeleteFunc(slices.Clone(options.Properties), single)

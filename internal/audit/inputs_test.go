@@ -157,7 +157,7 @@ func TestOneWay(t *testing.T) {
 	assert.Equal(t, "1/24", delta("oneway", "0,1")) // 2/3 - 5/4 · 1/2
 	assert.Equal(t, "1/12", delta("oneway", "1,0")) // 1/2 - 5/4 · 1/3
 	assert.Equal(t, "1/12", delta("0,1"))
-	order := func(pairs ...string) float64 { return find(pairs, verify.RDP).Orders[0].Eps.Float64() }
+	order := func(pairs ...string) float64 { return find(pairs, verify.RDP).Orders[0][1].Float64() }
 	assert.InDelta(t, math.Log(8./9+2./9), order("oneway", "0,1"), 1e-12) // of order 2: Σ p²/o
 	assert.InDelta(t, math.Log(3./8+3./4), order("oneway", "1,0"), 1e-12)
 	assert.InDelta(t, math.Log(3./8+3./4), order("0,1"), 1e-12)

@@ -220,11 +220,16 @@ func (r *Report) chooseWitness() {
 	}
 }
 
+// targets are what the properties are about.
+func (o *Options) targets() map[verify.Property]*big.Rat {
+	return map[verify.Property]*big.Rat{verify.ZCDP: o.Rho, verify.BoundedRange: o.Range, verify.ApproximateDP: o.Delta}
+}
+
 // examine checks stated probabilities, on a domain and on what side adds to it: first what is asked for, then the facts, so that a limit that ends the facts
 // leaves the rest whole. retry gives a subject for smaller cases, on a space of its own; nil where only the domain can be asked about, and side is nil where there is none.
 func examine(ctx context.Context, name string, main *inquiry.Question, o *Options, retry func(*inquiry.Space) inquiry.Subject,
 	side func(*Report) (*inquiry.Question, error)) (*Report, error) {
-	options := verify.Options{Properties: o.Properties, Facts: o.facts, Slack: o.Slack, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
+	options := verify.Options{Properties: o.Properties, Facts: o.facts, Slack: o.Slack, Targets: o.targets()}
 	if o.meter == nil && o.Progress != nil { // there are no questions: of a table
 		options.Progress = func(_ verify.Property, checked, total int64) { o.Progress(checked, total) }
 	}
@@ -296,7 +301,8 @@ func (o *Options) decided(ctx context.Context, q *inquiry.Question, options veri
 		if res.Verdict != verify.Violated || retry == nil {
 			continue
 		}
-		only := options.Only(res.Name)
+		only := options
+		only.Properties, only.Facts, only.Targets = []verify.Property{res.Name}, nil, map[verify.Property]*big.Rat{res.Name: options.Targets[res.Name]}
 		start := inquiry.Case{Scores: res.Witness.Scores, Sensitivities: q.Domain.Space.Sensitivities}
 		res.Witness = inquiry.Shrink(ctx, start, res.Witness, func(c inquiry.Case) *verify.Witness {
 			return o.around(ctx, c, only, retry)

@@ -300,7 +300,7 @@ func both(a, b verify.Result) verify.Result {
 	if a.Name == verify.RDP && len(a.Orders) == len(b.Orders) {
 		out.Orders = slices.Clone(a.Orders)
 		for i := range out.Orders {
-			out.Orders[i].Eps, _ = greater(a.Orders[i].Eps, b.Orders[i].Eps)
+			out.Orders[i][1], _ = greater(a.Orders[i][1], b.Orders[i][1])
 		}
 	}
 	if a.Verdict == verify.Proved && b.Verdict == verify.Proved && over(limited(b), limited(a)) {
@@ -311,17 +311,17 @@ func both(a, b verify.Result) verify.Result {
 
 // needed is how many comparisons a check needs, -1 where that is not known.
 // relaxed returns the δ and the ε that both parts hold with, where one of them has an infinite ε without; nil where they are not known of both.
-func relaxed(parts ...verify.Result) *verify.Relaxed {
-	all := verify.Relaxed{Delta: number.Int(0), Eps: number.Int(0)}
+func relaxed(parts ...verify.Result) *[2]number.Number {
+	all := [2]number.Number{number.Int(0), number.Int(0)}
 	for _, r := range parts {
 		own := r.Relaxed
 		if hi, bounded := r.TightEps.Upper(); own == nil && bounded && !r.TightEps.IsInf() {
-			own = &verify.Relaxed{Delta: all.Delta, Eps: number.Exact(hi)}
+			own = &[2]number.Number{all[0], number.Exact(hi)}
 		}
 		if own == nil {
 			return nil
 		}
-		all = verify.Relaxed{Delta: all.Delta.Max(own.Delta), Eps: all.Eps.Max(own.Eps)}
+		all = [2]number.Number{all[0].Max(own[0]), all[1].Max(own[1])}
 	}
 	if !slices.ContainsFunc(parts, func(r verify.Result) bool { return r.Relaxed != nil }) {
 		return nil

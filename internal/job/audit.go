@@ -59,7 +59,8 @@ func (q *Audit) read(in *reading) audit.Options {
 	o.Epsilon, o.Sensitivity = in.epsilon(q.Epsilon), in.positive("sensitivity", q.Sensitivity)
 	q.checkOutcomes(in)
 	targets := q.Target.options(in, q.askable(in, q.properties(in)))
-	o.Properties, o.Rho, o.Range, o.Delta, o.Slack = targets.Properties, targets.Rho, targets.Range, targets.Delta, targets.Slack
+	o.Properties, o.Slack = targets.Properties, targets.Slack
+	o.Rho, o.Range, o.Delta = targets.Targets[verify.ZCDP], targets.Targets[verify.BoundedRange], targets.Targets[verify.ApproximateDP]
 	if q.Against != "" {
 		o.Against = in.mechanism("against", q.Against)
 	}
@@ -168,7 +169,7 @@ func (q *Audit) readInputs(in *reading) *audit.Inputs {
 
 func (q *Audit) answer(in *reading) (*Answer, error) {
 	o := q.read(in)
-	decided := verify.Options{Properties: o.Properties, Rho: o.Rho, Range: o.Range, Delta: o.Delta}
+	decided := verify.Options{Properties: o.Properties, Targets: map[verify.Property]*big.Rat{verify.ZCDP: o.Rho, verify.BoundedRange: o.Range, verify.ApproximateDP: o.Delta}}
 	decided.Complete()
 	in.refuse(in.Certificate && q.SampleExec != "", "{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
 	in.certifiable("", decided.Properties)

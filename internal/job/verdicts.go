@@ -42,22 +42,26 @@ func (t *Target) properties(in *reading) []verify.Property {
 
 // options adds the targets to properties, of which those that the targets are about are added where some are named.
 func (t *Target) options(in *reading, properties []verify.Property) (o verify.Options) {
-	o.Properties = properties
+	o.Properties, o.Targets = properties, map[verify.Property]*big.Rat{}
 	for _, target := range []struct {
 		field, text, example string
-		to                   **big.Rat
 		property             verify.Property
-	}{{"rho", t.Rho, "0.125", &o.Rho, verify.ZCDP}, {"range", t.Range, "0.125", &o.Range, verify.BoundedRange}, {"slack", t.Slack, "1e-6", &o.Slack, ""}} {
+	}{{"rho", t.Rho, "0.125", verify.ZCDP}, {"range", t.Range, "0.125", verify.BoundedRange}, {"slack", t.Slack, "1e-6", ""}} {
 		if target.text == "" {
 			continue
 		}
-		*target.to = in.within(target.field, target.text, "a decimal >= 0 such as "+target.example, notNegative)
-		if target.property != "" && len(properties) > 0 && !slices.Contains(o.Properties, target.property) {
+		x := in.within(target.field, target.text, "a decimal >= 0 such as "+target.example, notNegative)
+		if target.property == "" {
+			o.Slack = x
+			continue
+		}
+		o.Targets[target.property] = x
+		if len(properties) > 0 && !slices.Contains(o.Properties, target.property) {
 			o.Properties = append(o.Properties, target.property)
 		}
 	}
 	if t.Delta != "" {
-		o.Delta = in.delta(t.Delta)
+		o.Targets[verify.ApproximateDP] = in.delta(t.Delta)
 		return o
 	}
 	// A δ of 0, which is ε-DP, is never meant by leaving it out.
@@ -219,7 +223,7 @@ func (q *Verify) answer(in *reading) (*Answer, error) {
 
 // setting is what a witness's certificate says beside the report: on the lattice neighbors are neighbors after a shift.
 func (j *checking) setting() witnessed {
-	s := witnessed{Epsilon: j.Claim.Epsilon, Neighbors: "shifted", Sensitivity: j.Claim.Sensitivities[0], Delta: j.options.Delta}
+	s := witnessed{Epsilon: j.Claim.Epsilon, Neighbors: "shifted", Sensitivity: j.Claim.Sensitivities[0], Delta: j.options.Targets[verify.ApproximateDP]}
 	if j.vectors != nil {
 		s.Neighbors = neighborsWord(j.model)
 	}

@@ -36,11 +36,11 @@ func curveOver(d document.Document) (q *job.Ratio, at number.Number) {
 			names = append(names, m.Name)
 		}
 	case *verify.Report:
-		l := d.Lattice
-		if l.N == 0 || l.Parts != 1 || l.Monotonic {
+		n, k := d.Lattice()
+		if n == 0 {
 			return nil, at
 		}
-		q.Size, q.Constraints, at, names = job.Size{N: l.N, K: l.K}, "dp", d.Claimed, []string{d.Mechanism, "pf", "em"}
+		q.Size, q.Constraints, at, names = job.Size{N: n, K: k}, "dp", d.Claimed, []string{d.Mechanism, "pf", "em"}
 	default:
 		return nil, at
 	}

@@ -49,7 +49,7 @@ func TestZCDPDocument(t *testing.T) {
 	prose := strings.Join(strings.Fields(text), " ") // lines of the text end anywhere
 	assert.Contains(t, prose, cutTo(t, low, high, 5)+"… against 0.32965… at ε = 1")
 	assert.Contains(t, prose, "24/π² = "+cutTo(t, 24/(math.Pi*math.Pi), 24/(math.Pi*math.Pi), 4)+"…")
-	alpha := tight.Orders[0].Alpha.Float64()
+	alpha := tight.Orders[0][0].Float64()
 	assert.InDelta(t, 1.5, alpha, 0.05)
 }
 
