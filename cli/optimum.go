@@ -12,8 +12,8 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/job"
+	"optratio/internal/optimum"
 	"optratio/number"
-	"optratio/optimum"
 )
 
 // optimumFiles is the command, which may write the problem and the mechanism to files too.

@@ -13,11 +13,11 @@ import (
 func ExampleSolve() {
 	p, _ := optimum.Preset("count:3")
 	eps, _ := number.ParseExp("2")
-	a, err := optimum.Solve(context.Background(), optimum.Request{Problem: p, Epsilon: eps})
+	a, err := optimum.Solve(context.Background(), p, optimum.Request{Epsilon: eps})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(a.Optimum, a.Table()[0][0].RatString())
+	fmt.Println(a.Optimum, a.Table[0][0])
 
 	m, err := a.Round(context.Background())
 	if err != nil {
@@ -28,6 +28,6 @@ func ExampleSolve() {
 		panic(err)
 	}
 	// Output:
-	// 0.708333333333… 2/3
+	// 0.708333333333… 0.666666666666…
 	// 53 2.03540887847…e-16
 }

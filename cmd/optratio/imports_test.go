@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"internal/totals":                {arithmetic, "lattice"},
 	"internal/table":                 {arithmetic, "lattice", "internal/linear", "mechanisms", "internal/certtext"},
 	"lp":                             {arithmetic, "internal/patience", "lattice", "internal/chain", "internal/clp", "internal/linear", "internal/lumped", "internal/product", "internal/table", "mechanisms", "internal/totals", "internal/certtext"},
-	"internal/heterogeneous":         {arithmetic, "internal/inquiry", "mechanisms", "optimum", "verify", "internal/certtext"},
+	"internal/heterogeneous":         {arithmetic, "internal/inquiry", "mechanisms", "internal/optimum", "verify", "internal/certtext"},
 	"internal/stopping":              {arithmetic, "internal/linear", "mechanisms", "internal/secretary", "internal/certtext"},
 	"internal/inquiry":               {arithmetic, "lattice", "mechanisms"},
 	"verify":                         {arithmetic, "internal/escape", "internal/inquiry", "lattice", "mechanisms"},
@@ -54,8 +54,9 @@ var mayImport = map[string][]string{
 	"proptest":                       {arithmetic, "internal/inquiry", "lattice", "mechanisms", "verify"},
 	"internal/recommend":             {arithmetic, "internal/patience", "mechanisms"},
 	"internal/sweep":                 {arithmetic, "internal/patience", "internal/lumped", "lp"},
-	"internal/document":              {arithmetic, "lp", "mechanisms", "internal/heterogeneous", "internal/secretary", "internal/topk", "optimum", "verify/certificate"},
-	"optimum":                        {arithmetic, "internal/inquiry", "internal/patience", "internal/strictjson", "internal/linear", "internal/clp", "internal/table", "mechanisms", "verify", "internal/certtext"},
+	"internal/document":              {arithmetic, "lp", "mechanisms", "internal/heterogeneous", "internal/secretary", "internal/topk", "internal/optimum", "verify/certificate"},
+	"optimum":                        {arithmetic, "internal/optimum", "verify"},
+	"internal/optimum":               {arithmetic, "internal/inquiry", "internal/patience", "internal/strictjson", "internal/linear", "internal/clp", "internal/table", "mechanisms", "verify", "internal/certtext"},
 	"internal/report":                {"*"},
 	"internal/front":                 {arithmetic, "mechanisms", "internal/document", "internal/escape", "internal/job", "internal/recommend", "internal/report"},
 	"internal/serve":                 {"number", "internal/document", "internal/front", "internal/job"},
@@ -162,7 +163,7 @@ func TestLinked(t *testing.T) {
 func TestLibrariesNameNoFlags(t *testing.T) {
 	flagName := regexp.MustCompile(`(^|[ (])--[a-z]`)
 	literals := 0
-	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "optimum", "proptest", "verify", "internal/evaluate", "internal/heterogeneous", "internal/job", "internal/linear", "internal/lumped", "internal/recommend", "internal/secretary", "internal/stopping", "internal/sweep", "internal/table", "internal/topk"} {
+	for _, folder := range []string{"lattice", "lp", "mechanisms", "number", "optimum", "proptest", "verify", "internal/evaluate", "internal/heterogeneous", "internal/job", "internal/linear", "internal/lumped", "internal/optimum", "internal/recommend", "internal/secretary", "internal/stopping", "internal/sweep", "internal/table", "internal/topk"} {
 		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
 				return err

@@ -6,12 +6,12 @@ import (
 	"math/big"
 
 	"optratio/internal/heterogeneous"
+	"optratio/internal/optimum"
 	"optratio/internal/secretary"
 	"optratio/internal/topk"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/optimum"
 	"optratio/verify/certificate"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/optimum"
 	"optratio/internal/slowtest"
 	"optratio/number"
-	"optratio/optimum"
 	"optratio/verify"
 )
 

@@ -18,9 +18,9 @@ import (
 	"strings"
 
 	"optratio/internal/certtext"
+	"optratio/internal/optimum"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/optimum"
 )
 
 // ErrGrid is wrapped by errors about grids.

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"optratio/internal/inquiry"
+	"optratio/internal/optimum"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/optimum"
 	"optratio/verify"
 )
 

@@ -10,9 +10,9 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/optimum"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/optimum"
 	"optratio/verify"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/optimum"
 	"optratio/number"
-	"optratio/optimum"
 	"optratio/verify"
 )
 

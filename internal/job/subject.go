@@ -11,11 +11,11 @@ import (
 	"optratio/internal/audit"
 	"optratio/internal/document"
 	"optratio/internal/inquiry"
+	"optratio/internal/optimum"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/optimum"
 	"optratio/verify"
 )
 

@@ -12,11 +12,11 @@ import (
 
 	"optratio/internal/evaluate"
 	"optratio/internal/inquiry"
+	"optratio/internal/optimum"
 	"optratio/internal/stopping"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/optimum"
 	"optratio/research/ratiomap"
 	"optratio/verify"
 )

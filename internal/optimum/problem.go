@@ -5,8 +5,8 @@
 //	           Σ_o p(o|x) = 1, p >= 0, and 0 where forbidden
 //	           Σ_o max(0, p(o|x) - e^{dε} p(o|x')) <= δ      for neighbors x, x' at distance d
 //
-// which internal/table solves. What is returned is proved: see Solve. A table of one's own is compared with the optimum by Rate, and Mechanism is a table of
-// dyadic probabilities that is private as it is written, with an exact sampler.
+// which internal/table solves. What is returned is proved: see Solve. A table of one's own is compared with the optimum, and Mechanism is a table of
+// dyadic probabilities that is private as it is written, with an exact sampler. What other modules see of it is the public package optimum.
 package optimum
 
 import (

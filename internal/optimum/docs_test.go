@@ -73,7 +73,7 @@ func twice(t testing.TB, n int) *Problem {
 
 // TestKnownMechanisms writes the table of research/docs/optimum.md again: mechanisms in use, all of them private as asked, over the optimum at e^ε = 4.
 func TestKnownMechanisms(t *testing.T) {
-	text, err := os.ReadFile("../research/docs/optimum.md")
+	text, err := os.ReadFile("../../research/docs/optimum.md")
 	require.NoError(t, err)
 	_, table, found := strings.Cut(string(text), "<!-- table: known mechanisms -->\n")
 	require.True(t, found)

@@ -172,13 +172,7 @@ func (d *lines) value(v value) value {
 	return v
 }
 
-// ReadJSON reads a problem:
-//
-//	{"inputs":["0","1"], "outputs":["0","1"], "pairs":[["0","1"],["0","1","3/2"]], "loss":[["0","1"],["1","0"]], "prior":["1/2","1/2"], "forbidden":[["0","1"]]}
-//
-// loss may also be a name (see Losses), prior "uniform" or "worst" (which it also is where there is none), and outputs may be missing, for those of the inputs. With
-// "directed":true a pair [x,x'] says Pr[x] <= e^{dε} Pr[x'] + δ alone. Numbers are rationals or decimals in strings, or JSON numbers, taken exactly. Errors begin with
-// name, line and field.
+// ReadJSON reads a problem, in the form that the public package optimum describes.
 func ReadJSON(name string, text io.Reader) (*Problem, error) {
 	r := &reading{name: name}
 	d := &lines{text: r.all(text), line: 1}

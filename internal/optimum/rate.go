@@ -23,6 +23,11 @@ type Table struct {
 	exact     bool         // each is known
 }
 
+// NewTable returns the mechanism with these probabilities of a problem's outputs at each input. Solve reports what is wrong with it.
+func NewTable(p *Problem, probabilities [][]number.Number) *Table {
+	return &Table{outputs: p.Outputs, p: probabilities}
+}
+
 // check reports what is wrong with a table, and reads its probabilities.
 func (t *Table) check(p *Problem) error {
 	if t.Finding != "" {
@@ -40,8 +45,8 @@ func (t *Table) check(p *Problem) error {
 		sum, most := new(big.Rat), new(big.Rat)
 		for o, q := range row {
 			low, high := q.Ends()
-			if low.Sign() < 0 {
-				return faultf("table: the probability of %q at %q is negative", t.outputs[o], p.Inputs[x])
+			if low == nil || high == nil || low.Sign() < 0 {
+				return faultf("table: the probability of %q at %q is negative, or none", t.outputs[o], p.Inputs[x])
 			}
 			if i, known := at[t.outputs[o]]; known && low.Sign() > 0 && p.forbidden(x, i) {
 				return faultf("table: the output %q is forbidden at %q and has the probability %s", t.outputs[o], p.Inputs[x], low.RatString())
