@@ -86,7 +86,7 @@ func BenchmarkGrid(b *testing.B) {
 
 // gridProgram writes a program once and takes all three times.
 func gridProgram(b *testing.B, dir, program string, n, k int, eps string, in io.Writer, answers *bufio.Reader) gridCell {
-	m := testProgram(b, n, k, Prior{}, Paper, decimalEps(b, eps)).model()
+	m := modelOf(b, testProgram(b, n, k, Prior{}, Paper, decimalEps(b, eps)))
 	base := filepath.Join(dir, "grid")
 	writeHiGHS(b, base, m)
 	c := gridCell{n: n, k: k, eps: eps, rows: m.Rows()}

@@ -130,7 +130,7 @@ func BenchmarkPeers(b *testing.B) {
 			continue
 		}
 		p := testProgram(b, c.n, c.k, Prior{}, Paper, decimalEps(b, c.eps))
-		m := p.model()
+		m := modelOf(b, p)
 		base := filepath.Join(dir, fmt.Sprintf("%d-%d-%s", c.n, c.k, c.eps))
 		writeMPS(b, base+".mps", m)
 		writeHiGHS(b, base, m)
