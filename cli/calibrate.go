@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/internal/job"
-	"optratio/verify"
 )
 
 func newCalibrate(s command.Streams) *cobra.Command {
 	q := job.NewCalibrate()
 	a := asking{
 		question: q, help: map[string]string{"neighbors": "with --domain FILE: linf or monotonic"},
-		print: one(func(w io.Writer, d *verify.Calibration) { printCalibration(w, q, d) }),
+		print: one(func(w io.Writer, d *document.Calibration) { printCalibration(w, q, d) }),
 	}
 	return a.command(s, &cobra.Command{
 		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE | --domain real) (--eps E | --exp-eps A/B | --rho R)",
@@ -38,7 +38,7 @@ neighbors and leaves the mechanism as it is.`,
 	})
 }
 
-func printCalibration(w io.Writer, q *job.Calibrate, r *verify.Calibration) {
+func printCalibration(w io.Writer, q *job.Calibrate, r *document.Calibration) {
 	target := job.Choose(q.Rho != "", q.Rho+"-zCDP", "ε-DP with "+q.Epsilon.String())
 	command.Say(w, "%s, target %s, on %s", r.Mechanism, target, r.Domain)
 	if r.Monotonic {

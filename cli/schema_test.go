@@ -30,7 +30,7 @@ var documents = []struct{ doc, form any }{
 	{document.Ratio{}, nil}, {document.Rho{}, nil}, {document.PMF{}, nil}, {document.Evaluate{}, nil}, {document.Stopping{}, nil}, {document.Optimum{}, nil}, {document.Distance{}, nil},
 	{document.Threshold{}, nil}, {document.Heterogeneous{}, nil}, {document.TopK{}, nil}, {mergeDoc{}, nil}, {document.Check{}, nil},
 	{document.Mechanism{}, nil}, {recommend.Recommendation{}, nil}, {sweep.Summary{}, nil},
-	{verify.Calibration{}, nil}, {&verify.Report{}, verifyForm{}}, {&audit.Report{}, auditForm{}},
+	{document.Calibration{}, nil}, {&verify.Report{}, verifyForm{}}, {&audit.Report{}, auditForm{}},
 }
 
 type verifyForm struct {

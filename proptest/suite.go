@@ -125,8 +125,8 @@ func defaults() []verify.Property {
 // Options steer the suite. The zero value tests the defaults, 60 cases each, with seed 1.
 type Options struct {
 	Properties []verify.Property
-	Neighbors  verify.Neighborhood // of neighbors
-	Cases      int                 // random cases for each property
+	Monotonic  bool // neighbors: all scores rise, or all fall; otherwise each moves up or down
+	Cases      int  // random cases for each property
 	Seed       int64
 	Precision  float64 // relative, of the probabilities; 0: that of mechanisms.Precision, of others 1e-9
 }
@@ -222,7 +222,7 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 	var before []float64
 	answered := 0
 	broken := func(c Case) bool {
-		c.Monotonic = s.o.Neighbors == verify.Monotonic
+		c.Monotonic = s.o.Monotonic
 		if _, event := s.ask(c); event == nowhere {
 			return false
 		}
@@ -258,7 +258,7 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 		return nil, fmt.Errorf("%s: the cases are %v", p, result.Status)
 	}
 	c := result.Args[0].Arg.(Case)
-	c.Monotonic = s.o.Neighbors == verify.Monotonic
+	c.Monotonic = s.o.Monotonic
 	f, err := s.at(p, c)
 	if f == nil && err == nil {
 		// It was broken a moment ago: the mechanism is not a function of the case.
@@ -295,7 +295,7 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Monotonic, a.Seed, a.Far = s.o.Neighbors == verify.Monotonic, uint64(s.o.Seed), a.Deltas[0]<<17
+	a.Monotonic, a.Seed, a.Far = s.o.Monotonic, uint64(s.o.Seed), a.Deltas[0]<<17
 	dom, subject := a.Domain(), inquiry.Remember(s.subject(c, a.Space))
 	answerable(dom, func(q inquiry.Vector) bool {
 		_, err := subject.Answer(q)

@@ -189,7 +189,7 @@ func TestMonotonicScoresAllowTwiceTheExponent(t *testing.T) {
 	failures, err := Check(PMF(func(c Case) ([]float64, error) {
 		require.True(t, c.Monotonic)
 		return softmax(c, 2), nil
-	}), Options{Neighbors: verify.Monotonic})
+	}), Options{Monotonic: true})
 	require.NoError(t, err)
 	require.Empty(t, failures)
 }

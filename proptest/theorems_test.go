@@ -197,7 +197,7 @@ func TestMonotonicScoresHalveThePrivacyLoss(t *testing.T) {
 	failures, err := Check(PMF(func(c Case) ([]float64, error) {
 		c.Epsilon *= 2
 		return flip(c), nil
-	}), Options{Properties: []verify.Property{verify.DP}, Neighbors: verify.Monotonic, Cases: 100})
+	}), Options{Properties: []verify.Property{verify.DP}, Monotonic: true, Cases: 100})
 	require.NoError(t, err)
 	require.Empty(t, failures)
 }

@@ -27,40 +27,46 @@ const (
 // the lower end of Parameter, and to miss it at the upper end. That larger parameters always mean less privacy is not assumed: nothing is
 // claimed of parameters in between, nor of those beyond the upper end.
 type Calibration struct {
-	Mechanism string        `json:"mechanism"`
-	Domain    string        `json:"domain"`
-	Monotonic bool          `json:"monotonic_scores,omitempty"` // the parameter is for running it with 2Δ replaced by Δ
-	Parameter number.Number `json:"parameter"`
-	AllScores number.Number `json:"all_scores"`
-	Proof     string        `json:"proof"`
-	Attained  *Witness      `json:"attained"` // the neighbors that are closest to missing the target at the lower end
-	Violated  *Witness      `json:"violated"` // those that miss it at the upper end
-	Tried     int           `json:"tried"`    // parameters that were decided
-	Undecided string        `json:"undecided,omitempty"`
+	Domain    string
+	Parameter number.Number
+	AllScores number.Number
+	Proof     string   // "theorem" or "domain"
+	Attained  *Witness // the neighbors that are closest to missing the target at the lower end
+	Violated  *Witness // those that miss it at the upper end
+	Tried     int      // parameters that were decided
+	Undecided string
 }
 
-// Schema names the form of the JSON document.
-func (Calibration) Schema() string { return "optratio.calibrate/1" }
+// Calibrate finds the parameter at which the mechanism of a claim is ε-DP with the claim's ε, or ρ-zCDP where zcdp has a target, on the lattice Q(n,k);
+// with n = k = 0 for all real scores at once, where a theorem gives the mechanism's ρ (mechanisms.Concentration). With Claim.Monotonic the neighbors
+// move all scores one way, and the mechanism runs with 2Δ replaced by Δ (mechanisms.MonotonicSensitivities). Of the options it takes that target,
+// Gap and Narrowed. Cancelling the context leaves the ends so far.
+func Calibrate(ctx context.Context, p Claim, n, k int, opts Options) (*Calibration, error) {
+	return calibrator{Claim: p, Rho: opts.Targets[ZCDP], N: n, K: k, AllScores: n == 0 && k == 0, Gap: opts.Gap, Progress: opts.Narrowed}.calibrate(ctx)
+}
 
-// Calibrator finds the parameter at which the mechanism of a claim is ε-DP with the claim's ε, or ρ-zCDP where Rho is set, on a domain: the lattice
-// Q(N,K), or the vectors and their neighbors where there are any. With Claim.Monotonic the neighbors move all scores one way, whatever
-// Neighbors is, and the mechanism runs with 2Δ replaced by Δ (mechanisms.MonotonicSensitivities).
-type Calibrator struct {
+// CalibrateScores is Calibrate on score vectors and their neighbors, which are those of Scores.
+func CalibrateScores(ctx context.Context, p Claim, vectors [][]*big.Rat, monotonic bool, opts Options) (*Calibration, error) {
+	return calibrator{Claim: p, Rho: opts.Targets[ZCDP], Vectors: vectors, Monotonic: monotonic, Gap: opts.Gap, Progress: opts.Narrowed}.calibrate(ctx)
+}
+
+// calibrator is one calibration: on the lattice Q(N,K), on the vectors and their neighbors where there are any, or for all real scores.
+type calibrator struct {
 	Claim     Claim
 	Rho       *big.Rat
 	N, K      int
 	Vectors   [][]*big.Rat
-	Neighbors Neighborhood
-	AllScores bool     // all real scores at once instead, where Rho is set and a theorem gives the mechanism's ρ (mechanisms.Concentration)
-	Gap       *big.Rat // relative width of the parameter's enclosure, > 0; nil for 1e-9
+	Monotonic bool
+	AllScores bool
+	Gap       *big.Rat
 	Progress  func(tried int, low, high *big.Rat)
 }
 
 // mostTried bounds the parameters that a calibration decides.
 const mostTried = 400
 
-// Calibrate searches by bisection over the parameter, deciding each exactly. Cancelling the context leaves the ends so far.
-func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
+// calibrate searches by bisection over the parameter, deciding each exactly.
+func (c calibrator) calibrate(ctx context.Context) (*Calibration, error) {
 	if c.Rho == nil {
 		if err := c.Claim.Epsilon.Check(); err != nil {
 			return nil, fmt.Errorf("%w: %w", inquiry.ErrClaim, err)
@@ -72,7 +78,7 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 	if c.Gap == nil {
 		c.Gap = big.NewRat(1, 1e9)
 	}
-	out := &Calibration{Mechanism: c.Claim.Mechanism.Info().Name, Monotonic: c.Claim.Monotonic, Proof: byDomain}
+	out := &Calibration{Proof: byDomain}
 	if c.AllScores {
 		err := c.everywhere(ctx, out)
 		out.AllScores = out.Parameter
@@ -111,7 +117,7 @@ func (c Calibrator) Calibrate(ctx context.Context) (*Calibration, error) {
 }
 
 // search decides parameters up to a limit, first those that are proposed, until the ends are as close as asked.
-func (c *Calibrator) search(ctx context.Context, out *Calibration, e *ends, proposed []*big.Rat, limit int64, decide func(number.Epsilon) (decided, error)) error {
+func (c *calibrator) search(ctx context.Context, out *Calibration, e *ends, proposed []*big.Rat, limit int64, decide func(number.Epsilon) (decided, error)) error {
 	for next := c.begin(); next != nil; next = e.next(c.Gap) {
 		if len(proposed) > 0 {
 			next, proposed = proposed[0], proposed[1:]
@@ -196,22 +202,22 @@ func narrow(low, high, gap *big.Rat) bool {
 // tightForAllScores reports whether it is known that the largest parameter for all scores is ε itself: for permute-and-flip and the
 // exponential mechanism of at least two candidates with the same sensitivity, whose neighbors move by it either way, or one way
 // where 2Δ is replaced by Δ: as they are shift-invariant, that is to move by Δ/2 either way at the sensitivity Δ/2.
-func (c *Calibrator) tightForAllScores() bool {
+func (c *calibrator) tightForAllScores() bool {
 	n := c.N
 	if len(c.Vectors) > 0 {
 		n = len(c.Vectors[0])
 	}
 	m := c.Claim.Mechanism
-	return c.Rho == nil && n >= 2 && c.sameSensitivities() && (c.Neighbors == Linf || len(c.Vectors) == 0 || c.Claim.Monotonic) &&
+	return c.Rho == nil && n >= 2 && c.sameSensitivities() && (!c.Monotonic || len(c.Vectors) == 0 || c.Claim.Monotonic) &&
 		(m == mechanisms.PermuteAndFlip() || m == mechanisms.Exponential())
 }
 
-func (c *Calibrator) sameSensitivities() bool {
+func (c *calibrator) sameSensitivities() bool {
 	return !slices.ContainsFunc(c.Claim.Sensitivities, func(d *big.Rat) bool { return d == nil || d.Cmp(c.Claim.Sensitivities[0]) != 0 })
 }
 
 // begin returns a parameter > 0 near which the answer may be.
-func (c *Calibrator) begin() *big.Rat {
+func (c *calibrator) begin() *big.Rat {
 	x := c.Claim.Epsilon.Float()
 	if c.Rho != nil {
 		x, _ = c.Rho.Float64()
@@ -233,7 +239,7 @@ type decided struct {
 }
 
 // decide decides whether the mechanism meets the target at a parameter.
-func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps number.Epsilon) (decided, error) {
+func (c *calibrator) decide(ctx context.Context, out *Calibration, eps number.Epsilon) (decided, error) {
 	options := Options{Properties: []Property{DP}, NoRange: true}
 	if c.Rho != nil {
 		options = Options{Properties: []Property{ZCDP}, Targets: map[Property]*big.Rat{ZCDP: c.Rho}, rho: decidedRho}
@@ -262,7 +268,7 @@ func (c *Calibrator) decide(ctx context.Context, out *Calibration, eps number.Ep
 }
 
 // examine checks one property of the mechanism at a parameter on the domain.
-func (c *Calibrator) examine(ctx context.Context, out *Calibration, eps number.Epsilon, options Options) (*Result, error) {
+func (c *calibrator) examine(ctx context.Context, out *Calibration, eps number.Epsilon, options Options) (*Result, error) {
 	claim := c.Claim
 	claim.Epsilon = eps
 	if err := claim.complete(); err != nil {
@@ -272,7 +278,7 @@ func (c *Calibrator) examine(ctx context.Context, out *Calibration, eps number.E
 	var err error
 	// Unlike Scores and Lattice, these look for no smaller witness.
 	if len(c.Vectors) > 0 {
-		report, err = around(ctx, claim, c.Vectors, c.Neighbors, options)
+		report, err = around(ctx, claim, c.Vectors, c.Monotonic, options)
 	} else {
 		if c.K > 0 {
 			claim.Mechanism, _ = mechanisms.ForLattice(claim.Mechanism, c.K)

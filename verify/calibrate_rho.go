@@ -25,7 +25,7 @@ const (
 
 // nearRho returns the parameter at which the search in floating point puts ρ = R, or 0 where it does not find one: a proposal. ln ρ is nearly a
 // linear function of ln ε', with the slope 2 near 0, for which secants lead there in a few steps.
-func (c *Calibrator) nearRho(ctx context.Context, out *Calibration) (float64, error) {
+func (c *calibrator) nearRho(ctx context.Context, out *Calibration) (float64, error) {
 	target, _ := c.Rho.Float64()
 	x, slope, before := math.Log(2*target)/2, 2.0, 0.0 // no ε-DP mechanism has a greater ρ than ε²/2
 	gap, _ := c.Gap.Float64()
@@ -69,7 +69,7 @@ func decimalNear(x float64) *big.Rat {
 
 // forAllScores returns the largest parameter for all real scores, where a theorem gives it, otherwise no number. Target is met at it on every
 // domain. That takes milliseconds, and is had even where the time is up.
-func (c *Calibrator) forAllScores(ctx context.Context) number.Number {
+func (c *calibrator) forAllScores(ctx context.Context) number.Number {
 	if c.Rho == nil {
 		if c.tightForAllScores() {
 			return c.Claim.Epsilon.Number()
@@ -84,7 +84,7 @@ func (c *Calibrator) forAllScores(ctx context.Context) number.Number {
 }
 
 // proposals returns parameters that are likely to be the ends of the enclosure.
-func (c *Calibrator) proposals(ctx context.Context, out *Calibration) ([]*big.Rat, error) {
+func (c *calibrator) proposals(ctx context.Context, out *Calibration) ([]*big.Rat, error) {
 	if c.Rho == nil {
 		return nil, nil
 	}
@@ -98,12 +98,12 @@ func (c *Calibrator) proposals(ctx context.Context, out *Calibration) ([]*big.Ra
 }
 
 // everywhere finds the parameter for all real scores. ρ does not decrease in it.
-func (c *Calibrator) everywhere(ctx context.Context, out *Calibration) error {
+func (c *calibrator) everywhere(ctx context.Context, out *Calibration) error {
 	out.Proof, out.Domain = byTheorem, allScores
 	if c.Rho == nil {
 		return fmt.Errorf("%w: all real scores at once are for a target ρ", inquiry.ErrClaim)
 	}
-	if !c.sameSensitivities() || c.Neighbors != Linf && !c.Claim.Monotonic {
+	if !c.sameSensitivities() || c.Monotonic && !c.Claim.Monotonic {
 		return fmt.Errorf("%w: all real scores at once are for candidates of one sensitivity that move either way, or run for monotonic scores", inquiry.ErrClaim)
 	}
 	zero, _ := number.FromEpsilon(new(big.Rat))

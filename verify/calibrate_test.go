@@ -18,7 +18,7 @@ import (
 // calibrated finds a parameter on Q(3,2).
 func calibrated(t *testing.T, name, eps string, rho *big.Rat) *Calibration {
 	t.Helper()
-	out, err := Calibrator{Claim: problem(t, name, eps), Rho: rho, N: 3, K: 2}.Calibrate(context.Background())
+	out, err := calibrator{Claim: problem(t, name, eps), Rho: rho, N: 3, K: 2}.calibrate(context.Background())
 	require.NoError(t, err)
 	return out
 }
@@ -77,8 +77,8 @@ func TestCalibrationByTheorem(t *testing.T) {
 		assert.Equal(t, name == "pf", low.Cmp(exact) == 0, "%s: %s", name, r.Parameter)
 	}
 	// e^ε = 2 on Q(2,4): (1+e^{-4x})/(1+e^{-3x})·e^x = 2.
-	two := Calibrator{Claim: problem(t, "em", "2"), N: 2, K: 4}
-	r, err := two.Calibrate(context.Background())
+	two := calibrator{Claim: problem(t, "em", "2"), N: 2, K: 4}
+	r, err := two.calibrate(context.Background())
 	require.NoError(t, err)
 	assert.InDelta(t, 0.74522685, r.Parameter.Float64(), 1e-8)
 	assert.Equal(t, parse(t, "2").Number(), r.AllScores)
@@ -86,8 +86,8 @@ func TestCalibrationByTheorem(t *testing.T) {
 	assert.NotNil(t, calibrated(t, "pf", "0.5", nil).Attained)
 
 	vectors := [][]*big.Rat{rats(t, "0", "0"), rats(t, "0", "-1"), rats(t, "0", "-2")}
-	c := Calibrator{Claim: problem(t, "pf", "0.5"), Vectors: vectors, Gap: big.NewRat(1, 1000)}
-	all, err := c.Calibrate(context.Background())
+	c := calibrator{Claim: problem(t, "pf", "0.5"), Vectors: vectors, Gap: big.NewRat(1, 1000)}
+	all, err := c.calibrate(context.Background())
 	require.NoError(t, err)
 	assert.Equal(t, byDomain, all.Proof)
 	assert.Equal(t, "0.5", all.AllScores.String())
@@ -95,31 +95,31 @@ func TestCalibrationByTheorem(t *testing.T) {
 	assert.Zero(t, least.Cmp(big.NewRat(1, 2)), "where all scores meet the target, these do")
 	for _, change := range []struct {
 		what string
-		make func(c *Calibrator)
+		make func(c *calibrator)
 		want float64
 	}{
-		{"monotonic neighbors halve ε", func(c *Calibrator) { c.Neighbors = Monotonic }, 1},
-		{"only one candidate moves", func(c *Calibrator) { c.Claim.Sensitivities = rats(t, "1", "0") }, 1},
+		{"monotonic neighbors halve ε", func(c *calibrator) { c.Monotonic = true }, 1},
+		{"only one candidate moves", func(c *calibrator) { c.Claim.Sensitivities = rats(t, "1", "0") }, 1},
 	} {
 		other := c
 		change.make(&other)
-		r, err := other.Calibrate(context.Background())
+		r, err := other.calibrate(context.Background())
 		require.NoError(t, err)
 		assert.Equal(t, byDomain, r.Proof, change.what)
 		assert.InDelta(t, change.want, r.Parameter.Float64(), 1e-3, change.what)
 	}
 	// One candidate is always chosen, at any parameter; and one vector is a domain like any other.
 	c.Vectors = [][]*big.Rat{rats(t, "0")}
-	alone, err := c.Calibrate(context.Background())
+	alone, err := c.calibrate(context.Background())
 	require.NoError(t, err)
 	assert.Equal(t, byDomain, alone.Proof)
 	assert.Contains(t, alone.Undecided, "no parameter was found that misses the target")
-	c = Calibrator{Claim: problem(t, "krr", "0.5"), Vectors: [][]*big.Rat{rats(t, "0", "-2", "-2")}}
-	once, err := c.Calibrate(context.Background())
+	c = calibrator{Claim: problem(t, "krr", "0.5"), Vectors: [][]*big.Rat{rats(t, "0", "-2", "-2")}}
+	once, err := c.calibrate(context.Background())
 	require.NoError(t, err)
 	assert.NotNil(t, once.Violated)
 	c.Vectors = append(c.Vectors, c.Vectors[0])
-	twice, err := c.Calibrate(context.Background())
+	twice, err := c.calibrate(context.Background())
 	require.NoError(t, err)
 	assert.Equal(t, twice.Parameter, once.Parameter)
 }
@@ -128,27 +128,25 @@ func TestCalibrationByTheorem(t *testing.T) {
 // neighbors that move by Δ/2 either way. Where the mechanism is left as it is, permute-and-flip has twice that at neighbors that rise.
 func TestCalibrationForMonotonicScores(t *testing.T) {
 	vectors := [][]*big.Rat{rats(t, "0", "0", "0"), rats(t, "0", "-1", "-1"), rats(t, "0", "0", "-1"), rats(t, "0", "-2", "-2")}
-	find := func(name string, change func(c *Calibrator)) *Calibration {
-		c := Calibrator{Claim: problem(t, name, "3/2"), Vectors: vectors}
+	find := func(name string, change func(c *calibrator)) *Calibration {
+		c := calibrator{Claim: problem(t, name, "3/2"), Vectors: vectors}
 		change(&c)
-		r, err := c.Calibrate(context.Background())
+		r, err := c.calibrate(context.Background())
 		require.NoError(t, err)
 		require.Empty(t, r.Undecided)
 		return r
 	}
 	for _, name := range []string{"krr", "gem", "rnm-exponential", "pf", "em"} {
-		rising := find(name, func(c *Calibrator) { c.Claim.Monotonic = true })
-		moving := find(name, func(c *Calibrator) { c.Claim.Sensitivities = rats(t, "1/2") })
+		rising := find(name, func(c *calibrator) { c.Claim.Monotonic = true })
+		moving := find(name, func(c *calibrator) { c.Claim.Sensitivities = rats(t, "1/2") })
 		require.Equal(t, moving.Parameter, rising.Parameter, name)
 		require.Equal(t, moving.Proof, rising.Proof, name)
-		require.True(t, rising.Monotonic)
-		require.False(t, moving.Monotonic)
-		require.Equal(t, rising.Parameter, find(name, func(c *Calibrator) { c.Claim.Monotonic, c.Neighbors = true, Monotonic }).Parameter, name)
+		require.Equal(t, rising.Parameter, find(name, func(c *calibrator) { c.Claim.Monotonic, c.Monotonic = true, true }).Parameter, name)
 
 		// The lattice of steps of Δ is that of steps of 2Δ, halved.
-		halved, whole := Calibrator{Claim: problem(t, name, "3/2"), N: 3, K: 2}, calibrated(t, name, "3/2", nil)
+		halved, whole := calibrator{Claim: problem(t, name, "3/2"), N: 3, K: 2}, calibrated(t, name, "3/2", nil)
 		halved.Claim.Monotonic = true
-		lattice, err := halved.Calibrate(context.Background())
+		lattice, err := halved.calibrate(context.Background())
 		require.NoError(t, err)
 		require.Equal(t, whole.Parameter, lattice.Parameter, name)
 		require.Contains(t, lattice.Domain, "neighbors for monotonic scores")
@@ -156,14 +154,14 @@ func TestCalibrationForMonotonicScores(t *testing.T) {
 			require.Equal(t, new(big.Rat).Quo(q, big.NewRat(2, 1)).RatString(), lattice.Attained.Scores[r].RatString(), name)
 		}
 	}
-	left := find("rnm-exponential", func(c *Calibrator) { c.Neighbors = Monotonic })
+	left := find("rnm-exponential", func(c *calibrator) { c.Monotonic = true })
 	require.InDelta(t, 2*math.Log(1.5), left.Parameter.Float64(), 1e-8)
-	require.InDelta(t, math.Log(1.5), find("rnm-exponential", func(c *Calibrator) { c.Claim.Monotonic = true }).Parameter.Float64(), 1e-8)
+	require.InDelta(t, math.Log(1.5), find("rnm-exponential", func(c *calibrator) { c.Claim.Monotonic = true }).Parameter.Float64(), 1e-8)
 
 	// Which parameter suits is known of shift-invariant mechanisms, and of some where sensitivities differ.
-	c := Calibrator{Claim: problem(t, "gem", "3/2"), Vectors: vectors}
+	c := calibrator{Claim: problem(t, "gem", "3/2"), Vectors: vectors}
 	c.Claim.Monotonic, c.Claim.Sensitivities = true, rats(t, "1", "2", "1")
-	_, err := c.Calibrate(context.Background())
+	_, err := c.calibrate(context.Background())
 	require.ErrorIs(t, err, mechanisms.ErrInstance)
 }
 
@@ -185,21 +183,21 @@ func TestCalibrationWithoutEnd(t *testing.T) {
 	assert.False(t, bounded)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r, err := Calibrator{Claim: problem(t, "krr", "3/2"), N: 3, K: 2}.Calibrate(ctx)
+	r, err := calibrator{Claim: problem(t, "krr", "3/2"), N: 3, K: 2}.calibrate(ctx)
 	require.NoError(t, err)
 	assert.NotEmpty(t, r.Undecided)
-	_, err = Calibrator{Claim: Claim{Mechanism: problem(t, "krr", "0").Mechanism}, N: 3, K: 2}.Calibrate(context.Background())
+	_, err = calibrator{Claim: Claim{Mechanism: problem(t, "krr", "0").Mechanism}, N: 3, K: 2}.calibrate(context.Background())
 	assert.ErrorIs(t, err, inquiry.ErrClaim)
-	for _, c := range []Calibrator{{N: 2, K: 1}, {AllScores: true}} { // a ρ beyond that of the largest ε
+	for _, c := range []calibrator{{N: 2, K: 1}, {AllScores: true}} { // a ρ beyond that of the largest ε
 		c.Claim, c.Rho = problem(t, "em", "0"), big.NewRat(1e9, 1)
-		r, err := c.Calibrate(context.Background())
+		r, err := c.calibrate(context.Background())
 		require.NoError(t, err)
 		low, high := r.Parameter.Ends()
 		assert.Equal(t, "8192", low.RatString())
 		assert.Nil(t, high)
 		assert.Contains(t, r.Undecided, "up to 8192")
 	}
-	r, err = Calibrator{Claim: problem(t, "krr", "0"), Rho: big.NewRat(1e9, 1), N: 2, K: 1}.Calibrate(context.Background())
+	r, err = calibrator{Claim: problem(t, "krr", "0"), Rho: big.NewRat(1e9, 1), N: 2, K: 1}.calibrate(context.Background())
 	require.NoError(t, err)
 	assert.Contains(t, r.Undecided, "up to 4096")
 }
@@ -209,8 +207,8 @@ func TestCalibrationWithoutEnd(t *testing.T) {
 func TestCalibrationToRhoOnBothSides(t *testing.T) {
 	target := big.NewRat(1, 5)
 	for _, name := range []string{"pf", "em", "geo", "krr", "rnm-laplace"} {
-		c := Calibrator{Claim: problem(t, name, "0"), Rho: target, N: 3, K: 2}
-		r, err := c.Calibrate(context.Background())
+		c := calibrator{Claim: problem(t, name, "0"), Rho: target, N: 3, K: 2}
+		r, err := c.calibrate(context.Background())
 		require.NoError(t, err)
 		require.Empty(t, r.Undecided, name)
 		require.Equal(t, byDomain, r.Proof)
@@ -231,7 +229,7 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 			}
 		}
 		c.AllScores = true
-		all, err := c.Calibrate(context.Background())
+		all, err := c.calibrate(context.Background())
 		if name == "krr" || name == "rnm-laplace" {
 			require.ErrorIs(t, err, inquiry.ErrClaim)
 			continue
@@ -253,24 +251,24 @@ func TestCalibrationToRhoOnBothSides(t *testing.T) {
 		}
 	}
 	// ε-DP for all scores is another matter, and a lattice that is too large has the theorem's parameter.
-	_, err := Calibrator{Claim: problem(t, "pf", "3/2"), AllScores: true}.Calibrate(context.Background())
+	_, err := calibrator{Claim: problem(t, "pf", "3/2"), AllScores: true}.calibrate(context.Background())
 	require.ErrorIs(t, err, inquiry.ErrClaim)
 	// What 128 bits do not decide ends the search.
-	fine := Calibrator{Claim: problem(t, "em", "0"), Rho: target, AllScores: true, Gap: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 150))}
-	close, err := fine.Calibrate(context.Background())
+	fine := calibrator{Claim: problem(t, "em", "0"), Rho: target, AllScores: true, Gap: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 150))}
+	close, err := fine.calibrate(context.Background())
 	require.NoError(t, err)
 	require.Contains(t, close.Undecided, "128 bits")
 	// The theorem is on candidates that all move by the same, either way: fewer neighbors have a larger parameter.
-	for _, change := range []func(c *Calibrator){func(c *Calibrator) { c.Claim.Sensitivities = rats(t, "1", "0") }, func(c *Calibrator) { c.Neighbors = Monotonic }} {
-		c := Calibrator{Claim: problem(t, "pf", "0"), Rho: target, AllScores: true}
+	for _, change := range []func(c *calibrator){func(c *calibrator) { c.Claim.Sensitivities = rats(t, "1", "0") }, func(c *calibrator) { c.Monotonic = true }} {
+		c := calibrator{Claim: problem(t, "pf", "0"), Rho: target, AllScores: true}
 		change(&c)
-		_, err := c.Calibrate(context.Background())
+		_, err := c.calibrate(context.Background())
 		require.ErrorIs(t, err, inquiry.ErrClaim)
 	}
-	r, err := Calibrator{Claim: problem(t, "pf", "0"), Rho: target, N: 100, K: 50}.Calibrate(context.Background())
+	r, err := calibrator{Claim: problem(t, "pf", "0"), Rho: target, N: 100, K: 50}.calibrate(context.Background())
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Undecided)
-	_, err = Calibrator{Claim: problem(t, "krr", "0"), Rho: target, N: 100, K: 50}.Calibrate(context.Background())
+	_, err = calibrator{Claim: problem(t, "krr", "0"), Rho: target, N: 100, K: 50}.calibrate(context.Background())
 	require.ErrorIs(t, err, lattice.ErrSize, "of which no theorem knows the parameter")
 	low, _ := r.Parameter.Lower()
 	require.Positive(t, low.Sign())

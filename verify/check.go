@@ -281,6 +281,8 @@ type Options struct {
 	limit      int64                                  // comparisons for each property after which it is undecided; 0: none
 	Targets    map[Property]*big.Rat                  // the ρ that zcdp is about, nil: any finite one; the δ of approximate-dp, nil: 0; the range of bounded-range, nil: ε
 	rho        rhoMode                                // how much of ρ is wanted
+	Gap        *big.Rat                               // of Calibrate: relative width of the parameter's enclosure, > 0; nil for 1e-9
+	Narrowed   func(tried int, low, high *big.Rat)    // of Calibrate: between which parameters the one is, after so many
 	Orders     []*big.Rat                             // of Rényi divergences, > 1; nil: 2, 3, …, 32
 	Progress   func(p Property, checked, total int64) // how many comparisons were made, of how many; 0: that is not known (yet)
 }

@@ -4,7 +4,7 @@
 // exponential mechanism.
 //
 // Lattice checks every score vector of Q(n,k) and every pair of neighbors among them; Scores
-// does the same for given vectors and a model of neighbors; a Calibrator finds the parameter at
+// does the same for given vectors and a model of neighbors; Calibrate finds the parameter at
 // which a mechanism is as private as wanted. Verdicts are proved, violated or undecided,
 // and mean the domain that was checked. A failed check is a value, a Witness, and is made small.
 //

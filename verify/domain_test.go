@@ -273,7 +273,7 @@ func TestOneVectorIsComparedWithItsReverse(t *testing.T) {
 		return []*big.Rat{big.NewRat(3, 4), big.NewRat(1, 4)}, nil
 	})
 	p := Claim{Mechanism: m, Epsilon: parse(t, "3")}
-	report, err := Scores(context.Background(), p, [][]*big.Rat{ratList("0", "-2")}, Linf, Options{Properties: []Property{Symmetry, DP}})
+	report, err := Scores(context.Background(), p, [][]*big.Rat{ratList("0", "-2")}, false, Options{Properties: []Property{Symmetry, DP}})
 	require.NoError(t, err)
 	assert.Equal(t, Violated, report.Find(Symmetry).Verdict)
 	assert.Equal(t, Proved, report.Find(DP).Verdict)

@@ -25,11 +25,10 @@ func ExampleLattice() {
 }
 
 // Randomized response with the parameter ln 3/2 spends ln 9/7 on this lattice, as ExampleLattice shows; from that, calibration finds ln 3/2.
-func ExampleCalibrator_Calibrate() {
+func ExampleCalibrate() {
 	m, _ := mechanisms.Lookup("krr")
 	eps, _ := number.ParseExp("9/7")
-	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m, Epsilon: eps}, N: 3, K: 2}
-	r, err := c.Calibrate(context.Background())
+	r, err := verify.Calibrate(context.Background(), verify.Claim{Mechanism: m, Epsilon: eps}, 3, 2, verify.Options{})
 	fmt.Println(r.Parameter, r.Proof, err)
 	// Output:
 	// 0.40546510… domain <nil>

@@ -18,7 +18,7 @@ func TestTiesOfDeepScoresAreDecided(t *testing.T) {
 	require.NoError(t, err)
 	claim := Claim{Mechanism: mechanisms.PermuteAndFlip(), Sensitivities: []*big.Rat{big.NewRat(1, 1)}, Epsilon: eps}
 	for _, vector := range [][]*big.Rat{{big.NewRat(0, 1), big.NewRat(-3000, 1)}, {big.NewRat(0, 1), big.NewRat(-1, 1), big.NewRat(-3000, 1)}} {
-		r, err := Scores(t.Context(), claim, [][]*big.Rat{vector}, Linf, Options{Properties: []Property{DP}})
+		r, err := Scores(t.Context(), claim, [][]*big.Rat{vector}, false, Options{Properties: []Property{DP}})
 		require.NoError(t, err)
 		assert.Equal(t, Proved, r.Properties[0].Verdict, r.Properties[0].Reason)
 		assert.Equal(t, number.Exact(big.NewRat(1, 2)), r.Properties[0].TightEps)

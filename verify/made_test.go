@@ -116,7 +116,7 @@ func TestZeroProblems(t *testing.T) {
 	} {
 		_, err := verify.Lattice(ctx, c.p, 2, 1, verify.Options{})
 		assert.ErrorContains(t, err, c.want)
-		_, err = verify.Scores(ctx, c.p, vectors, verify.Linf, verify.Options{})
+		_, err = verify.Scores(ctx, c.p, vectors, false, verify.Options{})
 		assert.ErrorContains(t, err, c.want)
 	}
 	p := verify.Claim{Mechanism: em, Epsilon: eps}
@@ -125,10 +125,10 @@ func TestZeroProblems(t *testing.T) {
 		assert.Error(t, err, "%v", size)
 	}
 	for _, bad := range [][][]*big.Rat{nil, {nil}, {{nil}}, {{one, nil}}} {
-		_, err := verify.Scores(ctx, p, bad, verify.Linf, verify.Options{})
+		_, err := verify.Scores(ctx, p, bad, false, verify.Options{})
 		assert.Error(t, err, "%v", bad)
 	}
-	report, err := verify.Scores(ctx, p, vectors, verify.Linf, verify.Options{})
+	report, err := verify.Scores(ctx, p, vectors, false, verify.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, verify.Proved, report.Verdict())
 	_, err = verify.Check(ctx, nil, verify.Options{})

@@ -9,31 +9,14 @@ import (
 	"optratio/mechanisms"
 )
 
-// Neighborhood says which score vectors are neighbors.
-type Neighborhood int
-
-const (
-	// Linf: every score differs by at most its sensitivity, up or down.
-	Linf Neighborhood = iota
-	// Monotonic: going one way all scores rise, each by at most its sensitivity, as where
-	// adding a person can only add to a count (McKenna & Sheldon 2020, Remark 1).
-	Monotonic
-)
-
-func (m Neighborhood) String() string {
-	if m == Monotonic {
-		return "monotonic"
-	}
-	return "linf"
-}
-
-// Scores checks the mechanism on the given score vectors, all of one length, and their neighbors in
-// the model, by the claim's sensitivities; in Monotonic if the claim says that scores are monotonic. Witnesses are shrunk: see Shrink.
-func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborhood, opts Options) (*Report, error) {
+// Scores checks the mechanism on the given score vectors, all of one length, and their neighbors, by the
+// claim's sensitivities: every score moves by at most its own, up or down; or, if the neighbors or the claim are monotonic, going one way all scores rise, as
+// where adding a person can only add to a count (McKenna & Sheldon 2020, Remark 1). Witnesses are shrunk: see Shrink.
+func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, monotonic bool, opts Options) (*Report, error) {
 	if err := p.complete(); err != nil {
 		return nil, err
 	}
-	report, err := around(ctx, p, vectors, model, opts)
+	report, err := around(ctx, p, vectors, monotonic, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +30,7 @@ func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborho
 		r.Witness = inquiry.Shrink(ctx, inquiry.Case{Scores: r.Witness.Scores, Sensitivities: p.Sensitivities}, r.Witness, func(c inquiry.Case) *Witness {
 			q := p
 			q.Sensitivities = c.Sensitivities
-			small, err := around(ctx, q, [][]*big.Rat{c.Scores}, model, opts)
+			small, err := around(ctx, q, [][]*big.Rat{c.Scores}, monotonic, opts)
 			if err != nil {
 				return nil // no instance of the mechanism
 			}
@@ -57,10 +40,8 @@ func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborho
 	return report, nil
 }
 
-func around(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborhood, opts Options) (*Report, error) {
-	if p.Monotonic {
-		model = Monotonic
-	}
+func around(ctx context.Context, p Claim, vectors [][]*big.Rat, monotonic bool, opts Options) (*Report, error) {
+	monotonic = monotonic || p.Monotonic
 	if len(vectors) == 0 {
 		return nil, fmt.Errorf("%w: no score vectors", inquiry.ErrClaim)
 	}
@@ -82,7 +63,7 @@ func around(ctx context.Context, p Claim, vectors [][]*big.Rat, model Neighborho
 	if err != nil {
 		return nil, err
 	}
-	a.Name = fmt.Sprintf("%d score vectors of %d candidates and their %s neighbors", len(vectors), n, model)
-	a.Monotonic, a.Seed = model == Monotonic, 1
+	a.Name = fmt.Sprintf("%d score vectors of %d candidates and their %s neighbors", len(vectors), n, inquiry.Model(monotonic))
+	a.Monotonic, a.Seed = monotonic, 1
 	return p.check(ctx, a.Space, a.Domain(), opts)
 }

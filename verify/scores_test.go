@@ -29,7 +29,7 @@ func rats(t *testing.T, texts ...string) []*big.Rat {
 func TestMonotonicScoresHalveEpsilon(t *testing.T) {
 	vectors := [][]*big.Rat{rats(t, "0", "0", "0"), rats(t, "0", "-1", "-2"), rats(t, "0", "-3", "-3"), rats(t, "-1/2", "0", "-4")}
 	for _, name := range []string{"pf", "em"} {
-		report, err := Scores(context.Background(), problem(t, name, "9/4"), vectors[:3], Monotonic, Options{})
+		report, err := Scores(context.Background(), problem(t, name, "9/4"), vectors[:3], true, Options{})
 		require.NoError(t, err)
 		require.Equal(t, Proved, report.Verdict(), "%s", name)
 		dp := report.Find(DP)
@@ -41,14 +41,14 @@ func TestMonotonicScoresHalveEpsilon(t *testing.T) {
 		for _, eps := range []number.Epsilon{parse(t, "3/2"), parse(t, "0.4"), third} {
 			p := problem(t, name, "0")
 			p.Epsilon = eps
-			report, err = Scores(context.Background(), p, vectors, Linf, Options{})
+			report, err = Scores(context.Background(), p, vectors, false, Options{})
 			require.NoError(t, err)
 			for _, r := range report.Properties {
 				require.Equal(t, Proved, r.Verdict, "%s at %s: %s: %s %v", name, eps, r.Name, r.Reason, r.Witness)
 			}
 		}
 	}
-	report, err := Scores(context.Background(), problem(t, "pf", "3/2"), vectors, Monotonic, Options{})
+	report, err := Scores(context.Background(), problem(t, "pf", "3/2"), vectors, true, Options{})
 	require.NoError(t, err)
 	require.InDelta(t, math.Log(1.5)/2, report.Find(DP).TightEps.Float64(), 1e-15)
 }
@@ -60,11 +60,11 @@ func TestMonotonicScoresAtTheirParameter(t *testing.T) {
 	for _, name := range []string{"pf", "em", "geo", "krr", "rnm-laplace", "pf-pair"} {
 		p := problem(t, name, "3/2")
 		p.Monotonic = true
-		rising, err := Scores(context.Background(), p, vectors, Linf, Options{Properties: []Property{DP}})
+		rising, err := Scores(context.Background(), p, vectors, false, Options{Properties: []Property{DP}})
 		require.NoError(t, err)
 		either := problem(t, name, "3/2")
 		either.Sensitivities = rats(t, "1/2")
-		moving, err := Scores(context.Background(), either, vectors, Linf, Options{Properties: []Property{DP}})
+		moving, err := Scores(context.Background(), either, vectors, false, Options{Properties: []Property{DP}})
 		require.NoError(t, err)
 		require.Equal(t, Proved, rising.Verdict(), name)
 		require.Equal(t, moving.Find(DP).TightExpEps, rising.Find(DP).TightExpEps, name)
@@ -91,18 +91,18 @@ func TestMonotonicScoresOfDifferentSensitivities(t *testing.T) {
 	for _, name := range []string{"pf-pair", "geo-pair", "pf"} {
 		p := problem(t, name, "3/2")
 		p.Monotonic, p.Sensitivities = true, rats(t, "1", "2", "1")
-		report, err := Scores(context.Background(), p, vectors, Linf, Options{Properties: []Property{DP}})
+		report, err := Scores(context.Background(), p, vectors, false, Options{Properties: []Property{DP}})
 		require.NoError(t, err)
 		require.Equal(t, Proved, report.Verdict(), name)
 		require.Equal(t, "3/2", report.Find(DP).TightExpEps.RatString(), name)
 	}
 	p := problem(t, "gem", "3/2")
 	p.Monotonic, p.Sensitivities = true, rats(t, "1", "2", "1")
-	_, err := Scores(context.Background(), p, vectors, Linf, Options{})
+	_, err := Scores(context.Background(), p, vectors, false, Options{})
 	require.ErrorIs(t, err, mechanisms.ErrInstance)
 	require.ErrorContains(t, err, "which parameter makes gem private")
 	p.Mechanism = mechanisms.FromRational(mechanisms.Info{Name: "mine", Private: true, Uniform: true}, nil)
-	_, err = Scores(context.Background(), p, vectors, Linf, Options{})
+	_, err = Scores(context.Background(), p, vectors, false, Options{})
 	require.ErrorContains(t, err, "not known to be shift-invariant")
 }
 
@@ -111,7 +111,7 @@ func TestPerCandidateSensitivities(t *testing.T) {
 	p := problem(t, "pf", "9/4")
 	p.Sensitivities = rats(t, "1", "1/2", "0")
 	vectors := [][]*big.Rat{rats(t, "0", "-1", "-1"), rats(t, "0", "0", "-2")}
-	report, err := Scores(context.Background(), p, vectors, Linf, Options{Properties: []Property{DP, Sum}})
+	report, err := Scores(context.Background(), p, vectors, false, Options{Properties: []Property{DP, Sum}})
 	require.NoError(t, err)
 	require.Equal(t, Proved, report.Verdict())
 	// Declaring half of what a score can change doubles ε.
@@ -121,7 +121,7 @@ func TestPerCandidateSensitivities(t *testing.T) {
 		return exactly(t, "pf", &wrong)
 	}}
 	p = Claim{Mechanism: declared, Epsilon: parse(t, "9/4"), Sensitivities: []*big.Rat{one}}
-	report, err = Scores(context.Background(), p, [][]*big.Rat{rats(t, "5", "4", "2", "7")}, Linf, Options{Properties: []Property{DP}})
+	report, err = Scores(context.Background(), p, [][]*big.Rat{rats(t, "5", "4", "2", "7")}, false, Options{Properties: []Property{DP}})
 	require.NoError(t, err)
 	dp := report.Find(DP)
 	require.Equal(t, Violated, dp.Verdict)
@@ -137,7 +137,7 @@ func TestScoresRefusesNonsense(t *testing.T) {
 		{{}},
 		{rats(t, "100000000000000000000", "1/3")},
 	} {
-		_, err := Scores(context.Background(), p, vectors, Linf, Options{})
+		_, err := Scores(context.Background(), p, vectors, false, Options{})
 		require.Error(t, err)
 	}
 }

@@ -125,7 +125,7 @@ func TestExactFormsAreAlwaysDecided(t *testing.T) {
 func TestNoiseByOwnSensitivityIsNotPrivate(t *testing.T) {
 	p := problem(t, "rnmh", "0.5")
 	p.Sensitivities = rats(t, "0", "1")
-	report, err := Scores(context.Background(), p, [][]*big.Rat{rats(t, "0", "0"), rats(t, "0", "-1")}, Linf, Options{Properties: []Property{DP}})
+	report, err := Scores(context.Background(), p, [][]*big.Rat{rats(t, "0", "0"), rats(t, "0", "-1")}, false, Options{Properties: []Property{DP}})
 	require.NoError(t, err)
 	dp := report.Find(DP)
 	require.Equal(t, Violated, dp.Verdict)

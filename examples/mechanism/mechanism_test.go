@@ -105,7 +105,7 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("not caught, or not with a smallest witness: %s", report)
 	}
 	scores := [][]*big.Rat{{new(big.Rat), big.NewRat(1, 1)}}
-	report, err = verify.Scores(context.Background(), p, scores, verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}})
+	report, err = verify.Scores(context.Background(), p, scores, false, verify.Options{Properties: []verify.Property{verify.DP}})
 	if err != nil || report.Verdict() != verify.Violated {
 		t.Errorf("not caught: %v %s", err, report)
 	}

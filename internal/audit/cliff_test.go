@@ -60,20 +60,20 @@ func TestCliffsAreFound(t *testing.T) {
 		"no number where far ahead": {unlike(em, none, func(q []float64) bool { return gapOf(q) > 77 }), gapOf, 77},
 		"uniform where far ahead":   {unlike(em, uniform, func(q []float64) bool { return gapOf(q) > 500 }), gapOf, 500},
 	} {
-		for _, model := range []verify.Neighborhood{verify.Linf, verify.Monotonic} {
+		for _, monotonic := range []bool{false, true} {
 			o := tableOptions(t)
-			o.Properties, o.Neighbors, o.N, o.K = []verify.Property{verify.DP}, model, 2, 1
+			o.Properties, o.Monotonic, o.N, o.K = []verify.Property{verify.DP}, monotonic, 2, 1
 			r, err := Mechanism(context.Background(), stating64(c.law), o)
 			require.NoError(t, err)
 			dp := r.Find(verify.DP)
-			require.Equal(t, verify.Violated, dp.Verdict, "%s, %s: %v", name, model, r)
+			require.Equal(t, verify.Violated, dp.Verdict, "%s, %s: %v", name, inquiry.Model(monotonic), r)
 			q, near := floats(dp.Witness.Scores), floats(dp.Witness.Neighbor)
-			require.NotEqual(t, c.at(q) >= c.low+1, c.at(near) >= c.low+1, "%s, %s: %v", name, model, dp.Witness)
+			require.NotEqual(t, c.at(q) >= c.low+1, c.at(near) >= c.low+1, "%s, %s: %v", name, inquiry.Model(monotonic), dp.Witness)
 			low, high := math.Inf(1), math.Inf(-1)
 			for i := range q {
 				low, high = min(low, near[i]-q[i]), max(high, near[i]-q[i])
 			}
-			require.True(t, low >= -1 && high <= 1 && (model == verify.Linf || low >= 0 || high <= 0), "%v", dp.Witness)
+			require.True(t, low >= -1 && high <= 1 && (!monotonic || low >= 0 || high <= 0), "%v", dp.Witness)
 			if dp.Witness.Event == "" {
 				p, o := c.law(q)[*dp.Witness.Candidate], c.law(near)[*dp.Witness.Candidate]
 				require.Greater(t, p, math.E*(1+1e-6)*o, "%v", dp.Witness)
@@ -152,8 +152,8 @@ func TestBisectionEndsAtNeighbors(t *testing.T) {
 	o := tableOptions(t)
 	require.NoError(t, o.complete())
 	for _, at := range []int64{1, 2, 3, 1419, 4096, 1_000_003, farthest - 1} {
-		for _, model := range []verify.Neighborhood{verify.Linf, verify.Monotonic} {
-			o.Neighbors = model
+		for _, monotonic := range []bool{false, true} {
+			o.Monotonic = monotonic
 			asked := 0
 			pairs, err := o.findCliffs(3, farthest, inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
 				asked++

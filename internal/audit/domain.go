@@ -23,7 +23,7 @@ type Options struct {
 	N, K        int    // candidates, and depth of the lattice; 3 and 2
 	Domain      string // "lattice" (the default), "half-lattice" or "random"; ignored where Vectors are given
 	Vectors     [][]*big.Rat
-	Neighbors   verify.Neighborhood
+	Monotonic   bool            // neighbors: all scores rise, or all fall, by at most Sensitivity each; otherwise each moves up or down
 	Pairs       [][2][]*big.Rat // neighbors, instead of those of the model
 	Inputs      *Inputs         // what is asked about instead of score vectors, with neighbors; nil: score vectors
 	Epsilon     number.Epsilon
@@ -154,8 +154,8 @@ func (o *Options) domain(most int) (*inquiry.Space, *inquiry.Domain, error) {
 	unit, _ := new(big.Rat).Quo(o.Sensitivity, space.Unit).Float64()
 	deltas := slices.Repeat([]int64{int64(unit)}, n)
 	dom := inquiry.Around{
-		Name: fmt.Sprintf("%s, and their %s neighbors", name, o.Neighbors), Space: space, Vectors: vectors,
-		Deltas: deltas, Monotonic: o.Neighbors == verify.Monotonic, Seed: o.Seed, Far: o.far(space),
+		Name: fmt.Sprintf("%s, and their %s neighbors", name, inquiry.Model(o.Monotonic)), Space: space, Vectors: vectors,
+		Deltas: deltas, Monotonic: o.Monotonic, Seed: o.Seed, Far: o.far(space),
 	}.Domain()
 	dom.Pairs = o.pairsAround(size, deltas)
 	return space, dom, nil
@@ -232,7 +232,7 @@ func (o *Options) given(space *inquiry.Space) (vectors []inquiry.Vector, pairs [
 func (o *Options) pairDomain(space *inquiry.Space, name string, vectors []inquiry.Vector, pairs [][2]inquiry.Vector) *inquiry.Domain {
 	dom := inquiry.Around{
 		Name: fmt.Sprintf("%s, %d given pairs", name, len(pairs)), Space: space, Vectors: slices.Values(vectors),
-		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Monotonic: o.Neighbors == verify.Monotonic, Seed: o.Seed,
+		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Monotonic: o.Monotonic, Seed: o.Seed,
 	}.Domain()
 	dom.Neighbors, dom.Pairs = listed(pairs), int64(len(pairs))
 	return dom

@@ -81,7 +81,7 @@ func (s *statistics) order(far bool) {
 	if far && s.o.wants() && len(s.o.Pairs)+len(s.o.Vectors) == 0 {
 		s.field.stretch(s.o, unit)
 	}
-	s.field.foresee(s.aim(), float64(unit), s.o.Neighbors)
+	s.field.foresee(s.aim(), float64(unit), s.o.Monotonic)
 }
 
 // unit is Δ in units of the scores.

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"optratio/internal/inquiry"
-	"optratio/verify"
 )
 
 // fractions is how many units Δ has in the domains that are built for samplers.
@@ -95,7 +94,7 @@ func (o *Options) tellsShifts() bool {
 // extremes yields the steps to neighbors at which one candidate moves against all others, or alone where scores are monotonic.
 func (o *Options) extremes(n int, unit int64) iter.Seq[inquiry.Vector] {
 	others := -unit
-	if o.Neighbors == verify.Monotonic {
+	if o.Monotonic {
 		others = 0
 	}
 	return func(yield func(inquiry.Vector) bool) {

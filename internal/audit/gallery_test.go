@@ -43,12 +43,8 @@ func TestGallery(t *testing.T) {
 		t.Run(fields[0]+"/"+fields[2], func(t *testing.T) {
 			n, err := strconv.Atoi(fields[1])
 			require.NoError(t, err)
-			model := verify.Linf
-			if fields[2] == "monotonic" {
-				model = verify.Monotonic
-			}
 			o := Options{
-				N: n, K: 2, Domain: "lattice", Neighbors: model, Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1),
+				N: n, K: 2, Domain: "lattice", Monotonic: fields[2] == "monotonic", Epsilon: epsilon(t, "1"), Sensitivity: big.NewRat(1, 1),
 				Seed: 1, Precision: big.NewRat(1, 1e9), program: Program{Timeout: 5 * time.Minute},
 			}
 			if fields[0] == "hang" {

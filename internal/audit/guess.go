@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"optratio/internal/inquiry"
-	"optratio/verify"
 )
 
 // Before anything is drawn, pairs are put into the order in which they would show best that a typical mechanism is not private: the exponential mechanism with an
@@ -39,12 +38,12 @@ type guess struct {
 }
 
 // foresee puts the pairs into an order. Of labels nothing is known before.
-func (f *field) foresee(a aim, unit float64, model verify.Neighborhood) {
+func (f *field) foresee(a aim, unit float64, monotonic bool) {
 	if f.alone || !f.pooled && !f.ordered {
 		return
 	}
 	private := 2 * unit / a.claimed
-	if model == verify.Monotonic {
+	if monotonic {
 		private = unit / a.claimed
 	}
 	f.guess = guess{made: f.pooled, scale: private / typical, private: private}

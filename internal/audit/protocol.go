@@ -12,7 +12,6 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/inquiry"
 	"optratio/internal/strictjson"
-	"optratio/verify"
 )
 
 // line returns the question about q as a program reads it: for so many samples, or its probabilities where that is 0.
@@ -28,7 +27,7 @@ func (a *asker) line(q inquiry.Vector, samples int64) []byte {
 			}
 			b.Write(a.score(x))
 		}
-		fmt.Fprintf(&b, `],%s,"monotonic":%t`, a.setting, a.opts.Neighbors == verify.Monotonic)
+		fmt.Fprintf(&b, `],%s,"monotonic":%t`, a.setting, a.opts.Monotonic)
 	}
 	if samples > 0 {
 		fmt.Fprintf(&b, `,"samples":%d`, samples)

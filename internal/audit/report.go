@@ -317,7 +317,7 @@ func (o *Options) around(ctx context.Context, c inquiry.Case, options verify.Opt
 	if err != nil {
 		return nil
 	}
-	a.Monotonic, a.Seed, a.Far = o.Neighbors == verify.Monotonic, o.Seed, o.far(a.Space)
+	a.Monotonic, a.Seed, a.Far = o.Monotonic, o.Seed, o.far(a.Space)
 	report, err := verify.Check(ctx, inquiry.Stated(inquiry.Remember(retry(a.Space)), a.Domain(), true), options)
 	if err != nil {
 		return nil

@@ -142,7 +142,7 @@ func (o *Options) sideDomain(space *inquiry.Space, vectors []inquiry.Vector) *in
 // steps within the box.
 func (o *Options) sideSteps(n int, rng *rand.Rand) iter.Seq[inquiry.Vector] {
 	if n <= 2 {
-		return chain(inquiry.Steps(o.Neighbors == verify.Monotonic, slices.Repeat([]int64{whole}, n), rng), o.drawnSteps(n, rng))
+		return chain(inquiry.Steps(o.Monotonic, slices.Repeat([]int64{whole}, n), rng), o.drawnSteps(n, rng))
 	}
 	return chain(o.extremes(n, whole), o.drawnSteps(n, rng))
 }
@@ -158,7 +158,7 @@ func (o *Options) drawnSteps(n int, rng *rand.Rand) iter.Seq[inquiry.Vector] {
 			s, sign := make(inquiry.Vector, n), 1-2*rng.Int64N(2)
 			for r := range s {
 				s[r] = sign * sizes[rng.IntN(3)]
-				if o.Neighbors == verify.Linf {
+				if !o.Monotonic {
 					s[r] *= 1 - 2*rng.Int64N(2)
 				}
 			}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"optratio/internal/inquiry"
-	"optratio/verify"
 )
 
 // How many questions an audit of stated probabilities has is about known before the first one, and how long they take after some of them. What would take
@@ -113,7 +112,7 @@ func expected(dom *inquiry.Domain) int64 {
 // pairsAround returns how many pairs so many vectors and their neighbors are, at most the largest number.
 func (o *Options) pairsAround(vectors *big.Int, deltas []int64) int64 {
 	steps := int64(0)
-	for range inquiry.Steps(o.Neighbors == verify.Monotonic, deltas, rand.New(rand.NewPCG(1, 1))) {
+	for range inquiry.Steps(o.Monotonic, deltas, rand.New(rand.NewPCG(1, 1))) {
 		steps++
 	}
 	if all := new(big.Int).Mul(vectors, big.NewInt(steps)); all.IsInt64() {

@@ -13,7 +13,6 @@ import (
 	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/verify"
 )
 
 // Subject is the mechanism that a program or a table states, as lp takes one. It is asked in the user's units: an instance's candidates at depth d (in steps of 2Δ)
@@ -49,7 +48,7 @@ type meanAnswer struct {
 	err error // of a subject that failed; wraps mechanisms.ErrAnswer
 }
 
-// Subject returns the mechanism that the program states. Of the options it takes Epsilon, Sensitivity, Neighbors and Precision; Progress is told how
+// Subject returns the mechanism that the program states. Of the options it takes Epsilon, Sensitivity, Monotonic and Precision; Progress is told how
 // many score vectors were asked. Close ends the program.
 func (p Program) Subject(symmetric bool, o Options) (*Subject, error) {
 	o, err := p.checked(o)
@@ -261,7 +260,7 @@ func (s *stating) mean(ctx context.Context, distinct []*big.Rat, order []int) (*
 // scores returns the scores of candidates at depths in steps of 2Δ.
 func (s *stating) scores(depths []*big.Rat) []*big.Rat {
 	step := new(big.Rat).Mul(s.opts.Sensitivity, big.NewRat(-2, 1))
-	if s.opts.Neighbors == verify.Monotonic {
+	if s.opts.Monotonic {
 		step.Neg(s.opts.Sensitivity)
 	}
 	out := make([]*big.Rat, len(depths))

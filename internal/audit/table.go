@@ -211,7 +211,7 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*inquiry.Question, erro
 		return nil, err
 	}
 	o.relate(dom, vectors, shifted, o.window(delta[0], shifted))
-	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(vectors), t.Name, o.Neighbors)
+	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(vectors), t.Name, inquiry.Model(o.Monotonic))
 	if len(o.Pairs) > 0 {
 		pairs := make([][2]inquiry.Vector, len(o.Pairs))
 		for i, pair := range o.Pairs {
@@ -258,7 +258,7 @@ func (o *Options) tableOfInputs(t *Table, _ bool) (*inquiry.Question, error) {
 
 // window returns the most by which the scores of neighbors differ, or of shifted ones the greatest and the least difference of their scores.
 func (o *Options) window(reach int64, shifted bool) int64 {
-	if shifted && o.Neighbors == verify.Linf {
+	if shifted && !o.Monotonic {
 		return 2 * reach
 	}
 	return reach
@@ -270,7 +270,7 @@ func (o *Options) near(a, b inquiry.Vector, window int64, shifted bool) bool {
 	if shifted {
 		return high-low <= window
 	}
-	return max(high, -low) <= window && (o.Neighbors == verify.Linf || low >= 0 || high <= 0)
+	return max(high, -low) <= window && (!o.Monotonic || low >= 0 || high <= 0)
 }
 
 // spread returns the least and the greatest difference of scores.

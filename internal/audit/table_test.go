@@ -77,12 +77,12 @@ func TestNeighborsOfATable(t *testing.T) {
 {"scores":[1,0],"pmf":["5/8",0.375]}`), "few", Index, new(big.Rat))
 	require.NoError(t, err)
 	for _, c := range []struct {
-		model   verify.Neighborhood
+		rising  bool
 		shifted bool
 		pairs   int64
-	}{{verify.Linf, false, 3}, {verify.Linf, true, 6}, {verify.Monotonic, false, 2}, {verify.Monotonic, true, 4}} {
+	}{{false, false, 3}, {false, true, 6}, {true, false, 2}, {true, true, 4}} {
 		o := tableOptions(t)
-		o.Neighbors, o.Properties = c.model, []verify.Property{verify.DP}
+		o.Monotonic, o.Properties = c.rising, []verify.Property{verify.DP}
 		r, err := rows.Audit(context.Background(), c.shifted, o)
 		require.NoError(t, err)
 		require.Equal(t, 4*c.pairs, r.Find(verify.DP).Checked, "%v", c)
@@ -268,7 +268,7 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 		var err error
 		o.Epsilon, err = number.ParseExp(limit.RatString())
 		require.NoError(t, err)
-		o.Neighbors = []verify.Neighborhood{verify.Linf, verify.Monotonic}[rng.IntN(2)]
+		o.Monotonic = rng.IntN(2) == 1
 		shifted := rng.IntN(3) == 0
 		scores, probs := [][]int64{}, [][]*big.Rat{}
 		var text [][2]string
@@ -308,8 +308,8 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 			scores, probs, text = append(scores, q), append(probs, p), append(text, [2]string{key, strings.Join(cells, ",")})
 		}
 		got := tableVerdicts(t, o, shifted, text...)
-		for name, want := range byDefinition(scores, probs, limit, o.Neighbors, shifted) {
-			require.Equal(t, want, got[name].Verdict, "%s of %v, %v, shifted %v: %v %s", name, text, o.Neighbors, shifted, got[name].Witness, got[name].Reason)
+		for name, want := range byDefinition(scores, probs, limit, o.Monotonic, shifted) {
+			require.Equal(t, want, got[name].Verdict, "%s of %v, %v, shifted %v: %v %s", name, text, o.Monotonic, shifted, got[name].Witness, got[name].Reason)
 			seen[string(name)+" "+string(want)]++
 		}
 	}
@@ -321,7 +321,7 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 }
 
 // byDefinition is an audit of a table that shares nothing with the package.
-func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model verify.Neighborhood, shifted bool) map[verify.Property]verify.Verdict {
+func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, monotonic, shifted bool) map[verify.Property]verify.Verdict {
 	out := map[verify.Property]verify.Verdict{Answers: verify.Proved}
 	open := map[verify.Property]bool{} // rows related by the property and a shift contradict it, or one is no distribution
 	low, high, wrong, nonsense := make([][]*big.Rat, len(probs)), make([][]*big.Rat, len(probs)), make([]bool, len(probs)), make([]bool, len(probs))
@@ -370,7 +370,7 @@ func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, model ve
 					return true
 				}
 				near := between(-1, 1)
-				if model == verify.Monotonic {
+				if monotonic {
 					near = between(0, 1) || between(-1, 0)
 				}
 				moved := i != j && between(0, 0) // by a shift alone: that is no question of order

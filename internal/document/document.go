@@ -12,6 +12,7 @@ import (
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/verify"
 	"optratio/verify/certificate"
 )
 
@@ -107,6 +108,23 @@ type Rho struct {
 
 // Schema names the form of the JSON document.
 func (Rho) Schema() string { return "optratio.rho/1" }
+
+// Calibration is the JSON document of a calibration: verify.Calibration says what the fields are.
+type Calibration struct {
+	Mechanism string          `json:"mechanism"`
+	Domain    string          `json:"domain"`
+	Monotonic bool            `json:"monotonic_scores,omitempty"` // the parameter is for running it with 2Δ replaced by Δ
+	Parameter number.Number   `json:"parameter"`
+	AllScores number.Number   `json:"all_scores"`
+	Proof     string          `json:"proof"`
+	Attained  *verify.Witness `json:"attained"`
+	Violated  *verify.Witness `json:"violated"`
+	Tried     int             `json:"tried"`
+	Undecided string          `json:"undecided,omitempty"`
+}
+
+// Schema names the form of the JSON document.
+func (Calibration) Schema() string { return "optratio.calibrate/1" }
 
 // AtRho is a mechanism at its largest parameter that is R-zCDP, as enclosed; error and ratio are those at the lower end, which is certified.
 type AtRho struct {

@@ -44,3 +44,11 @@ func ScoresText(scores []*big.Rat) string {
 	}
 	return "(" + strings.Join(parts, ", ") + ")"
 }
+
+// Model names who is a neighbor: where all scores rise or all fall, or where each moves up or down.
+func Model(monotonic bool) string {
+	if monotonic {
+		return "monotonic"
+	}
+	return "linf"
+}

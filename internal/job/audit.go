@@ -12,6 +12,7 @@ import (
 
 	"optratio/internal/audit"
 	"optratio/internal/escape"
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -142,7 +143,7 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 		o.Vectors = in.vectors(q.Domain, "lattice, half-lattice, random")
 	}
 	var err error
-	if o.Neighbors, err = neighborhood(q.Neighbors); err != nil {
+	if o.Monotonic, err = neighborhood(q.Neighbors); err != nil {
 		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
 	}
 }
@@ -260,7 +261,7 @@ func otherwise(err error) error {
 // setting is what a witness's certificate says beside the report.
 func (q *Audit) setting(o *audit.Options) witnessed {
 	s := witnessed{
-		Epsilon: o.Epsilon, Stated: true, Neighbors: neighborsWord(o.Neighbors), Sensitivity: o.Sensitivity,
+		Epsilon: o.Epsilon, Stated: true, Neighbors: inquiry.Model(o.Monotonic), Sensitivity: o.Sensitivity,
 		Scale: new(big.Rat).Mul(o.Sensitivity, big.NewRat(2, 1)), Delta: o.Delta,
 	}
 	switch {

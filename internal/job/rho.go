@@ -78,9 +78,14 @@ func (q *Ratio) atRho(in *reading) (*Answer, error) {
 // calibrated calibrates one mechanism and rates it.
 func (q *Ratio) calibrated(ctx context.Context, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, report func(string, ...any), doc *document.Rho) (row document.AtRho, err error) {
 	name := m.Info().Name
-	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m, Monotonic: q.Monotonic}, Rho: rho, N: q.N, K: q.K, Gap: r.Gap, AllScores: q.Domain == "real"}
-	c.Progress = func(tried int, low, _ *big.Rat) { report("%s at least %s", name, low.FloatString(9)) }
-	cal, err := c.Calibrate(ctx)
+	n, k := q.N, q.K
+	if q.Domain == "real" {
+		n, k = 0, 0
+	}
+	cal, err := verify.Calibrate(ctx, verify.Claim{Mechanism: m, Monotonic: q.Monotonic}, n, k, verify.Options{
+		Targets: map[verify.Property]*big.Rat{verify.ZCDP: rho}, Gap: r.Gap,
+		Narrowed: func(tried int, low, _ *big.Rat) { report("%s at least %s", name, low.FloatString(9)) },
+	})
 	if err != nil {
 		return row, err
 	}

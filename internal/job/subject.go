@@ -16,7 +16,6 @@ import (
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
-	"optratio/verify"
 )
 
 // Stated names the user's own mechanism: a program or a table that states probabilities.
@@ -61,9 +60,7 @@ func (q *Ratio) addSubject(in *reading, r *lp.Request, report func(string, ...an
 	o := q.Stated.options(in, r.Epsilon)
 	o.Progress = func(done, _ int64) { report("the subject was asked about %d score vectors", done) }
 	o.Sensitivity = in.positive("sensitivity", q.Sensitivity)
-	if o.Neighbors = verify.Linf; q.Monotonic {
-		o.Neighbors = verify.Monotonic
-	}
+	o.Monotonic = q.Monotonic
 	var t *audit.Table
 	if q.File != "" {
 		t = q.table(in, audit.Index, o.Precision)

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 	"optratio/verify/certificate"
@@ -140,13 +142,13 @@ func (d *Domain) claim(in *reading) verify.Claim {
 }
 
 // vectors reads the file of a domain and what goes with it.
-func (d *Domain) vectors(in *reading, c *verify.Claim) (vectors [][]*big.Rat, model verify.Neighborhood) {
+func (d *Domain) vectors(in *reading, c *verify.Claim) (vectors [][]*big.Rat, monotonic bool) {
 	vectors = in.vectors(d.Domain, "lattice")
-	model, err := neighborhood(d.Neighbors)
+	monotonic, err := neighborhood(d.Neighbors)
 	if in.refuse(err != nil, "{neighbors}: %w", err); d.Sensitivities != "" {
 		c.Sensitivities = in.numbers("sensitivities", d.Sensitivities)
 	}
-	return vectors, model
+	return vectors, monotonic
 }
 
 // Verify asks which properties a mechanism has.
@@ -168,9 +170,9 @@ func (*Verify) standard() (string, any) { return "verify", NewVerify() }
 // checking is a question that was read: a check of the lattice, or of score vectors where there are any.
 type checking struct {
 	verify.Claim
-	options verify.Options
-	vectors [][]*big.Rat
-	model   verify.Neighborhood
+	options   verify.Options
+	vectors   [][]*big.Rat
+	monotonic bool
 }
 
 func (q *Verify) read(in *reading) (j checking) {
@@ -184,7 +186,7 @@ func (q *Verify) read(in *reading) (j checking) {
 	j.options.Complete()
 	if q.Domain.Domain != "lattice" {
 		in.refuse(q.Step != "2delta", "{step}: is for {domain} lattice; the vectors of %s are as far apart as they are", escape.Quoted(q.Domain.Domain))
-		j.vectors, j.model = q.vectors(in, &j.Claim)
+		j.vectors, j.monotonic = q.vectors(in, &j.Claim)
 		return j
 	}
 	j.options.Worst = q.Neighbors == "worst"
@@ -207,7 +209,7 @@ func (q *Verify) answer(in *reading) (*Answer, error) {
 	r, err := settled(in, name, j.Claim.Epsilon, func(report func(string, ...any)) (*verify.Report, error) {
 		j.options.Progress = func(property verify.Property, n, total int64) { report("%s, %s", property, comparisons(n, total)) }
 		if j.vectors != nil {
-			return verify.Scores(in.ctx, j.Claim, j.vectors, j.model, j.options)
+			return verify.Scores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options)
 		}
 		return verify.Lattice(in.ctx, j.Claim, q.N, q.K, j.options)
 	}, func(why string) *verify.Report {
@@ -225,18 +227,13 @@ func (q *Verify) answer(in *reading) (*Answer, error) {
 func (j *checking) setting() witnessed {
 	s := witnessed{Epsilon: j.Claim.Epsilon, Neighbors: "shifted", Sensitivity: j.Claim.Sensitivities[0], Delta: j.options.Targets[verify.ApproximateDP]}
 	if j.vectors != nil {
-		s.Neighbors = neighborsWord(j.model)
+		s.Neighbors = inquiry.Model(j.monotonic)
 	}
 	s.Scale = new(big.Rat).Mul(s.Sensitivity, big.NewRat(2, 1))
 	if j.Monotonic {
 		s.Neighbors, s.Scale = "monotonic", s.Sensitivity
 	}
 	return s
-}
-
-// neighborsWord is how a certificate names who is a neighbor.
-func neighborsWord(m verify.Neighborhood) string {
-	return Choose(m == verify.Monotonic, "monotonic", "linf")
 }
 
 // Calibrate asks for the largest parameter at which a mechanism is private.
@@ -254,55 +251,60 @@ func NewCalibrate() *Calibrate {
 
 func (*Calibrate) standard() (string, any) { return "calibrate", NewCalibrate() }
 
-func (q *Calibrate) read(in *reading) (c verify.Calibrator) {
+func (q *Calibrate) read(in *reading) (j checking) {
 	in.refuse(q.Mechanism == "", "{mechanism} is missing: give one that optratio mechanisms lists")
-	c.Claim = q.claim(in)
+	j.Claim = q.claim(in)
 	in.refuse(q.Rho != "" && (q.Eps != "" || q.Exp != ""), "{rho} and {eps} exclude each other: give one of them")
 	if q.Rho != "" {
-		c.Rho = in.positive("rho", q.Rho)
+		j.options.Targets = map[verify.Property]*big.Rat{verify.ZCDP: in.positive("rho", q.Rho)}
 	} else {
-		c.Claim.Epsilon = in.epsilon(q.Epsilon)
+		j.Claim.Epsilon = in.epsilon(q.Epsilon)
 	}
 	if q.Gap != "" {
-		c.Gap = in.gap(q.Gap, false)
+		j.options.Gap = in.gap(q.Gap, false)
 	}
 	switch q.Domain.Domain {
 	case "lattice":
-		c.N, c.K = q.N, q.K
 		q.Size.check(in)
 	case "real":
-		c.AllScores = true
 		in.refuse(q.Rho == "", "{domain} real: is for {rho}; with {eps} leave it out, the lattice says where a theorem answers")
 		in.refuse(q.N != 0 || q.K != 0 || q.Sensitivities != "", "{domain} real: is about all scores of any number of candidates; leave out {n}, {k} and {sensitivities}")
 		if in.err == nil {
-			in.concentrated(c.Claim.Mechanism)
+			in.concentrated(j.Claim.Mechanism)
 		}
 	default:
-		c.Vectors, c.Neighbors = q.vectors(in, &c.Claim)
+		j.vectors, j.monotonic = q.vectors(in, &j.Claim)
 	}
-	return c
+	return j
 }
 
 func (q *Calibrate) answer(in *reading) (*Answer, error) {
-	c := q.read(in)
+	j := q.read(in)
 	r, err := settled(in, "calibrate", number.Epsilon{}, func(report func(string, ...any)) (*verify.Calibration, error) {
-		c.Progress = func(tried int, low, _ *big.Rat) { report("%d parameters, at least %s", tried, low.FloatString(9)) }
-		return c.Calibrate(in.ctx)
+		j.options.Narrowed = func(tried int, low, _ *big.Rat) { report("%d parameters, at least %s", tried, low.FloatString(9)) }
+		if len(j.vectors) > 0 {
+			return verify.CalibrateScores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options)
+		}
+		return verify.Calibrate(in.ctx, j.Claim, q.N, q.K, j.options)
 	}, func(why string) *verify.Calibration {
-		return &verify.Calibration{Mechanism: q.Mechanism, Domain: q.Domain.Domain, Monotonic: q.Monotonic, Proof: "domain", Undecided: why}
+		return &verify.Calibration{Domain: q.Domain.Domain, Proof: "domain", Undecided: why}
 	})
 	if err != nil {
 		return nil, err
 	}
-	return answered(r, r.Undecided), nil
+	doc := &document.Calibration{
+		Mechanism: j.Mechanism.Info().Name, Domain: r.Domain, Monotonic: q.Monotonic, Parameter: r.Parameter, AllScores: r.AllScores, Proof: r.Proof,
+		Attained: r.Attained, Violated: r.Violated, Tried: r.Tried, Undecided: r.Undecided,
+	}
+	return answered(doc, doc.Undecided), nil
 }
 
 // neighborhood reads "linf" or "monotonic".
-func neighborhood(name string) (verify.Neighborhood, error) {
-	for _, m := range []verify.Neighborhood{verify.Linf, verify.Monotonic} {
-		if name == m.String() {
-			return m, nil
+func neighborhood(name string) (monotonic bool, err error) {
+	for _, monotonic := range []bool{false, true} {
+		if name == inquiry.Model(monotonic) {
+			return monotonic, nil
 		}
 	}
-	return 0, fmt.Errorf("neighbors %q are neither linf nor monotonic", name)
+	return false, fmt.Errorf("neighbors %q are neither linf nor monotonic", name)
 }

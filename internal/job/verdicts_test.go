@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"optratio/internal/inquiry"
 	"optratio/verify"
 )
 
@@ -18,8 +19,8 @@ func TestNamesOfVerdicts(t *testing.T) {
 	in := &reading{}
 	(&Target{Property: "dp,privacy"}).properties(in)
 	assert.ErrorContains(t, in.err, `unknown property "privacy"`)
-	for _, m := range []verify.Neighborhood{verify.Linf, verify.Monotonic} {
-		back, err := neighborhood(m.String())
+	for _, m := range []bool{false, true} {
+		back, err := neighborhood(inquiry.Model(m))
 		assert.NoError(t, err)
 		assert.Equal(t, m, back)
 	}

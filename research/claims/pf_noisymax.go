@@ -18,7 +18,7 @@ func init() {
 		"Section 7, report noisy max | main": neitherDominates(3),
 		"Section 7, varying sensitivities | main": over("gem, which runs permute-and-flip on the normalised scores; sensitivities (1, 2) and (1, 1, 3), scores 0, 2, 4 and all their neighbors, e^ε = 2: %d comparisons, enclosed", func(t *tally) {
 			for _, deltas := range [][]*big.Rat{rats("1", "2"), rats("1", "1", "3")} {
-				report := must(verify.Scores(t.ctx, verify.Claim{Mechanism: named("gem"), Epsilon: expOf(two), Sensitivities: deltas}, scores(len(deltas), 2, two), verify.Linf, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}))
+				report := must(verify.Scores(t.ctx, verify.Claim{Mechanism: named("gem"), Epsilon: expOf(two), Sensitivities: deltas}, scores(len(deltas), 2, two), false, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}))
 				r := report.Find(verify.DP)
 				t.checked += int(r.Checked) - 1 // expect counts one
 				t.expect(r.Verdict == verify.Proved, "sensitivities %s: %s%s", text(deltas), r.Reason, r.Witness)

@@ -309,8 +309,7 @@ func drawStoppingRule(ctx context.Context, a *Args) *Figure {
 
 // atEqualRho returns the largest parameter at which a mechanism is R-zCDP for all real scores: its lower end, and the enclosure.
 func atEqualRho(ctx context.Context, m mechanisms.Mechanism, rho *big.Rat) (number.Epsilon, number.Number) {
-	c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Rho: rho, AllScores: true}
-	out := must(c.Calibrate(ctx))
+	out := must(verify.Calibrate(ctx, verify.Claim{Mechanism: m}, 0, 0, verify.Options{Targets: map[verify.Property]*big.Rat{verify.ZCDP: rho}}))
 	settled(ctx, out.Undecided)
 	low, _ := out.Parameter.Lower()
 	return must(number.FromEpsilon(low)), out.Parameter

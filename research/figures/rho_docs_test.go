@@ -243,8 +243,7 @@ func TestExponentialMechanismIsAheadOnLattices(t *testing.T) {
 			rho, _ := new(big.Rat).SetString(text)
 			var found [2]float64
 			for i, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()} {
-				c := verify.Calibrator{Claim: verify.Claim{Mechanism: m}, Rho: rho, N: s[0], K: s[1]}
-				r, err := c.Calibrate(context.Background())
+				r, err := verify.Calibrate(context.Background(), verify.Claim{Mechanism: m}, s[0], s[1], verify.Options{Targets: map[verify.Property]*big.Rat{verify.ZCDP: rho}})
 				require.NoError(t, err)
 				require.Empty(t, r.Undecided)
 				least, _ := r.Parameter.Lower()

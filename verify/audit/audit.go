@@ -43,7 +43,7 @@ type Options struct {
 	N, K        int    // candidates, and depth of the lattice; 3 and 2
 	Domain      string // "lattice" (the default), "half-lattice" or "random"; ignored where Vectors are given
 	Vectors     [][]*big.Rat
-	Neighbors   verify.Neighborhood
+	Monotonic   bool            // neighbors: all scores rise, or all fall, by at most Sensitivity each; otherwise each moves up or down
 	Pairs       [][2][]*big.Rat // neighbors, instead of those of the model
 	Epsilon     number.Epsilon
 	Sensitivity *big.Rat // 1
@@ -63,7 +63,7 @@ type Options struct {
 // inside returns the options as the engine takes them.
 func (o Options) inside() engine.Options {
 	return engine.Options{
-		N: o.N, K: o.K, Domain: o.Domain, Vectors: o.Vectors, Neighbors: o.Neighbors, Pairs: o.Pairs, Epsilon: o.Epsilon, Sensitivity: o.Sensitivity,
+		N: o.N, K: o.K, Domain: o.Domain, Vectors: o.Vectors, Monotonic: o.Monotonic, Pairs: o.Pairs, Epsilon: o.Epsilon, Sensitivity: o.Sensitivity,
 		Seed: o.Seed, Properties: o.Properties, Rho: o.Rho, Range: o.Range, Delta: o.Delta, Against: o.Against,
 		Precision: o.Precision, Budget: o.Budget, Confidence: o.Confidence, Outcomes: o.Outcomes, UntilRefuted: o.UntilRefuted,
 	}
