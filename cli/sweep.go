@@ -20,7 +20,6 @@ import (
 	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/internal/sweep"
-	"optratio/lp"
 	"optratio/mechanisms"
 )
 
@@ -129,7 +128,7 @@ func (f *sweepFlags) settings(one *job.Ratio, p *sweep.Plan) string {
 		}
 	}
 	add(r.Gap.Cmp(big.NewRat(1, 1e9)) != 0, "gap", decimal.Text(r.Gap))
-	add(r.Method != lp.Auto, "method", r.Method.String())
+	add(r.Method != "auto", "method", r.Method)
 	add(r.Exact, "exact", "true")
 	add(r.Solver == "clp", "solver", r.Solver)
 	step := max(1, r.Step)

@@ -63,7 +63,7 @@ func ratioOfPF(b *testing.B, n, k int, eps number.Epsilon, solver linear.Solver)
 	require.NoError(b, err)
 	a, err := Ratio(context.Background(), Request{
 		N: n, K: k, Epsilon: eps, Mechanisms: []mechanisms.Mechanism{pf},
-		Method: Enumerated, solver: solver, Gap: big.NewRat(1, 1e9),
+		Method: methodLP, solver: solver, Gap: big.NewRat(1, 1e9),
 	})
 	require.NoError(b, err)
 	require.Empty(b, a.Undecided)

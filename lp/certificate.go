@@ -158,7 +158,7 @@ func (c *certificateWriter) claims(a *Answer) {
 	claim("optimum", a.Optimum)
 	named := func(what string, of func(Rated) number.Number) {
 		for _, name := range []string{"pf", "em"} {
-			if name == "em" && a.Variables.Cmp(big.NewInt(maxClaimed)) > 0 || !a.registered(name) {
+			if name == "em" && a.request.hasMore(maxClaimed) || !a.registered(name) {
 				continue
 			}
 			for _, m := range a.Mechanisms {

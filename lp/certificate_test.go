@@ -70,7 +70,7 @@ func TestCertificatesAreAccepted(t *testing.T) {
 	}
 	for l := Paper; l <= Full; l++ {
 		requests = append(requests, Request{N: 4, K: 3, Epsilon: expEps(t, 5, 4), Level: l},
-			Request{N: 3, K: 4, Epsilon: expEps(t, 5, 4), Level: l, Prior: Box(), Method: Enumerated})
+			Request{N: 3, K: 4, Epsilon: expEps(t, 5, 4), Level: l, Prior: Box(), Method: methodLP})
 	}
 	requests = append(requests,
 		Request{N: 60, K: 3, Epsilon: decimalEps(t, "0.5"), Gap: big.NewRat(1, 1e6)},
@@ -209,7 +209,7 @@ func TestExactCertificates(t *testing.T) {
 				continue
 			}
 			for _, ab := range [][2]int64{{6, 5}, {3, 2}, {2, 1}, {5, 2}} {
-				a, cert := certify(t, Request{N: n, K: k, Epsilon: expEps(t, ab[0], ab[1]), Method: Enumerated, Mechanisms: pfAndEM(t)[:1]})
+				a, cert := certify(t, Request{N: n, K: k, Epsilon: expEps(t, ab[0], ab[1]), Method: methodLP, Mechanisms: pfAndEM(t)[:1]})
 				report := checked(t, cert)
 				require.True(t, report.Valid, "%d %d %v: %s", n, k, ab, report.Reason)
 				want, ok := a.Optimum.Rat()

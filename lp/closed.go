@@ -90,7 +90,7 @@ func closedBound[T any](f arith.Field[T], a, b T, n, k int, sign func(T) (int, b
 
 // published evaluates what is known of the published question: permute-and-flip's error, which is the optimum where that is decided, and the closed-form lower
 // bound at every level of constraints. Under the box prior the bound is the sum of those over Q(n,j), j <= k: a point that is feasible for Q(n,k) is so on each of these.
-// Only the methods Auto and ClosedForm ask whether permute-and-flip is optimal. Where the context ends, bounds are good all the same: each term of a sum that is cut off is a
+// Only the methods methodAuto and methodClosedForm ask whether permute-and-flip is optimal. Where the context ends, bounds are good all the same: each term of a sum that is cut off is a
 // lower bound by itself.
 func (c *theorems) published(ctx context.Context, q *Request, prec uint) {
 	flip, err := q.flipError(ctx, prec)
@@ -103,7 +103,7 @@ func (c *theorems) published(ctx context.Context, q *Request, prec uint) {
 	if !q.Epsilon.IsZero() {
 		c.pfOptimal = &optimal
 	}
-	if optimal && (q.Method == Auto || q.Method == ClosedForm) {
+	if optimal && (q.Method == methodAuto || q.Method == methodClosedForm) {
 		c.low, _ = c.flip.Lower()
 		c.proof = proofRecurrence
 		return

@@ -85,7 +85,7 @@ func TestThresholdIsSharp(t *testing.T) {
 		for _, o := range []Prior{{}, Box()} {
 			bracket, err := Threshold(context.Background(), Request{N: n, K: k, Prior: o, Gap: big.NewRat(1, 1<<16)}, nil)
 			require.NoError(t, err)
-			for _, x := range []*big.Rat{bracket.LowerExp, bracket.UpperExp, big.NewRat(1, 1), big.NewRat(21, 20), big.NewRat(2, 1), big.NewRat(3, 1)} {
+			for _, x := range []*big.Rat{bracket.Exp[0], bracket.Exp[1], big.NewRat(1, 1), big.NewRat(21, 20), big.NewRat(2, 1), big.NewRat(3, 1)} {
 				for _, level := range []Level{Paper, DP, Monotone, Full} {
 					if level != Paper && n*k > 9 {
 						continue
@@ -112,7 +112,7 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 		for _, o := range []Prior{{}, Box()} {
 			bracket, err := Threshold(context.Background(), Request{N: n, K: k, Prior: o, Gap: big.NewRat(1, 1<<20)}, nil)
 			require.NoError(t, err)
-			for _, x := range []*big.Rat{bracket.LowerExp, bracket.UpperExp} {
+			for _, x := range []*big.Rat{bracket.Exp[0], bracket.Exp[1]} {
 				e, err := number.FromExp(x)
 				require.NoError(t, err)
 				z, _ := e.Z()
@@ -156,14 +156,14 @@ func TestThresholdByLP(t *testing.T) {
 			r := Request{N: s[0], K: s[1], Prior: o, Gap: gap}
 			theorem, err := Threshold(context.Background(), r, nil)
 			require.NoError(t, err)
-			r.Method = Enumerated
+			r.Method = methodLP
 			program, err := Threshold(context.Background(), r, nil)
 			require.NoError(t, err)
 			require.Empty(t, program.Undecided)
-			assert.Equal(t, theorem.LowerExp.RatString(), program.LowerExp.RatString(), "%v %v", s, o)
-			assert.Equal(t, theorem.UpperExp.RatString(), program.UpperExp.RatString(), "%v %v", s, o)
-			assert.NotNil(t, program.Below)
-			assert.NotNil(t, program.Above)
+			assert.Equal(t, theorem.Exp[0].RatString(), program.Exp[0].RatString(), "%v %v", s, o)
+			assert.Equal(t, theorem.Exp[1].RatString(), program.Exp[1].RatString(), "%v %v", s, o)
+			assert.NotNil(t, program.Optima[0])
+			assert.NotNil(t, program.Optima[1])
 		}
 	}
 }

@@ -185,8 +185,8 @@ func TestThresholdsOfTheDocument(t *testing.T) {
 	for _, o := range []Prior{Box(), Prior{}} {
 		a, err := Threshold(context.Background(), Request{N: 3, K: 4, Prior: o, Gap: big.NewRat(1, 1e10)}, nil)
 		require.NoError(t, err)
-		lower, _ := a.Lower.Lower()
-		upper, _ := a.Upper.Upper()
+		lower, _ := a.Ends[0].Lower()
+		upper, _ := a.Ends[1].Upper()
 		require.Equal(t, cutOff(lower, 7), cutOff(upper, 7))
 		assert.Contains(t, text, cutOff(lower, 7)+"…", "%v", o)
 	}

@@ -16,12 +16,15 @@ func ExampleRatio() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(a)
+	fmt.Println("optimum", a.Optimum, a.Proof)
+	for _, m := range a.Mechanisms {
+		fmt.Println(m.Name, m.Error, m.Ratio)
+	}
 	fmt.Println(a.Mechanisms[1].Ratio.Rat())
 	// Output:
-	// n = 3, k = 3, ε = ln(5/4): optimum 0.783894119510… (lp)
-	// pf: error 0.786528864864…, ratio 1.00336109850…
-	// em: error 0.890333966198…, ratio 1.13578344835…
+	// optimum 0.783894119510… lp
+	// pf 0.786528864864… 1.00336109850…
+	// em 0.890333966198… 1.13578344835…
 	// 27465642066562421760000/24182111569292379161459 true
 }
 
@@ -32,6 +35,6 @@ func ExampleThreshold() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("not optimal at ε = %s, optimal at ε = %s (%s)\n", a.Lower, a.Upper, a.Proof)
+	fmt.Printf("not optimal at ε = %s, optimal at ε = %s (%s)\n", a.Ends[0], a.Ends[1], a.Proof)
 	// Output: not optimal at ε = 0.609377705956…, optimal at ε = 0.609377978857… (closed-form)
 }

@@ -61,7 +61,7 @@ func TestExtendedAttainsTheOptimum(t *testing.T) {
 		m, err := mechanisms.Lookup("lp-extended")
 		require.NoError(t, err)
 		a, err := Ratio(context.Background(), Request{
-			N: 3, K: 3, Epsilon: eps, Level: DP, Method: Enumerated, Mechanisms: []mechanisms.Mechanism{m},
+			N: 3, K: 3, Epsilon: eps, Level: DP, Method: methodLP, Mechanisms: []mechanisms.Mechanism{m},
 		})
 		require.NoError(t, err)
 		require.Empty(t, a.Undecided)

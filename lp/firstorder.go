@@ -197,11 +197,11 @@ const (
 // run iterates until the bounds are close enough, or the image has so nearly the number of injections of a basic solution that the simplex method has
 // little left to do. It calls prove, which reports whether the bounds are close enough, where they may be, and at growing intervals on a program that is too large
 // for a proof when time is up.
-func (o *firstOrder) run(ctx context.Context, report func(Progress), prove func() bool) {
+func (o *firstOrder) run(ctx context.Context, report func(int, float64), prove func() bool) {
 	a, next, retry := o.ascent, firstOrderProve, 0
 	watch := a.Until(o.gap/4, math.Inf(1), func() {
 		if report != nil {
-			report(Progress{Pivots: a.Iterations, Objective: a.Bound})
+			report(a.Iterations, a.Bound)
 		}
 	})
 	most := firstOrderIterations

@@ -38,7 +38,7 @@ func TestBoundsWithinLessMemory(t *testing.T) {
 	require.NoError(t, err)
 	for level, undecided := range map[Level]bool{Paper: false, Monotone: true} {
 		r.Level, r.MaxMemory = level, 5e6
-		require.Less(t, r.MaxMemory, r.ProgramMemory().Int64())
+		require.Less(t, r.MaxMemory, r.programMemory().Int64())
 		a, err := Ratio(t.Context(), r)
 		require.NoError(t, err)
 		assert.Equal(t, undecided, a.Undecided != "", a.Undecided)
@@ -142,8 +142,8 @@ func TestFirstOrderBoundsHoldForAnyPoint(t *testing.T) {
 // TestStoppedFirstOrderKeepsItsBounds: what was proved before the end is in the answer.
 func TestStoppedFirstOrderKeepsItsBounds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	r := Request{N: 6, K: 8, Epsilon: expEps(t, 3, 2), Method: Enumerated, Mechanisms: pfAndEM(t)[:1], Report: func(p Progress) {
-		if p.Pivots > 500 {
+	r := Request{N: 6, K: 8, Epsilon: expEps(t, 3, 2), Method: methodLP, Mechanisms: pfAndEM(t)[:1], Report: func(pivots int, _ float64) {
+		if pivots > 500 {
 			cancel(errors.New("enough"))
 		}
 	}}

@@ -95,7 +95,7 @@ func (j *job) keep(p outcome) {
 // better reports whether bounds are to replace the best ones. A method that was asked for needs only reach the gap.
 func (j *job) better(p outcome) bool {
 	now, then := j.reached(p), j.reached(j.best)
-	if now != then || now && j.Method != Auto {
+	if now != then || now && j.Method != methodAuto {
 		return now
 	}
 	return p.lower.Cmp(j.best.lower) > 0
@@ -109,13 +109,13 @@ func (j *job) reached(p outcome) bool {
 // undecided says which limit was met, unless something else was in the way before.
 func (j *job) undecided(why string) { j.answer.Undecided = cmp.Or(j.answer.Undecided, why) }
 
-// bound bounds the optimum by the method asked for, or, with Auto, by one method after the other until the gap is reached, the cheapest first:
+// bound bounds the optimum by the method asked for, or, with methodAuto, by one method after the other until the gap is reached, the cheapest first:
 //
 //   - the theorems;
 //   - lumping where the whole program is too large for the limits, or large while the closed-form bound is close already;
 //   - the whole program.
 func (j *job) bound(ctx context.Context) error {
-	if err := j.byTheorems(ctx); err != nil || j.Method == ClosedForm || j.best.proof == proofRecurrence {
+	if err := j.byTheorems(ctx); err != nil || j.Method == methodClosedForm || j.best.proof == proofRecurrence {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -124,10 +124,10 @@ func (j *job) bound(ctx context.Context) error {
 		}
 		return nil
 	}
-	if j.Method == Lumped {
+	if j.Method == methodLumped {
 		return j.try(ctx, func() (outcome, error) { return j.lumped(ctx, lumped.Options{}) })
 	}
-	if j.Method == Auto {
+	if j.Method == methodAuto {
 		if j.reached(j.best) {
 			return nil
 		}
@@ -136,7 +136,7 @@ func (j *job) bound(ctx context.Context) error {
 		}
 	}
 	if why := j.beyond(); why != "" {
-		if j.answer.Undecided != "" && j.Method == Auto {
+		if j.answer.Undecided != "" && j.Method == methodAuto {
 			why = j.answer.Undecided + "; " + why
 		}
 		if !j.reached(j.best) {
@@ -187,17 +187,17 @@ func (j *job) byTheorems(ctx context.Context) error {
 		t = j.trivial()
 	}
 	j.known = t
-	if ok && t.proof == "" && j.Method == ClosedForm && !j.published() {
-		return fmt.Errorf("%w: no theorem bounds this optimum from below; use method lp", ErrMethod)
+	if ok && t.proof == "" && j.Method == methodClosedForm && !j.published() {
+		return fmt.Errorf("%w: no theorem bounds this optimum from below; use method lp", errMethod)
 	}
 	o := outcome{bounds: bounds{t.low, t.high}, proof: cmp.Or(t.proof, proofClosedForm), pfOptimal: t.pfOptimal}
-	if t.proof == proofRecurrence && j.Method == Enumerated {
+	if t.proof == proofRecurrence && j.Method == methodLP {
 		o.proof = proofClosedForm // the program is a route of its own
 	}
 	switch {
 	case ctx.Err() != nil && t.proof != proofRecurrence:
 		o.limit = context.Cause(ctx).Error()
-	case j.Method == ClosedForm && t.proof != proofRecurrence:
+	case j.Method == methodClosedForm && t.proof != proofRecurrence:
 		o.limit = "the closed-form bound does not reach the gap; try method lp"
 		if j.published() {
 			o.limit += " or lumped"
@@ -254,7 +254,7 @@ func (j *job) enumerated(ctx context.Context) (found outcome, err error) {
 		if optimal, decided := p.flipOptimal(); decided {
 			pfOptimal = &optimal
 		}
-		if pfOptimal != nil && *pfOptimal && j.Method == Auto {
+		if pfOptimal != nil && *pfOptimal && j.Method == methodAuto {
 			return j.flipIsBest(ctx, outcome{pfOptimal: pfOptimal})
 		}
 	}
@@ -331,7 +331,7 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) (outcome, error) {
 	o.Target, o.Improve, o.MaxClasses = upper*(1-float64(gap/2)), lumpedImprove, lumpedClasses
 	o.Precision, o.Gap, o.MaxMemory = prec, min(lumped.DefaultGap, gap), min(j.memory(), lumped.DefaultMaxMemory)
 	if j.Report != nil {
-		o.Report = func(p lumped.Progress) { j.Report(Progress{p.Iterations, p.Bound}) }
+		o.Report = func(p lumped.Progress) { j.Report(p.Iterations, p.Bound) }
 	}
 	inner, stop := context.WithCancel(inner)
 	defer stop()
@@ -372,7 +372,7 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) (outcome, error) {
 // function that it returns waits for the end of the search and returns the point, or nil where none was found. Product points are feasible at
 // level paper only, and where the whole program can be solved, its solution is better: then no search is started.
 func (j *job) product(ctx context.Context) func() *product.Result {
-	if j.Level != Paper || !j.known.flip.IsValid() || j.Method != Lumped && j.beyond() == "" {
+	if j.Level != Paper || !j.known.flip.IsValid() || j.Method != methodLumped && j.beyond() == "" {
 		return func() *product.Result { return nil }
 	}
 	done := make(chan *product.Result, 1)
@@ -388,17 +388,17 @@ func (j *job) product(ctx context.Context) func() *product.Result {
 
 // guarded returns report, or nil where that is, as a function that does nothing once silence was called: what goes on in the background
 // reports no more.
-func guarded(report func(Progress)) (guard func(Progress), silence func()) {
+func guarded(report func(int, float64)) (guard func(int, float64), silence func()) {
 	if report == nil {
 		return nil, func() {}
 	}
 	var mu sync.Mutex
 	silent := false
-	return func(p Progress) {
+	return func(pivots int, objective float64) {
 			mu.Lock()
 			defer mu.Unlock()
 			if !silent {
-				report(p)
+				report(pivots, objective)
 			}
 		}, func() {
 			mu.Lock()

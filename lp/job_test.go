@@ -39,16 +39,16 @@ func TestStoppedRequestsHaveAnswers(t *testing.T) {
 	huge, err := number.FromExp(long)
 	require.NoError(t, err)
 	for name, r := range map[string]Request{
-		"lumped, deep":         {N: 2, K: 1_000_000, Epsilon: decimalEps(t, "0.5"), Method: Lumped},
-		"lumped, tiny ε":       {N: 10, K: 1_000_000, Epsilon: decimalEps(t, "1e-20"), Method: Lumped},
-		"closed form, deep":    {N: 2, K: 1_000_000, Epsilon: expEps(t, 3, 2), Method: ClosedForm},
-		"lumped, e^ε near 1":   {N: 3, K: 100_000, Epsilon: expEps(t, 1_000_001, 1_000_000), Method: Lumped},
+		"lumped, deep":         {N: 2, K: 1_000_000, Epsilon: decimalEps(t, "0.5"), Method: methodLumped},
+		"lumped, tiny ε":       {N: 10, K: 1_000_000, Epsilon: decimalEps(t, "1e-20"), Method: methodLumped},
+		"closed form, deep":    {N: 2, K: 1_000_000, Epsilon: expEps(t, 3, 2), Method: methodClosedForm},
+		"lumped, e^ε near 1":   {N: 3, K: 100_000, Epsilon: expEps(t, 1_000_001, 1_000_000), Method: methodLumped},
 		"box, deep":            {N: 100, K: 10_000, Epsilon: decimalEps(t, "0.01"), Prior: Box()},
 		"long e^ε":             {N: 20, K: 20, Epsilon: huge},
-		"program, long e^ε":    {N: 4, K: 4, Epsilon: huge, Method: Enumerated},
-		"program, large ε":     {N: 3, K: 3, Epsilon: decimalEps(t, "8192"), Method: Enumerated},
+		"program, long e^ε":    {N: 4, K: 4, Epsilon: huge, Method: methodLP},
+		"program, large ε":     {N: 3, K: 3, Epsilon: decimalEps(t, "8192"), Method: methodLP},
 		"many levels":          {N: 12, K: 12, Epsilon: decimalEps(t, "0.5"), Level: Full},
-		"program of millions":  {N: 11, K: 10, Epsilon: decimalEps(t, "0.5"), Level: Full, Method: Enumerated},
+		"program of millions":  {N: 11, K: 10, Epsilon: decimalEps(t, "0.5"), Level: Full, Method: methodLP},
 		"many candidates, box": {N: 1_000_000, K: 1_000, Epsilon: decimalEps(t, "0.5"), Prior: Box()},
 	} {
 		for _, limit := range []time.Duration{0, 150 * time.Millisecond} {
@@ -64,7 +64,7 @@ func TestStoppedRequestsHaveAnswers(t *testing.T) {
 	}
 }
 
-// What the whole program is too large for, Auto answers by lumping: to the gap where that is possible, otherwise as far as the
+// What the whole program is too large for, methodAuto answers by lumping: to the gap where that is possible, otherwise as far as the
 // context lets it.
 func TestAutoRefusesNothingThatLumpingAnswers(t *testing.T) {
 	slowtest.Only(t)
@@ -81,7 +81,7 @@ func TestAutoRefusesNothingThatLumpingAnswers(t *testing.T) {
 	for _, s := range [][2]int{{12, 12}, {13, 12}} {
 		ctx, cancel := context.WithCancel(context.Background())
 		reports := 0
-		a, err := Ratio(ctx, Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Report: func(Progress) {
+		a, err := Ratio(ctx, Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Report: func(int, float64) {
 			if reports++; reports == 20 {
 				cancel()
 			}
@@ -132,7 +132,7 @@ func TestMonotonicityBoundsTheOptimum(t *testing.T) {
 	for _, s := range [][2]int{{3, 7}, {3, 9}, {3, 11}} {
 		for _, o := range []Prior{{}, Box()} {
 			e := expEps(t, 3, 2)
-			r := Request{N: s[0], K: s[1], Epsilon: e, Prior: o, Level: Monotone, Method: ClosedForm, Mechanisms: pfAndEM(t)[:1]}
+			r := Request{N: s[0], K: s[1], Epsilon: e, Prior: o, Level: Monotone, Method: methodClosedForm, Mechanisms: pfAndEM(t)[:1]}
 			a, err := Ratio(context.Background(), r)
 			require.NoError(t, err)
 			assert.Equal(t, proofMonotone, a.Proof, "%v", s)
@@ -183,10 +183,10 @@ func TestAwait(t *testing.T) {
 	assert.Equal(t, 2, x)
 
 	count := 0
-	report, silence := guarded(func(Progress) { count++ })
-	report(Progress{})
+	report, silence := guarded(func(int, float64) { count++ })
+	report(0, 0)
 	silence()
-	report(Progress{})
+	report(0, 0)
 	assert.Equal(t, 1, count)
 	none, silence := guarded(nil)
 	assert.Nil(t, none)

@@ -28,11 +28,11 @@ func TestLumpedEnclosesTheOptimum(t *testing.T) {
 		for _, o := range []Prior{{}, Box()} {
 			for _, level := range []Level{Paper, Full} {
 				r := Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.4"), Prior: o, Level: level, Mechanisms: pfAndEM(t),
-					Method: Lumped, Gap: big.NewRat(1, 1e9)}
+					Method: methodLumped, Gap: big.NewRat(1, 1e9)}
 				wide, err := Ratio(context.Background(), r)
 				require.NoError(t, err)
 				assert.Equal(t, proofLumped, wide.Proof)
-				r.Method = Enumerated
+				r.Method = methodLP
 				exact, err := Ratio(context.Background(), r)
 				require.NoError(t, err)
 				for i := range wide.Mechanisms {
@@ -53,11 +53,11 @@ type pressed struct{ context.Context }
 
 func (pressed) Deadline() (time.Time, bool) { return time.Now(), true }
 
-// With a limit of work the clock has no say in what lumping finds, by itself or within Auto.
+// With a limit of work the clock has no say in what lumping finds, by itself or within methodAuto.
 func TestMaxWorkIsNoMatterOfTime(t *testing.T) {
 	slowtest.Only(t)
 	for name, r := range map[string]Request{
-		"lumped":                {N: 6, K: 6, Method: Lumped},
+		"lumped":                {N: 6, K: 6, Method: methodLumped},
 		"auto, past the memory": {N: 7, K: 7, MaxMemory: 1e6},
 	} {
 		r.Epsilon, r.MaxWork = decimalEps(t, "0.5"), 5_000_000
@@ -90,7 +90,7 @@ func TestCheckRequest(t *testing.T) {
 		"too fine":       func(r *Request) { r.Step = 1 << 20 },
 		"exact":          func(r *Request) { r.Exact = true },
 		"work":           func(r *Request) { r.MaxWork = -1 },
-		"lumped variant": func(r *Request) { r.Step, r.Method = 2, Lumped },
+		"lumped variant": func(r *Request) { r.Step, r.Method = 2, methodLumped },
 	} {
 		r := good
 		spoil(&r)
@@ -100,14 +100,19 @@ func TestCheckRequest(t *testing.T) {
 		assert.Equal(t, want, err, name)
 	}
 	r := Request{N: 4, K: 4, Epsilon: good.Epsilon} // 95 variables
-	assert.Equal(t, int64(95*bytesPerVariable), r.Memory())
-	assert.Equal(t, big.NewInt(95*bytesPerVariable), r.ProgramMemory())
+	memory := func() int64 {
+		_, most := r.Memory()
+		return most
+	}
+	whole, _ := r.Memory()
+	assert.Equal(t, big.NewInt(95*bytesPerVariable), whole)
+	assert.Equal(t, int64(95*bytesPerVariable), memory())
 	r.MaxMemory = 200_000
-	assert.Equal(t, int64(95*bytesByFirstOrder), r.Memory(), "bounds by the first-order method")
+	assert.Equal(t, int64(95*bytesByFirstOrder), memory(), "bounds by the first-order method")
 	r.MaxMemory = 50_000
-	assert.Equal(t, int64(50_000), r.Memory(), "lumping within the limit")
+	assert.Equal(t, int64(50_000), memory(), "lumping within the limit")
 	r.N, r.K, r.MaxMemory = 30, 30, 0
-	assert.Equal(t, int64(lumped.DefaultMaxMemory), r.Memory())
+	assert.Equal(t, int64(lumped.DefaultMaxMemory), memory())
 }
 
 // Certificates of lumped bounds are valid, also of lattices that cannot be enumerated, and say what the answer says.
@@ -117,12 +122,12 @@ func TestLumpedCertificates(t *testing.T) {
 		{N: 4, K: 4, Epsilon: decimalEps(t, "0.5")},
 		{N: 5, K: 3, Epsilon: expEps(t, 3, 2), Prior: Box(), Level: Full},
 		{N: 3, K: 5, Epsilon: decimalEps(t, "0.3"), Level: Monotone},
-		{N: 20, K: 25, Epsilon: decimalEps(t, "0.4"), Method: Auto, Certified: true},
+		{N: 20, K: 25, Epsilon: decimalEps(t, "0.4"), Method: methodAuto, Certified: true},
 		{N: 10, K: 8, Epsilon: expEps(t, 3, 2), Prior: Box()},
 		{N: 2, K: 4, Epsilon: decimalEps(t, "0.01")},
 	} {
 		if !r.Certified {
-			r.Method = Lumped
+			r.Method = methodLumped
 		}
 		r.MaxWork = 3_000_000
 		a, err := Ratio(context.Background(), r)
@@ -151,7 +156,7 @@ func TestLumpedCertificates(t *testing.T) {
 
 // What is taken from two methods, or is beyond the checker, has no certificate, and says so.
 func TestNoLumpedCertificate(t *testing.T) {
-	r := Request{N: 4, K: 4, Epsilon: decimalEps(t, "0.5"), Method: Lumped}
+	r := Request{N: 4, K: 4, Epsilon: decimalEps(t, "0.5"), Method: methodLumped}
 	a, err := Ratio(context.Background(), r)
 	require.NoError(t, err)
 	a.evidence = nil
@@ -171,10 +176,10 @@ func TestLumpedEncloses(t *testing.T) {
 		within float64 // of what permute-and-flip is from the optimum
 	}{{4, 4, Prior{}, 1e-4}, {5, 5, Prior{}, 0.05}, {6, 4, Box(), 0.2}, {3, 7, Prior{}, 0.05}} {
 		for _, level := range []Level{Paper, Full} {
-			r := Request{N: c.n, K: c.k, Epsilon: decimalEps(t, "0.45"), Prior: c.o, Level: level, Method: Lumped, MaxWork: 20_000_000}
+			r := Request{N: c.n, K: c.k, Epsilon: decimalEps(t, "0.45"), Prior: c.o, Level: level, Method: methodLumped, MaxWork: 20_000_000}
 			a, err := Ratio(context.Background(), r)
 			require.NoError(t, err)
-			r.Method, r.Gap = Enumerated, big.NewRat(1, 1e7)
+			r.Method, r.Gap = methodLP, big.NewRat(1, 1e7)
 			b, err := Ratio(context.Background(), r)
 			require.NoError(t, err)
 			low, high := bothEnds(t, a.Optimum)
@@ -226,7 +231,7 @@ func TestProductDocument(t *testing.T) {
 		if n+k > 12 {
 			continue
 		}
-		a, err := Ratio(context.Background(), Request{N: n, K: k, Epsilon: decimalEps(t, "0.5"), Method: Lumped, MaxWork: 50_000_000})
+		a, err := Ratio(context.Background(), Request{N: n, K: k, Epsilon: decimalEps(t, "0.5"), Method: methodLumped, MaxWork: 50_000_000})
 		require.NoError(t, err)
 		low, high := bothEnds(t, a.Mechanisms[0].Ratio)
 		require.GreaterOrEqual(t, low.Cmp(number(row[4])), 0, row[0])

@@ -60,7 +60,7 @@ func (q *Request) objective(ctx context.Context, m mechanisms.Mechanism, prec ui
 		_, err := mechanisms.Ask(m, q.instance([]int{0}))
 		return number.Int(0), err
 	}
-	if q.published() || q.Method != Enumerated || q.beyond() != "" {
+	if q.published() || q.Method != methodLP || q.beyond() != "" {
 		if x, err := q.byTheorem(ctx, m, prec); err != nil || x.IsValid() {
 			return x, err
 		}

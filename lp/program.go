@@ -211,9 +211,9 @@ func (s *proof) optimum() number.Number { return s.Optimum().Mul(number.Exact(s.
 func (s *proof) price() number.Number   { return s.Price().Mul(number.Exact(s.program.unit)) }
 
 // reported hands a solver's progress on.
-func reported(report func(Progress)) func(linear.Progress) {
+func reported(report func(int, float64)) func(linear.Progress) {
 	if report == nil {
 		return nil
 	}
-	return func(p linear.Progress) { report(Progress{p.Pivots, p.Objective}) }
+	return func(p linear.Progress) { report(p.Pivots, p.Objective) }
 }

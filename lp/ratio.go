@@ -2,13 +2,9 @@ package lp
 
 import (
 	"context"
-	"fmt"
 	"math/big"
-	"strings"
-	"time"
 
 	"optratio/internal/table"
-	"optratio/lattice"
 	"optratio/number"
 )
 
@@ -30,16 +26,12 @@ type Rated struct {
 	Finding string        `json:"finding,omitempty"`
 }
 
-// Answer is the result of a request. Orbits and Variables count those of the lattice, whether
-// enumerated or not. Optimum is the least mean expected error in steps of 2Δ, or the least objective that the request has instead.
+// Answer is the result of a request. Optimum is the least mean expected error in steps of 2Δ, or the least objective that the request has instead.
 type Answer struct {
 	request    Request
-	Orbits     *big.Int
-	Variables  *big.Int
 	Proof      string
 	Solver     string // name of the solver used, or "none"
 	Pivots     int
-	Seconds    float64
 	Optimum    number.Number
 	Mechanisms []Rated
 	// PFOptimal says whether permute-and-flip attains the optimum; nil where that is not decided.
@@ -57,13 +49,10 @@ type Answer struct {
 // ended the work, the Answer holds the best certified bounds so far and says so in Undecided. After the context has ended Ratio
 // returns within two seconds, be it that a single operation on long numbers goes on in the background for a while.
 func Ratio(ctx context.Context, r Request) (*Answer, error) {
-	begin := time.Now()
 	if err := r.complete(); err != nil {
 		return nil, err
 	}
-	j := &job{Request: r, answer: &Answer{
-		request: r, Orbits: lattice.Orbits(r.N, r.depths()), Variables: lattice.Variables(r.N, r.depths()), Solver: "none",
-	}}
+	j := &job{Request: r, answer: &Answer{request: r, Solver: "none"}}
 	var silence func()
 	j.Report, silence = guarded(r.Report)
 	defer silence()
@@ -73,7 +62,6 @@ func Ratio(ctx context.Context, r Request) (*Answer, error) {
 	if err := j.rate(ctx); err != nil {
 		return nil, err
 	}
-	j.answer.Seconds = time.Since(begin).Seconds()
 	return j.answer, nil
 }
 
@@ -93,17 +81,4 @@ func (a *Answer) Multipliers(orbit func(i int, y *big.Rat), monotone func(above,
 		}
 	})
 	return true
-}
-
-// String returns the optimum, how it was proved, and a line for each mechanism.
-func (a *Answer) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "n = %d, k = %d, ε = %s: optimum %s (%s)", a.request.N, a.request.K, a.request.Epsilon, a.Optimum, a.Proof)
-	for _, m := range a.Mechanisms {
-		fmt.Fprintf(&b, "\n%s: error %s, ratio %s", m.Name, m.Error, m.Ratio)
-	}
-	if a.Undecided != "" {
-		fmt.Fprintf(&b, "\nundecided: %s", a.Undecided)
-	}
-	return b.String()
 }

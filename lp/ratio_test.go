@@ -49,9 +49,9 @@ func TestLyingSolversDecideNothingWrong(t *testing.T) {
 				return &linear.Result{Outcome: linear.Optimal, X: make([]float64, m.Cols()), Activity: make([]float64, m.Rows()),
 					Duals: make([]float64, m.Rows()), Reduced: make([]float64, m.Cols()), Basis: b}
 			}}
-			a, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: Enumerated, solver: lie, Gap: big.NewRat(1, 1e9)})
+			a, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: methodLP, solver: lie, Gap: big.NewRat(1, 1e9)})
 			require.NoError(t, err)
-			truth, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: Enumerated, Gap: big.NewRat(1, 1e9)})
+			truth, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: methodLP, Gap: big.NewRat(1, 1e9)})
 			require.NoError(t, err)
 			for i := range a.Mechanisms {
 				lo, _ := a.Mechanisms[i].Ratio.Lower()
@@ -78,7 +78,7 @@ func TestStoppedAnswersAreCertified(t *testing.T) {
 			}
 			reports := 0
 			a, err := Ratio(ctx, Request{N: 6, K: 6, Epsilon: decimalEps(t, "0.4"), Level: level, Mechanisms: pfAndEM(t), Gap: big.NewRat(1, 1e9), Certified: true,
-				Report: func(Progress) {
+				Report: func(int, float64) {
 					if reports++; reports == limit {
 						cancel()
 					}
@@ -111,7 +111,7 @@ func TestOptimalMechanismIsRatedOnOneLattice(t *testing.T) {
 	for level := Paper; level <= Full; level++ {
 		for _, e := range []number.Epsilon{decimalEps(t, "0.3"), expEps(t, 5, 4)} {
 			for _, o := range []Prior{{}, Box()} {
-				for _, method := range []Method{Auto, ClosedForm, Lumped, Enumerated} {
+				for _, method := range []string{methodAuto, methodClosedForm, methodLumped, methodLP} {
 					a, err := Ratio(context.Background(), Request{N: 3, K: 3, Epsilon: e, Level: level, Prior: o, Method: method,
 						Mechanisms: []mechanisms.Mechanism{m}, Gap: big.NewRat(1, 1e15)})
 					require.NoError(t, err)
@@ -119,7 +119,7 @@ func TestOptimalMechanismIsRatedOnOneLattice(t *testing.T) {
 					lo, _ := r.Lower()
 					hi, _ := r.Upper()
 					assert.True(t, lo.Cmp(one) <= 0 && hi.Cmp(one) >= 0, "%v %v %v %v: %s", level, e, o, method, r)
-					if method == Enumerated {
+					if method == methodLP {
 						assert.InDelta(t, 1, r.Float64(), 1e-11)
 						_, exact := r.Rat()
 						assert.Equal(t, e.Exp() != nil, exact)
@@ -141,7 +141,7 @@ func TestSizesThatCannotBeAreRefused(t *testing.T) {
 	}
 	// What can be counted has an answer, if a wide one, whatever the method.
 	for _, s := range [][2]int{{300, 300}, {12, 12}, {60, 60}} {
-		a, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Method: Enumerated, Gap: big.NewRat(1, 1e18)})
+		a, err := Ratio(context.Background(), Request{N: s[0], K: s[1], Epsilon: decimalEps(t, "0.5"), Mechanisms: pfAndEM(t)[:1], Method: methodLP, Gap: big.NewRat(1, 1e18)})
 		require.NoError(t, err)
 		assert.Contains(t, a.Undecided, "n = ")
 		assert.Equal(t, proofClosedForm, a.Proof)
@@ -153,7 +153,7 @@ func TestSizesThatCannotBeAreRefused(t *testing.T) {
 // Extreme ε give wide answers at worst, never a panic.
 func TestExtremeEpsilons(t *testing.T) {
 	for _, eps := range []string{"1e-300", "1e-12", "40", "8192"} {
-		for _, method := range []Method{Auto, ClosedForm, Enumerated, Lumped} {
+		for _, method := range []string{methodAuto, methodClosedForm, methodLP, methodLumped} {
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 			a, err := Ratio(ctx, Request{N: 3, K: 3, Epsilon: decimalEps(t, eps), Mechanisms: pfAndEM(t), Method: method, Gap: big.NewRat(1, 1e9)})
 			cancel()
@@ -209,7 +209,7 @@ func TestThresholdStopsWithWhatIsDecided(t *testing.T) {
 	for decided := range 4 {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		count := 0
-		r := Request{N: 4, K: 3, Method: Enumerated, Gap: big.NewRat(1, 1e6)}
+		r := Request{N: 4, K: 3, Method: methodLP, Gap: big.NewRat(1, 1e6)}
 		report := func(*big.Rat, bool) {
 			if count++; count == decided {
 				cancel(stop)
@@ -222,9 +222,9 @@ func TestThresholdStopsWithWhatIsDecided(t *testing.T) {
 		cancel(nil)
 		require.NoError(t, err)
 		assert.Equal(t, "enough", a.Undecided)
-		assert.Equal(t, decided > 0, a.Upper.IsValid(), fmt.Sprint(decided))
-		assert.Equal(t, a.LowerExp != nil, a.Lower.IsValid())
-		assert.Equal(t, a.LowerExp != nil, a.Below != nil)
-		assert.Equal(t, a.UpperExp != nil, a.Above != nil)
+		assert.Equal(t, decided > 0, a.Ends[1].IsValid(), fmt.Sprint(decided))
+		assert.Equal(t, a.Exp[0] != nil, a.Ends[0].IsValid())
+		assert.Equal(t, a.Exp[0] != nil, a.Optima[0] != nil)
+		assert.Equal(t, a.Exp[1] != nil, a.Optima[1] != nil)
 	}
 }

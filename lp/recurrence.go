@@ -38,8 +38,8 @@ func (p *program) flipOptimal() (optimal, decided bool) {
 	return false, false
 }
 
-// nonnegative reports whether all multipliers λ are >= 0 (1) or some is negative (-1); 0 where the arithmetic cannot tell.
-func nonnegative[T any](p *program, f arith.Field[T], z T, sign func(T) (int, bool)) int {
+// costs returns f(m) c_v of all variables.
+func costs[T any](p *program, f arith.Field[T]) []T {
 	vars, of := p.vars, p.question.Prior.weigher(p.question)
 	var losses []T
 	for _, c := range p.question.losses() {
@@ -52,6 +52,12 @@ func nonnegative[T any](p *program, f arith.Field[T], z T, sign func(T) (int, bo
 			cost = append(cost, f.Mul(weight, losses[vars.Depth[j]]))
 		}
 	}
+	return cost
+}
+
+// nonnegative reports whether all multipliers λ are >= 0 (1) or some is negative (-1); 0 where the arithmetic cannot tell.
+func nonnegative[T any](p *program, f arith.Field[T], z T, sign func(T) (int, bool)) int {
+	vars, cost := p.vars, costs(p, f)
 	tops := make([][]int, p.question.N+1)
 	for i, m := range p.lat.All() {
 		tops[m[0]] = append(tops[m[0]], i)

@@ -10,43 +10,24 @@ import (
 	"optratio/internal/decimal"
 	"optratio/internal/linear"
 	"optratio/internal/lumped"
+	"optratio/internal/table"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
 )
 
-// Method says how the optimum is to be bounded.
-type Method int
-
+// The methods that bound the optimum.
 const (
-	// Auto takes the cheapest method that reaches the gap.
-	Auto Method = iota
-	// ClosedForm uses the theorems alone: the threshold and the closed-form bounds.
-	ClosedForm
-	// Lumped solves a small program over classes of orbits; the lattice is never enumerated.
-	Lumped
-	// Enumerated solves the whole program.
-	Enumerated
+	methodAuto       = "auto"        // the cheapest method that reaches the gap
+	methodClosedForm = "closed-form" // the theorems alone: the threshold and the closed-form bounds
+	methodLumped     = "lumped"      // a small program over classes of orbits; the lattice is never enumerated
+	methodLP         = "lp"          // the whole program
 )
-
-var methodNames = [...]string{"auto", "closed-form", "lumped", "lp"}
-
-// ParseMethod reads "auto", "closed-form", "lumped" or "lp".
-func ParseMethod(s string) (Method, error) {
-	for m, name := range methodNames {
-		if s == name {
-			return Method(m), nil
-		}
-	}
-	return 0, fmt.Errorf("method %q is none of auto, closed-form, lumped, lp", s)
-}
-
-func (m Method) String() string { return methodNames[m] }
 
 // Errors about requests: one that no answer fits, a method that cannot do what is asked of it, and a computation that would not fit in time or memory.
 var (
 	errRequest  error = number.InputError("question")
-	ErrMethod   error = number.InputError("method")
+	errMethod   error = number.InputError("method")
 	ErrTooLarge error = number.InputError("too large")
 )
 
@@ -74,7 +55,9 @@ type Request struct {
 	Level Level
 	// Mechanisms are rated; nil for permute-and-flip and the exponential mechanism. One that is not Symmetric by its Info is asked about every score vector.
 	Mechanisms []mechanisms.Mechanism
-	Method     Method
+	// Method is "auto", the default, for the cheapest one that reaches the gap, "closed-form" for theorems alone, "lumped" for a small program over classes of
+	// orbits, or "lp" for the whole program.
+	Method string
 	// Solver is "embedded" or "clp" for the simplex method alone, or "auto", the default: the embedded one, which on a large program starts where the first-order
 	// method points to.
 	Solver string
@@ -82,25 +65,17 @@ type Request struct {
 	// Gap is (upper-lower)/upper wanted of every ratio; nil for 1e-9, of a threshold 1e-6. What the precision of a mechanism's own numbers adds
 	// (mechanisms.Precision) does not count.
 	Gap       *big.Rat
-	MaxMemory int64 // bytes; 0 for DefaultMemory
+	MaxMemory int64 // bytes; 0 for 12 GiB
 	// MaxWork bounds lumping by its work instead of by time: it ends after so many visits of positions, at some 10 ns each, and an answer that was
 	// had before the context ended is the same on every machine. 0 for a limit of time: that of the context, or 100 seconds.
 	MaxWork int64
 	// Certified asks for proofs that WriteCertificate can write: where Method leaves a choice, only such are taken.
 	Certified bool
-	Report    func(Progress)
+	// Report is told how far a linear program is.
+	Report func(pivotsOrIterations int, objective float64)
 
 	solver linear.Solver // what Solver names
 }
-
-// Progress is how far a linear program is.
-type Progress struct {
-	Pivots    int // or iterations
-	Objective float64
-}
-
-// DefaultMemory is the memory that a program may need by estimate.
-const DefaultMemory = 12 << 30
 
 // Check returns the error of Ratio about a request that no method answers, without work.
 func (r Request) Check() error { return r.complete() }
@@ -116,33 +91,33 @@ func (r *Request) complete() error {
 	if i := slices.Index(r.Mechanisms, nil); i >= 0 {
 		return fmt.Errorf("%w: mechanism %d is nil", errRequest, i)
 	}
-	r.Gap = cmp.Or(r.Gap, big.NewRat(1, 1e9))
+	r.Gap, r.Method = cmp.Or(r.Gap, big.NewRat(1, 1e9)), cmp.Or(r.Method, methodAuto)
 	if err := r.completeQuestion(); err != nil {
 		return err
 	}
 	_, rational := r.Epsilon.Z()
 	switch {
-	case r.Method < Auto || r.Method > Enumerated:
-		return fmt.Errorf("%w: no method has the number %d", errRequest, r.Method)
+	case !slices.Contains([]string{methodAuto, methodClosedForm, methodLumped, methodLP}, r.Method):
+		return fmt.Errorf("%w: method %q is none of auto, closed-form, lumped, lp", errRequest, r.Method)
 	case r.Exact && !rational:
-		return fmt.Errorf("%w: exact results need e^epsilon as a fraction", ErrMethod)
+		return fmt.Errorf("%w: exact results need e^epsilon as a fraction", errMethod)
 	case r.MaxWork < 0:
 		return fmt.Errorf("%w: the limit of work %d is negative", errRequest, r.MaxWork)
 	}
-	if r.Method == Auto && r.Certified && !r.published() {
-		r.Method = Enumerated // the one that has certificates
+	if r.Method == methodAuto && r.Certified && !r.published() {
+		r.Method = methodLP // the one that has certificates
 	}
 	switch {
-	case r.Method == Lumped && !r.published():
-		return fmt.Errorf("%w: lumped is for the mean error on the lattice of step 2Δ under the uniform or box prior; use method lp", ErrMethod)
-	case r.Method == ClosedForm && r.Certified && !r.published():
-		return fmt.Errorf("%w: closed-form proves no certificate of another step, loss, prior or δ; use method lp", ErrMethod)
-	case r.Method == Enumerated && r.unchecked():
+	case r.Method == methodLumped && !r.published():
+		return fmt.Errorf("%w: lumped is for the mean error on the lattice of step 2Δ under the uniform or box prior; use method lp", errMethod)
+	case r.Method == methodClosedForm && r.Certified && !r.published():
+		return fmt.Errorf("%w: closed-form proves no certificate of another step, loss, prior or δ; use method lp", errMethod)
+	case r.Method == methodLP && r.unchecked():
 		other := ""
 		if r.published() {
 			other = "method lumped or closed-form, "
 		}
-		return fmt.Errorf("%w: lp has more variables here than the checker of certificates takes; use %ssmaller n or k, or no certificate", ErrMethod, other)
+		return fmt.Errorf("%w: lp has more variables here than the checker of certificates takes; use %ssmaller n or k, or no certificate", errMethod, other)
 	}
 	return nil
 }
@@ -151,7 +126,7 @@ func (r *Request) complete() error {
 func (r *Request) completeQuestion() (err error) {
 	if r.solver == nil {
 		if r.solver, err = clp.Find(cmp.Or(r.Solver, "auto")); err != nil {
-			return fmt.Errorf("%w: %w", ErrMethod, err)
+			return fmt.Errorf("%w: %w", errMethod, err)
 		}
 	}
 	switch {
@@ -239,31 +214,31 @@ func (r *Request) memoryOf(bytes int64) *big.Int {
 	return need.Mul(need, big.NewInt(bytes))
 }
 
-// ProgramMemory estimates the bytes that the whole program takes.
-func (r Request) ProgramMemory() *big.Int { return r.memoryOf(bytesPerVariable) }
+// programMemory estimates the bytes that the whole program takes.
+func (r *Request) programMemory() *big.Int { return r.memoryOf(bytesPerVariable) }
 
 // frugal reports whether the whole program fits into memory for the first-order method alone. What that reaches is a question of time, so that it does not
 // stand in where the clock must have no say, nor for a method that was asked for, or an exact optimum.
 func (r *Request) frugal() bool {
 	limit := big.NewInt(r.memory())
-	return r.ProgramMemory().Cmp(limit) > 0 && r.memoryOf(bytesByFirstOrder).Cmp(limit) <= 0 && r.Method == Auto && r.MaxWork == 0 && !r.Exact && r.published()
+	return r.programMemory().Cmp(limit) > 0 && r.memoryOf(bytesByFirstOrder).Cmp(limit) <= 0 && cmp.Or(r.Method, methodAuto) == methodAuto && r.MaxWork == 0 && !r.Exact && r.published()
 }
 
-// Memory estimates the bytes that answering the request takes at most: those of the whole program, with the first-order method alone where more is beyond
-// MaxMemory, or of lumping where that is.
-func (r Request) Memory() int64 {
-	limit := r.memory()
-	if need := r.ProgramMemory(); need.Cmp(big.NewInt(limit)) <= 0 {
-		return need.Int64()
+// Memory estimates the bytes that the whole program takes, and those that answering the request takes at most: the whole program's, with the first-order
+// method alone where more is beyond MaxMemory, or lumping's where that is.
+func (r Request) Memory() (whole *big.Int, most int64) {
+	whole, limit := r.programMemory(), r.memory()
+	switch {
+	case whole.Cmp(big.NewInt(limit)) <= 0:
+		return whole, whole.Int64()
+	case r.frugal():
+		return whole, r.memoryOf(bytesByFirstOrder).Int64()
 	}
-	if r.frugal() {
-		return r.memoryOf(bytesByFirstOrder).Int64()
-	}
-	return min(limit, lumped.DefaultMaxMemory)
+	return whole, min(limit, lumped.DefaultMaxMemory)
 }
 
 // memory returns how much memory may be used, in bytes.
-func (r *Request) memory() int64 { return cmp.Or(r.MaxMemory, DefaultMemory) }
+func (r *Request) memory() int64 { return cmp.Or(r.MaxMemory, table.DefaultMemory) }
 
 // unchecked reports whether the whole program is too large for a certificate that is asked for.
 func (r *Request) unchecked() bool { return r.Certified && r.hasMore(maxClaimed) }
@@ -280,7 +255,7 @@ func (r *Request) beyond() string {
 		steps = fmt.Sprintf(" in steps of 2Δ/%d", r.parts())
 	}
 	size := fmt.Sprintf("n = %d and k = %d%s give %s variables", r.N, r.K, steps, decimal.Count(lattice.Variables(r.N, r.depths())))
-	need, limit := r.ProgramMemory(), big.NewInt(r.memory())
+	need, limit := r.programMemory(), big.NewInt(r.memory())
 	switch {
 	case r.unchecked():
 		return size + ", more than the checker of certificates takes"

@@ -13,20 +13,19 @@ import (
 // proofTheorem names the proof of a threshold by permuteAndFlipOptimal's criterion.
 const proofTheorem = "closed-form"
 
-// ThresholdAnswer brackets the threshold: permute-and-flip is certified not optimal at ε = Lower and
-// optimal at ε = Upper, both ends having a rational e^ε; both are 0 where it is optimal at every ε, and infinite where it is at
+// ThresholdAnswer brackets the threshold: permute-and-flip is certified not optimal at the lower of
+// two ε, the first one, and optimal at the upper one, both having a rational e^ε; both are 0 where it is optimal at every ε, and infinite where it is at
 // none. An end that was not decided in time is no number, its fraction nil.
 type ThresholdAnswer struct {
-	Lower, Upper       number.Number
-	LowerExp, UpperExp *big.Rat
-	Proof              string // proofTheorem or proofLP
-	// Below and Above are the exact optima at the ends, with proof proofLP.
-	Below, Above *Answer
-	Undecided    string
+	Ends      [2]number.Number
+	Exp       [2]*big.Rat
+	Optima    [2]*Answer // exact, with proof proofLP
+	Proof     string     // proofTheorem or proofLP
+	Undecided string
 }
 
 // Threshold brackets the threshold of a request by bisection on fractions e^ε: the ε from which on permute-and-flip is optimal. Epsilon and Mechanisms are not used. Method
-// Enumerated decides by exact optima of the program instead of by theorem. report, where not nil, is called with every decision.
+// methodLP decides by exact optima of the program instead of by theorem. report, where not nil, is called with every decision.
 func Threshold(ctx context.Context, r Request, report func(exp *big.Rat, optimal bool)) (*ThresholdAnswer, error) {
 	r.Gap = cmp.Or(r.Gap, big.NewRat(1, 1e6))
 	if r.Gap.Sign() == 0 {
@@ -42,14 +41,14 @@ func Threshold(ctx context.Context, r Request, report func(exp *big.Rat, optimal
 		return nil, err
 	}
 	if where == optimalNowhere {
-		a.Lower, a.Upper = number.Infinity(), number.Infinity()
+		a.Ends = [2]number.Number{number.Infinity(), number.Infinity()}
 		return a, nil
 	}
 	if where == optimalEverywhere {
-		a.Lower, a.Upper, a.LowerExp, a.UpperExp = number.Int(0), number.Int(0), one, one
+		a.Ends, a.Exp = [2]number.Number{number.Int(0), number.Int(0)}, [2]*big.Rat{one, one}
 		return a, nil
 	}
-	if r.Method == Enumerated {
+	if r.Method == methodLP {
 		a.Proof = proofLP
 	}
 	// e^ε = 2 is above every threshold of the uniform prior, Σ 2^{-v} < 1; where it is not, next goes on upwards.
@@ -63,19 +62,18 @@ func Threshold(ctx context.Context, r Request, report func(exp *big.Rat, optimal
 			break
 		}
 		if optimal {
-			s.high, a.UpperExp = x, x
+			s.high, a.Exp[1] = x, x
 		} else {
-			s.low, a.LowerExp = x, x
+			s.low, a.Exp[0] = x, x
 		}
-		if a.LowerExp != nil && a.UpperExp != nil && s.close() {
+		if a.Exp[0] != nil && a.Exp[1] != nil && s.close() {
 			break
 		}
 	}
-	if a.UpperExp != nil {
-		a.Upper = number.Enclosed(number.LogRat(a.UpperExp, s.prec()))
-	}
-	if a.LowerExp != nil {
-		a.Lower = number.Enclosed(number.LogRat(a.LowerExp, s.prec()))
+	for i, x := range a.Exp {
+		if x != nil {
+			a.Ends[i] = number.Enclosed(number.LogRat(x, s.prec()))
+		}
 	}
 	return a, nil
 }
@@ -95,9 +93,9 @@ func (r *Request) threshold() (where, error) {
 	}
 	switch {
 	case at == optimalUnknown:
-		return at, fmt.Errorf("%w: no theorem says that there is one threshold for this lattice, loss and prior; ask for the ratio at one epsilon instead", ErrMethod)
-	case at == optimalNowhere && r.Method == Enumerated:
-		return at, fmt.Errorf("%w: that permute-and-flip is optimal at no epsilon is a theorem, not a program's answer; leave out method lp", ErrMethod)
+		return at, fmt.Errorf("%w: no theorem says that there is one threshold for this lattice, loss and prior; ask for the ratio at one epsilon instead", errMethod)
+	case at == optimalNowhere && r.Method == methodLP:
+		return at, fmt.Errorf("%w: that permute-and-flip is optimal at no epsilon is a theorem, not a program's answer; leave out method lp", errMethod)
 	}
 	return at, nil
 }
@@ -120,9 +118,9 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 	r := s.Request
 	r.Epsilon = eps
 	switch {
-	case s.Method != Enumerated && s.published():
+	case s.Method != methodLP && s.published():
 		optimal = permuteAndFlipOptimal(s.N, s.K, s.Prior.box(), eps)
-	case s.Method != Enumerated:
+	case s.Method != methodLP:
 		optimal = *r.theorems(ctx, 64).pfOptimal
 	default:
 		r.Exact, r.Gap, r.Mechanisms = true, new(big.Rat), []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}
@@ -137,9 +135,9 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 		ratio, _ := a.Mechanisms[0].Ratio.Rat()
 		optimal = ratio.Cmp(big.NewRat(1, 1)) == 0
 		if optimal {
-			s.answer.Above = a
+			s.answer.Optima[1] = a
 		} else {
-			s.answer.Below = a
+			s.answer.Optima[0] = a
 		}
 	}
 	if s.report != nil {
@@ -150,7 +148,7 @@ func (s *bisection) decide(ctx context.Context, x *big.Rat) (optimal, decided bo
 
 // next returns where to decide next: inside the bracket, or further up while there is no upper end.
 func (s *bisection) next() *big.Rat {
-	if s.answer.UpperExp == nil {
+	if s.answer.Exp[1] == nil {
 		s.high = new(big.Rat).Mul(s.high, big.NewRat(2, 1))
 		return s.high
 	}

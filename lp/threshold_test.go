@@ -41,28 +41,28 @@ func TestThresholdByProgramsAlone(t *testing.T) {
 		theorem, err := Threshold(context.Background(), Request{N: c.n, K: c.k, Prior: c.o, Gap: gap}, nil)
 		require.NoError(t, err, name)
 		assert.Equal(t, proofTheorem, theorem.Proof)
-		assert.Nil(t, theorem.Below)
-		assert.Nil(t, theorem.Above)
+		assert.Nil(t, theorem.Optima[0])
+		assert.Nil(t, theorem.Optima[1])
 		solver := &counting{Solver: &linear.Embedded{}}
 		reports := map[string]bool{}
-		a, err := Threshold(context.Background(), Request{N: c.n, K: c.k, Prior: c.o, Level: c.level, Gap: gap, Method: Enumerated, solver: solver},
+		a, err := Threshold(context.Background(), Request{N: c.n, K: c.k, Prior: c.o, Level: c.level, Gap: gap, Method: methodLP, solver: solver},
 			func(exp *big.Rat, optimal bool) { reports[exp.RatString()] = optimal })
 		require.NoError(t, err, name)
 		assert.Equal(t, proofLP, a.Proof, name)
-		assert.Equal(t, theorem.LowerExp.RatString(), a.LowerExp.RatString(), name)
-		assert.Equal(t, theorem.UpperExp.RatString(), a.UpperExp.RatString(), name)
+		assert.Equal(t, theorem.Exp[0].RatString(), a.Exp[0].RatString(), name)
+		assert.Equal(t, theorem.Exp[1].RatString(), a.Exp[1].RatString(), name)
 		assert.GreaterOrEqual(t, solver.calls, len(reports), name)
 		for exp, optimal := range reports {
 			x, _ := new(big.Rat).SetString(exp)
-			assert.Equal(t, x.Cmp(a.UpperExp) >= 0, optimal, "%s: at e^ε = %s", name, exp)
-			assert.Equal(t, x.Cmp(a.LowerExp) <= 0, !optimal, "%s: at e^ε = %s", name, exp)
+			assert.Equal(t, x.Cmp(a.Exp[1]) >= 0, optimal, "%s: at e^ε = %s", name, exp)
+			assert.Equal(t, x.Cmp(a.Exp[0]) <= 0, !optimal, "%s: at e^ε = %s", name, exp)
 		}
-		require.NotNil(t, a.Below, name)
-		require.NotNil(t, a.Above, name)
+		require.NotNil(t, a.Optima[0], name)
+		require.NotNil(t, a.Optima[1], name)
 		one := big.NewRat(1, 1)
-		below, ok := a.Below.Mechanisms[0].Ratio.Rat()
+		below, ok := a.Optima[0].Mechanisms[0].Ratio.Rat()
 		assert.True(t, ok && below.Cmp(one) > 0, "%s: ratio %v below the threshold", name, below)
-		above, ok := a.Above.Mechanisms[0].Ratio.Rat()
+		above, ok := a.Optima[1].Mechanisms[0].Ratio.Rat()
 		assert.True(t, ok && above.Cmp(one) == 0, "%s: ratio %v above the threshold", name, above)
 	}
 }
@@ -84,11 +84,11 @@ func TestThresholdIsTheGoldenRatio(t *testing.T) {
 			gap := big.NewRat(1, 1e9)
 			a, err := Threshold(context.Background(), Request{N: n, K: k, Gap: gap}, nil)
 			require.NoError(t, err)
-			assert.Negative(t, value(a.LowerExp).Sign(), "n = %d, k = %d: %v is not below the threshold", n, k, a.LowerExp)
-			assert.Positive(t, value(a.UpperExp).Sign(), "n = %d, k = %d: %v is not above the threshold", n, k, a.UpperExp)
-			upper, ok := a.Upper.Upper()
+			assert.Negative(t, value(a.Exp[0]).Sign(), "n = %d, k = %d: %v is not below the threshold", n, k, a.Exp[0])
+			assert.Positive(t, value(a.Exp[1]).Sign(), "n = %d, k = %d: %v is not above the threshold", n, k, a.Exp[1])
+			upper, ok := a.Ends[1].Upper()
 			require.True(t, ok)
-			lower, ok := a.Lower.Lower()
+			lower, ok := a.Ends[0].Lower()
 			require.True(t, ok)
 			width := new(big.Rat).Sub(upper, lower)
 			assert.LessOrEqual(t, width.Quo(width, upper).Cmp(big.NewRat(1001, 1e12)), 0, "the bracket is wider than the gap")
@@ -130,12 +130,12 @@ func TestThresholdStoppedWithinADecision(t *testing.T) {
 	for call := 1; call <= 6; call++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		s := &stopping{Solver: linear.Embedded{}, left: call, cancel: cancel}
-		a, err := Threshold(ctx, Request{N: 4, K: 2, Method: Enumerated, solver: s, Gap: big.NewRat(1, 1e6)}, nil)
+		a, err := Threshold(ctx, Request{N: 4, K: 2, Method: methodLP, solver: s, Gap: big.NewRat(1, 1e6)}, nil)
 		cancel()
 		require.NoError(t, err, call)
 		assert.NotEmpty(t, a.Undecided)
-		assert.True(t, a.LowerExp == nil || golden(a.LowerExp) < 0, "after call %d: %v", call, a.LowerExp)
-		assert.True(t, a.UpperExp == nil || golden(a.UpperExp) > 0, "after call %d: %v", call, a.UpperExp)
+		assert.True(t, a.Exp[0] == nil || golden(a.Exp[0]) < 0, "after call %d: %v", call, a.Exp[0])
+		assert.True(t, a.Exp[1] == nil || golden(a.Exp[1]) > 0, "after call %d: %v", call, a.Exp[1])
 	}
 }
 
@@ -177,12 +177,12 @@ func TestThresholdByPartsOfTheTheorem(t *testing.T) {
 	a, err := Threshold(ctx, Request{N: 3, K: 2, Gap: big.NewRat(1, 10)}, nil)
 	require.NoError(t, err)
 	assert.NotEmpty(t, a.Undecided)
-	assert.Nil(t, a.LowerExp)
-	assert.Nil(t, a.UpperExp)
+	assert.Nil(t, a.Exp[0])
+	assert.Nil(t, a.Exp[1])
 	_, err = Threshold(context.Background(), Request{N: 1 << 40, K: 1 << 40, Gap: big.NewRat(1, 10)}, nil)
 	assert.ErrorIs(t, err, ErrTooLarge)
 	boom := errors.New("boom")
-	a, err = Threshold(context.Background(), Request{N: 3, K: 2, Gap: big.NewRat(1, 10), Method: Enumerated, solver: failing{err: boom}}, nil)
+	a, err = Threshold(context.Background(), Request{N: 3, K: 2, Gap: big.NewRat(1, 10), Method: methodLP, solver: failing{err: boom}}, nil)
 	assert.ErrorIs(t, err, boom)
 	assert.Nil(t, a)
 }
@@ -207,11 +207,11 @@ func TestThresholdRefused(t *testing.T) {
 		"gap < 0":        {func(r *Request) { r.Gap = big.NewRat(-1, 10) }, errRequest},
 		"level":          {func(r *Request) { r.Level = Full + 1 }, errRequest},
 		"step":           {func(r *Request) { r.Step = -1 }, errRequest},
-		"step, by LP":    {func(r *Request) { r.Step, r.Method = -2, Enumerated }, errRequest},
+		"step, by LP":    {func(r *Request) { r.Step, r.Method = -2, methodLP }, errRequest},
 		"losses":         {func(r *Request) { r.Loss = losses }, errRequest},
 		"factors":        {func(r *Request) { r.Prior = factors }, errRequest},
-		"weights":        {func(r *Request) { r.Prior = weighted }, ErrMethod},
-		"nowhere, by LP": {func(r *Request) { r.Step, r.Method = 2, Enumerated }, ErrMethod},
+		"weights":        {func(r *Request) { r.Prior = weighted }, errMethod},
+		"nowhere, by LP": {func(r *Request) { r.Step, r.Method = 2, methodLP }, errMethod},
 	} {
 		r := base
 		c.change(&r)
@@ -241,14 +241,14 @@ func TestThresholdOfALongGap(t *testing.T) {
 	gap := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 500))
 	a, err := Threshold(context.Background(), Request{N: 3, K: 2, Gap: gap}, nil)
 	require.NoError(t, err)
-	for x, sign := range map[*big.Rat]int{a.LowerExp: -1, a.UpperExp: 1} {
+	for x, sign := range map[*big.Rat]int{a.Exp[0]: -1, a.Exp[1]: 1} {
 		y := new(big.Rat).Mul(x, x)
 		assert.Equal(t, sign, y.Sub(y.Sub(y, x), big.NewRat(1, 1)).Sign())
 	}
-	width := new(big.Rat).Sub(a.UpperExp, a.LowerExp)
+	width := new(big.Rat).Sub(a.Exp[1], a.Exp[0])
 	assert.LessOrEqual(t, width.Cmp(gap), 0)
-	lower, _ := a.Lower.Upper()
-	upper, _ := a.Upper.Lower()
+	lower, _ := a.Ends[0].Upper()
+	upper, _ := a.Ends[1].Lower()
 	assert.Negative(t, lower.Cmp(upper))
 }
 

@@ -21,8 +21,8 @@ func TestThresholdTable(t *testing.T) {
 			for _, o := range []Prior{{}, Box()} {
 				a, err := Threshold(context.Background(), Request{N: n, K: k, Prior: o, Gap: big.NewRat(1, 1000000)}, nil)
 				require.NoError(t, err)
-				rows = append(rows, []string{fmt.Sprint(n), fmt.Sprint(k), objectives[o.box()], a.LowerExp.RatString(), a.UpperExp.RatString(),
-					fmt.Sprintf("%.7f", a.Lower.Float64()), fmt.Sprintf("%.7f", a.Upper.Float64())})
+				rows = append(rows, []string{fmt.Sprint(n), fmt.Sprint(k), objectives[o.box()], a.Exp[0].RatString(), a.Exp[1].RatString(),
+					fmt.Sprintf("%.7f", a.Ends[0].Float64()), fmt.Sprintf("%.7f", a.Ends[1].Float64())})
 			}
 		}
 	}

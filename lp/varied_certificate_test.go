@@ -19,7 +19,7 @@ import (
 // certified returns the certificate of a varied request, which must be valid and claim the answer.
 func certified(t *testing.T, r Request) string {
 	t.Helper()
-	r.Gap, r.Method = big.NewRat(1, 1e9), Enumerated
+	r.Gap, r.Method = big.NewRat(1, 1e9), methodLP
 	a, err := Ratio(context.Background(), r)
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)

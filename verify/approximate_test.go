@@ -125,7 +125,7 @@ func TestTightDeltaEnclosed(t *testing.T) {
 // optimalTable returns the probabilities of an optimal (ε,δ)-DP mechanism on Q(n,k) by the scores of each orbit, from its certificate.
 func optimalTable(t *testing.T, n, k int, eps number.Epsilon, d *big.Rat) map[string][]string {
 	t.Helper()
-	a, err := lp.Ratio(t.Context(), lp.Request{N: n, K: k, Epsilon: eps, Delta: d, Method: lp.Enumerated})
+	a, err := lp.Ratio(t.Context(), lp.Request{N: n, K: k, Epsilon: eps, Delta: d, Method: "lp"})
 	require.NoError(t, err)
 	var text strings.Builder
 	require.NoError(t, a.WriteCertificate(&text))

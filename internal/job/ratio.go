@@ -5,9 +5,12 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
+	"time"
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -51,11 +54,16 @@ func (q *Ratio) request(in *reading) lp.Request {
 	}
 	in.refuse(q.Exact && q.Exp == "", "{exact}: exact results need a rational e^ε, give {exp-eps} instead of {eps}")
 	r.Mechanisms = in.mechanisms(q.Mechanism, mechanisms.Lookup)
-	r.Method = parsed(in, "method", q.Method, lp.ParseMethod)
-	if q.Solver != "auto" && r.Method == lp.Auto {
-		r.Method = lp.Enumerated
+	r.Method = parsed(in, "method", q.Method, func(name string) (string, error) {
+		if !slices.Contains([]string{"auto", "closed-form", "lumped", "lp"}, name) {
+			return "", fmt.Errorf("method %q is none of auto, closed-form, lumped, lp", name)
+		}
+		return name, nil
+	})
+	if q.Solver != "auto" && r.Method == "auto" {
+		r.Method = "lp"
 	}
-	if r.Method == lp.Enumerated || q.Delta+q.Prior != "" || q.Step != "2delta" || q.Loss != "mean" || q.Objective == "minimax" || q.Constraints != "paper" {
+	if r.Method == "lp" || q.Delta+q.Prior != "" || q.Step != "2delta" || q.Loss != "mean" || q.Objective == "minimax" || q.Constraints != "paper" {
 		in.enclosable(r.Epsilon, nil) // closed forms have others
 	}
 	in.oneWay(q.Monotonic, r.Mechanisms, delta)
@@ -129,16 +137,21 @@ func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
 	if subject != nil {
 		defer subject.Close()
 	}
-	r.Report = func(p lp.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
+	begin := time.Now()
 	a, err := Settle(in.ctx, func() (*lp.Answer, error) { return rated(in.ctx, r, subject) }, func(why string) *lp.Answer { return anyRatio(r, why) })
 	if err != nil {
 		return nil, err
 	}
 	doc := &document.Ratio{
 		N: q.N, K: q.K, AtEpsilon: document.At(q.Eps, q.Exp), Objective: q.Objective, Constraints: q.level(),
-		Orbits: a.Orbits, Variables: a.Variables, Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: a.Seconds,
+		Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: time.Since(begin).Seconds(),
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 		Monotonic: q.Monotonic, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(), PFOptimal: a.PFOptimal, Subject: q.subjectDocument(subject, &r), Price: a.Price,
+	}
+	if a.Proof != notProved {
+		depths := r.K * max(1, r.Step)
+		doc.Orbits, doc.Variables = lattice.Orbits(r.N, depths), lattice.Variables(r.N, depths)
 	}
 	if r.Delta != nil {
 		doc.Delta = new(number.Exact(r.Delta))
@@ -150,9 +163,12 @@ func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
 	return found, nil
 }
 
+// notProved is the proof of what needs none.
+const notProved = "none"
+
 // anyRatio says what is true of every ratio: errors lie between 0 and the depth. Of other losses it says nothing.
 func anyRatio(r lp.Request, why string) *lp.Answer {
-	a := &lp.Answer{Proof: "none", Solver: "none", Undecided: why}
+	a := &lp.Answer{Proof: notProved, Solver: "none", Undecided: why}
 	var ratio number.Number
 	if r.Loss.String() == "mean" {
 		a.Optimum, ratio = number.Bounds(new(big.Rat), big.NewRat(int64(r.K), 1)), number.Bounds(new(big.Rat), nil)

@@ -28,7 +28,7 @@ func (q *Threshold) request(in *reading) lp.Request {
 	r := q.Lattice.request(in, q.Size, one)
 	in.refuse(in.err == nil && r.Gap.Sign() == 0, "{gap} 0: thresholds are irrational, give a gap > 0")
 	if q.Method == "lp" {
-		r.Method = lp.Enumerated
+		r.Method = "lp"
 		return r
 	}
 	in.refuse(q.Method != "auto" && q.Method != "closed-form", "{method} %s: give auto or lp", escape.Quoted(q.Method))
@@ -53,7 +53,7 @@ func (q *Threshold) answer(in *reading) (*Answer, error) {
 		return n
 	}
 	var certificates []func(io.Writer) error
-	for _, end := range []*lp.Answer{a.Below, a.Above} {
+	for _, end := range a.Optima {
 		var write func(io.Writer) error
 		if end != nil {
 			write = end.WriteCertificate
@@ -62,6 +62,6 @@ func (q *Threshold) answer(in *reading) (*Answer, error) {
 	}
 	return answered(&document.Threshold{
 		N: q.N, K: q.K, Objective: q.Objective, Constraints: q.Constraints, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(),
-		Lower: a.Lower, Upper: a.Upper, LowerExp: end(a.LowerExp), UpperExp: end(a.UpperExp), Proof: a.Proof, Undecided: a.Undecided,
+		Lower: a.Ends[0], Upper: a.Ends[1], LowerExp: end(a.Exp[0]), UpperExp: end(a.Exp[1]), Proof: a.Proof, Undecided: a.Undecided,
 	}, a.Undecided, certificates...), nil
 }

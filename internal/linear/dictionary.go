@@ -96,18 +96,7 @@ func (r *Rational) dictionary(prec uint) *dictionary {
 		}
 		t.outside = append(t.outside, j)
 	}
-	float := func(x *big.Rat) *big.Float { return new(big.Float).SetPrec(prec).SetRat(x) }
-	places := make([][2]int, r.Rows()) // of either side of a row, -1 for none
-	for i := range places {
-		for k, bound := range []*big.Rat{r.RowLower[i], r.RowUpper[i]} {
-			if places[i][k] = -1; bound != nil {
-				places[i][k] = len(t.sides)
-				t.sides = append(t.sides, side{i, AtLower + VarStatus(k)})
-				t.basic = append(t.basic, r.Cols()+len(t.basic))
-				t.value = append(t.value, signed(float(bound), k == 0))
-			}
-		}
-	}
+	places := t.slacks(r)
 	if len(t.basic)*r.Cols() > mostEntries {
 		return nil
 	}
@@ -116,17 +105,35 @@ func (r *Rational) dictionary(prec uint) *dictionary {
 		t.entry = append(t.entry, slices.Repeat([]*big.Float{new(big.Float)}, r.Cols()))
 	}
 	for j, c := range r.Cost {
-		t.entry[len(t.basic)][j] = float(c)
+		t.entry[len(t.basic)][j] = t.float(c)
 		for p := r.Start[j]; p < r.Start[j+1] && !fixed(j); p++ { // without entries, what is fixed at 0 stays outside
 			for k, at := range places[r.Index[p]] {
 				if at >= 0 {
-					t.entry[at][j] = signed(float(r.Value[p]), k == 1)
+					t.entry[at][j] = signed(t.float(r.Value[p]), k == 1)
 				}
 			}
 		}
 	}
 	return t
 }
+
+// slacks makes the slack of either side of every row basic, and returns the places of the two, -1 for none.
+func (t *dictionary) slacks(r *Rational) [][2]int {
+	places := make([][2]int, r.Rows())
+	for i := range places {
+		for k, bound := range []*big.Rat{r.RowLower[i], r.RowUpper[i]} {
+			if places[i][k] = -1; bound != nil {
+				places[i][k] = len(t.sides)
+				t.sides = append(t.sides, side{i, AtLower + VarStatus(k)})
+				t.basic = append(t.basic, r.Cols()+len(t.basic))
+				t.value = append(t.value, signed(t.float(bound), k == 0))
+			}
+		}
+	}
+	return places
+}
+
+func (t *dictionary) float(x *big.Rat) *big.Float { return new(big.Float).SetPrec(t.prec).SetRat(x) }
 
 // signed returns x or -x.
 func signed(x *big.Float, negative bool) *big.Float {

@@ -32,7 +32,7 @@ func TestFinish(t *testing.T) {
 	path := filepath.Join(folder, "rows.csv")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	require.NoError(t, os.WriteFile(beside(path), []byte("a long rest of what was killed"+text(line, line, line)), 0o600))
-	s := &store{path: path, table: table(t, line)}
+	s := &store{path: path, table: written(t, line)}
 	failing := syncFile
 	syncFile = func(*os.File) error { return os.ErrInvalid }
 	defer func() { syncFile = failing }()
@@ -58,7 +58,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer full.Close()
 	s := &store{file: full, table: &Table{}, have: map[Parameters]int{}}
-	_, err = s.append(table(t, line).Rows)
+	_, err = s.append(written(t, line).Rows)
 	assert.ErrorIs(t, err, ErrFile)
 	assert.Empty(t, s.table.Rows)
 	calls := 0

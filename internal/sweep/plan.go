@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"time"
 
 	"optratio/internal/decimal"
 	"optratio/internal/lumped"
@@ -109,7 +110,7 @@ func (p *Plan) deal(s Shard) []Point {
 		for _, k := range p.K {
 			r := p.Request
 			r.N, r.K = n, k
-			need, memory := r.ProgramMemory(), r.Memory()
+			need, memory := r.Memory()
 			sizes = append(sizes, size{n, k, need, memory})
 		}
 	}
@@ -135,7 +136,8 @@ func (p *Plan) deal(s Shard) []Point {
 func (p *Plan) FitsIn(bytes int64) bool {
 	largest := p.Request
 	largest.N, largest.K = slices.Max(p.N), slices.Max(p.K)
-	return bytes >= lumped.DefaultMaxMemory && largest.ProgramMemory().Cmp(big.NewInt(bytes)) <= 0
+	whole, _ := largest.Memory()
+	return bytes >= lumped.DefaultMaxMemory && whole.Cmp(big.NewInt(bytes)) <= 0
 }
 
 // holds reports whether a row belongs to the grid.
@@ -189,15 +191,18 @@ func (p *Plan) answer(ctx context.Context, at Point) (rows []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
+	begin := time.Now()
 	a, err := lp.Ratio(ctx, r)
 	if err != nil {
 		return nil, err
 	}
+	seconds := time.Since(begin).Seconds()
 	for _, name := range p.names() {
 		row, err := p.row(at, name, a)
 		if err != nil {
 			return nil, err
 		}
+		row.Seconds = seconds
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -207,7 +212,7 @@ func (p *Plan) answer(ctx context.Context, at Point) (rows []Row, err error) {
 func (p *Plan) row(at Point, name string, a *lp.Answer) (Row, error) {
 	row := Row{
 		Parameters: p.parameters(at, name), ErrorLower: "0", ErrorUpper: "inf", RatioLower: "0", RatioUpper: "inf",
-		Proof: a.Proof, Solver: a.Solver, Seconds: a.Seconds, value: at.Epsilon,
+		Proof: a.Proof, Solver: a.Solver, value: at.Epsilon,
 	}
 	i := slices.IndexFunc(a.Mechanisms, func(m lp.Rated) bool { return m.Name == name })
 	if i < 0 { // its error is beyond a limit of its own

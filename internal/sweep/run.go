@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"optratio/internal/patience"
-	"optratio/lp"
+	"optratio/internal/table"
 )
 
 // ErrInternal is wrapped by errors that panics became.
@@ -113,7 +113,7 @@ func (p *Plan) compute(ctx context.Context, jobs int, due []Point, take func([]R
 	results := make(chan result, jobs) // so that a job that is left behind can end
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
-	most := cmp.Or(max(0, p.Request.MaxMemory), lp.DefaultMemory)
+	most := cmp.Or(max(0, p.Request.MaxMemory), table.DefaultMemory)
 	used, running := int64(0), 0
 	var failed error
 	for len(due) > 0 || running > 0 {

@@ -267,7 +267,7 @@ func (pressed) Deadline() (time.Time, bool) { return time.Now(), true }
 // A deadline that is near has no influence on rows, not even of a method that has limits of its own.
 func TestDeadlinesDoNotShow(t *testing.T) {
 	p := plan(t, "5", "5", "0.5")
-	p.Request.Method = lp.Lumped
+	p.Request.Method = "lumped"
 	want := whole(t, p)
 	assert.Contains(t, want, "lumped")
 	path := filepath.Join(t.TempDir(), "rows.csv")
@@ -355,7 +355,7 @@ func TestJobsAndMemory(t *testing.T) {
 // Rows that are wider than the gap are counted, also those that were in the file before.
 func TestOpenRows(t *testing.T) {
 	p := plan(t, "4", "4", "0.3,2")
-	p.Request.Method = lp.ClosedForm
+	p.Request.Method = "closed-form"
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	s := run(t, p, Options{Path: path})
 	assert.Equal(t, 2, s.Open, "permute-and-flip is optimal at ε = 2")
@@ -384,7 +384,8 @@ func TestFitsIn(t *testing.T) {
 	p := plan(t, "2,12", "2,12", "0.5")
 	need := p.Request
 	need.N, need.K = 12, 12
-	limit := need.ProgramMemory().Int64()
+	whole, _ := need.Memory()
+	limit := whole.Int64()
 	require.Greater(t, limit, int64(lumped.DefaultMaxMemory), "the test needs a larger program")
 	assert.True(t, p.FitsIn(limit))
 	assert.False(t, p.FitsIn(limit-1))

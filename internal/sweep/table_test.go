@@ -31,7 +31,7 @@ func text(lines ...string) string {
 	return head + strings.Join(lines, "")
 }
 
-func table(t testing.TB, lines ...string) *Table {
+func written(t testing.TB, lines ...string) *Table {
 	parsed, whole, err := ParseCSV([]byte(text(lines...)))
 	require.NoError(t, err)
 	require.Len(t, parsed.Rows, len(lines))

@@ -12,6 +12,9 @@ import (
 	"optratio/number"
 )
 
+// DefaultMemory is the memory in bytes that a program may need by estimate.
+const DefaultMemory = 12 << 30
+
 const (
 	// rowTolerance is the violation from which floating-point solutions get a row added.
 	rowTolerance = 1e-10

@@ -46,7 +46,7 @@ func ask(t *testing.T, n, k, top int, eps number.Epsilon, names ...string) *Answ
 // single is the optimum of choosing one candidate, and permute-and-flip's error beside it.
 func single1(t *testing.T, n, k int, eps number.Epsilon) (optimum, flip *big.Rat) {
 	t.Helper()
-	a, err := lp.Ratio(context.Background(), lp.Request{N: n, K: k, Epsilon: eps, Level: lp.DP, Method: lp.Enumerated, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
+	a, err := lp.Ratio(context.Background(), lp.Request{N: n, K: k, Epsilon: eps, Level: lp.DP, Method: "lp", Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
 	require.NoError(t, err)
 	require.True(t, a.Optimum.IsExact() && a.Mechanisms[0].Error.IsExact())
 	optimum, _ = a.Optimum.Rat()

@@ -37,7 +37,7 @@ func answer(n, k int, level string, z *big.Rat) *lp.Answer {
 		panic(err)
 	}
 	a, err := lp.Ratio(context.Background(), lp.Request{
-		N: n, K: k, Epsilon: eps, Method: lp.Enumerated, Level: l, Exact: true, Certified: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
+		N: n, K: k, Epsilon: eps, Method: "lp", Level: l, Exact: true, Certified: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
 	})
 	if err != nil {
 		panic(err)

@@ -48,7 +48,7 @@ func init() {
 		"Section 5, size of the program | main": over("95 orbit variables at n = k = 4, more than 10^11 at n = k = 20; yet a closed form has the ratio at n = 1000, k = 10, e^ε = 3/2", func(t *tally) {
 			t.expect(lattice.Variables(4, 4).Cmp(big.NewInt(95)) == 0, "%s variables at n = k = 4", lattice.Variables(4, 4))
 			t.expect(lattice.Variables(20, 20).Cmp(big.NewInt(1e11)) > 0, "%s variables at n = k = 20", lattice.Variables(20, 20))
-			a := must(lp.Ratio(t.ctx, lp.Request{N: 1000, K: 10, Epsilon: expOf(rat(3, 2)), Method: lp.ClosedForm, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}}))
+			a := must(lp.Ratio(t.ctx, lp.Request{N: 1000, K: 10, Epsilon: expOf(rat(3, 2)), Method: "closed-form", Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}}))
 			high, _ := a.Mechanisms[0].Ratio.Upper()
 			t.expect(high != nil && high.Cmp(rat(1000001, 1000000)) < 0, "n = 1000, k = 10: the ratio is only known to be %s", a.Mechanisms[0].Ratio)
 		}),
@@ -140,13 +140,13 @@ func alwaysBest() mechanisms.Mechanism {
 
 // flipOptimal decides by the exact criterion whether permute-and-flip is optimal at an ε > 0.
 func flipOptimal(ctx context.Context, n, k int, prior lp.Prior, e number.Epsilon) bool {
-	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Prior: prior, Method: lp.ClosedForm, Mechanisms: []mechanisms.Mechanism{}}))
+	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Prior: prior, Method: "closed-form", Mechanisms: []mechanisms.Mechanism{}}))
 	return *a.PFOptimal
 }
 
 // ratios returns the ratios of permute-and-flip and the exponential mechanism to the optimum of the program, exact where that is asked for and e^ε is rational.
 func ratios(ctx context.Context, n, k int, e number.Epsilon, o lp.Prior, exact bool) (flip, exp lp.Rated) {
-	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Prior: o, Method: lp.Enumerated, Exact: exact, Gap: rat(1, 1000000)}))
+	a := must(lp.Ratio(ctx, lp.Request{N: n, K: k, Epsilon: e, Prior: o, Method: "lp", Exact: exact, Gap: rat(1, 1000000)}))
 	if a.Undecided != "" {
 		panic(fmt.Sprintf("n = %d, k = %d: %s", n, k, a.Undecided))
 	}

@@ -106,8 +106,8 @@ func drawThreshold(ctx context.Context, a *Args) *Figure {
 		for i, objective := range []lp.Prior{{}, lp.Box()} {
 			t := must(lp.Threshold(ctx, lp.Request{N: 3, K: k, Prior: objective, Gap: big.NewRat(1, 1e12)}, nil))
 			settled(ctx, t.Undecided)
-			low, _, _ := ends(t.Lower)
-			_, _, high := ends(t.Upper)
+			low, _, _ := ends(t.Ends[0])
+			_, _, high := ends(t.Ends[1])
 			all[i].add(float64(k), (low+high)/2)
 			all[i].Lower, all[i].Upper = append(all[i].Lower, low), append(all[i].Upper, high)
 		}

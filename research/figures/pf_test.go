@@ -80,7 +80,7 @@ func TestRatiosAreExact(t *testing.T) {
 				require.NoError(t, err)
 				m, err := mechanisms.Lookup(map[string]string{"pf-2a": "pf", "pf-2b": "pf", "pf-2c": "em"}[c.figure])
 				require.NoError(t, err)
-				answer, err := lp.Ratio(context.Background(), lp.Request{N: c.nk[0], K: c.nk[1], Epsilon: eps, Prior: objective, Exact: true, Method: lp.Enumerated, Mechanisms: []mechanisms.Mechanism{m}})
+				answer, err := lp.Ratio(context.Background(), lp.Request{N: c.nk[0], K: c.nk[1], Epsilon: eps, Prior: objective, Exact: true, Method: "lp", Mechanisms: []mechanisms.Mechanism{m}})
 				require.NoError(t, err)
 				want, exact := answer.Mechanisms[0].Ratio.Rat()
 				require.True(t, exact)

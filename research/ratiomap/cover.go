@@ -10,6 +10,7 @@ import (
 
 	"optratio/lattice"
 	"optratio/lp"
+	"optratio/number"
 )
 
 // Proofs of the bound on an interval.
@@ -130,7 +131,7 @@ func Settled(ctx context.Context, k int, target *big.Rat) (int, error) {
 // Prove covers all ε for one lattice. Where the error is ErrTarget the cover is complete, but its bound is above the target.
 func Prove(ctx context.Context, n, k int, level lp.Level, o Options) (*Cover, error) {
 	if n < 1 || k < 1 || k > MaxDepth {
-		return nil, fmt.Errorf("%w: n = %d and k = %d must be at least 1, k at most %d", lp.ErrMethod, n, k, MaxDepth)
+		return nil, fmt.Errorf("%w: n = %d and k = %d must be at least 1, k at most %d", number.InputError("method"), n, k, MaxDepth)
 	}
 	if size := float64(n) * math.Log2(float64(k+1)); size > maxBits {
 		return nil, fmt.Errorf("%w: n = %d and k = %d: the lattice has about 2^%.3g score vectors; use smaller n or k", lp.ErrTooLarge, n, k, size)

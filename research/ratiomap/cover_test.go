@@ -25,7 +25,7 @@ import (
 func optimum(t *testing.T, n, k int, z *big.Rat) (best, flip *big.Rat) {
 	eps, err := number.FromExp(new(big.Rat).Inv(z))
 	require.NoError(t, err)
-	a, err := lp.Ratio(context.Background(), lp.Request{N: n, K: k, Epsilon: eps, Method: lp.Enumerated, Exact: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
+	a, err := lp.Ratio(context.Background(), lp.Request{N: n, K: k, Epsilon: eps, Method: "lp", Exact: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
 	require.NoError(t, err)
 	size := new(big.Rat).SetInt(lattice.Vectors(n, k, false))
 	best, ok := a.Optimum.Rat()
@@ -313,7 +313,7 @@ func TestMonotoneLevel(t *testing.T) {
 		z := new(big.Rat).Add(i.From, i.To)
 		eps, err := number.FromExp(z.Quo(big.NewRat(2, 1), z))
 		require.NoError(t, err)
-		a, err := lp.Ratio(ctx, lp.Request{N: 3, K: 4, Epsilon: eps, Level: lp.Full, Method: lp.Enumerated, Exact: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
+		a, err := lp.Ratio(ctx, lp.Request{N: 3, K: 4, Epsilon: eps, Level: lp.Full, Method: "lp", Exact: true, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
 		require.NoError(t, err)
 		ratio, _ := a.Mechanisms[0].Ratio.Rat()
 		assert.LessOrEqual(t, ratio.Cmp(i.Bound), 0)

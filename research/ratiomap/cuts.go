@@ -67,7 +67,7 @@ func (m *monotone) solve(ctx context.Context, p *prover, z int64) (*dual, error)
 	}
 	gap := new(big.Rat).SetFloat64(p.options.solverGap())
 	a, err := lp.Ratio(ctx, lp.Request{
-		N: p.n, K: p.k, Epsilon: eps, Level: lp.Monotone, Method: lp.Enumerated, Gap: gap, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
+		N: p.n, K: p.k, Epsilon: eps, Level: lp.Monotone, Method: "lp", Gap: gap, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
 	})
 	if err != nil {
 		return nil, err

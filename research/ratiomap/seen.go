@@ -102,7 +102,7 @@ func (c *Cover) ratioAt(ctx context.Context, epsilon *big.Rat) (*big.Rat, error)
 		return nil, err
 	}
 	a, err := lp.Ratio(ctx, lp.Request{
-		N: c.N, K: c.K, Epsilon: eps, Level: c.Level, Method: lp.Enumerated, Gap: seenGap, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
+		N: c.N, K: c.K, Epsilon: eps, Level: c.Level, Method: "lp", Gap: seenGap, Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()},
 	})
 	if err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ func (l lines) solveLattice(ctx context.Context, eps number.Epsilon) (*proof, er
 		}
 		return p, nil
 	}
-	q := lp.Request{N: l.whole("n"), K: l.whole("k"), Step: l.whole("step"), Epsilon: eps, Method: lp.Enumerated, Mechanisms: []mechanisms.Mechanism{}}
+	q := lp.Request{N: l.whole("n"), K: l.whole("k"), Step: l.whole("step"), Epsilon: eps, Method: "lp", Mechanisms: []mechanisms.Mechanism{}}
 	var err error
 	if level := l.field("constraints"); level == "approximate" {
 		q.Delta = rational(l.field("delta"))
