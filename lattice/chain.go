@@ -57,12 +57,9 @@ func (l *Lattice) Number() *Numbering {
 	return vs
 }
 
-// Len returns the number of variables.
-func (vs *Numbering) Len() int { return len(vs.Orbit) }
-
 // Find returns the number of the variable (m, v); m_v must be at least 1.
 func (vs *Numbering) Find(m []int, v int) int {
-	j := int(vs.First[vs.Lattice.Rank(m)])
+	j := int(vs.First[vs.Lattice.rank(m)])
 	for u := range v {
 		if m[u] > 0 {
 			j++
@@ -121,8 +118,8 @@ func Down(m []int, v int, dst []int) (depth int, ok bool) {
 // Chains lists the variables chain by chain, each from its first to its deepest position:
 // chain c is order[start[c]:start[c+1]].
 func (vs *Numbering) Chains() (start, order []int32) {
-	down := vs.DownAll()
-	order = make([]int32, 0, vs.Len())
+	down := vs.downAll()
+	order = make([]int32, 0, len(vs.Orbit))
 	for j, up := range vs.Up {
 		if up >= 0 {
 			continue
@@ -135,9 +132,9 @@ func (vs *Numbering) Chains() (start, order []int32) {
 	return append(start, int32(len(order))), order
 }
 
-// DownAll returns, for each variable, the one a step after it on its chain, -1 for the last.
-func (vs *Numbering) DownAll() []int32 {
-	down := make([]int32, vs.Len())
+// downAll returns, for each variable, the one a step after it on its chain, -1 for the last.
+func (vs *Numbering) downAll() []int32 {
+	down := make([]int32, len(vs.Orbit))
 	for j := range down {
 		down[j] = -1
 	}

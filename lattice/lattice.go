@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"iter"
 	"math/big"
-	"slices"
 
 	"optratio/number"
 )
@@ -98,17 +97,14 @@ func New(n, k int) (*Lattice, error) {
 	return l, nil
 }
 
-// N returns the number of candidates.
-func (l *Lattice) N() int { return l.n }
-
-// K returns the greatest depth.
-func (l *Lattice) K() int { return l.k }
+// Size returns the number n of candidates and the depth k.
+func (l *Lattice) Size() (n, k int) { return l.n, l.k }
 
 // Len returns the number of orbits.
 func (l *Lattice) Len() int { return l.orbits }
 
-// Rank returns the place of m in the order of orbits, 0 to Len()-1, in O(k).
-func (l *Lattice) Rank(m []int) int {
+// rank returns the place of m in the order of orbits, 0 to Len()-1, in O(k).
+func (l *Lattice) rank(m []int) int {
 	left, rank := l.n-1, 0
 	for v, c := range m[:l.k] {
 		if v == 0 {
@@ -177,9 +173,6 @@ func Deepest(m []int) int {
 	return 0
 }
 
-// Copies returns how many vectors of the box {-k..0}^n are shifts of one of m's score vectors, k - Deepest(m) + 1.
-func Copies(m []int) int64 { return int64(len(m) - Deepest(m)) }
-
 // Depths writes m out as n depths, best first.
 func Depths(m []int) []int {
 	var d []int
@@ -189,28 +182,6 @@ func Depths(m []int) []int {
 		}
 	}
 	return d
-}
-
-// Arrangements yields the depths of every score vector that m stands for, Depths(m) first, in lexicographic order. The slice is the same each time.
-func Arrangements(m []int) iter.Seq[[]int] {
-	return func(yield func([]int) bool) {
-		for d := Depths(m); yield(d); {
-			// The next one: the last depth with a larger one right behind it is exchanged with the last larger one, and what is behind is turned round.
-			i := len(d) - 2
-			for i >= 0 && d[i] >= d[i+1] {
-				i--
-			}
-			if i < 0 {
-				return
-			}
-			j := len(d) - 1
-			for d[j] <= d[i] {
-				j--
-			}
-			d[i], d[j] = d[j], d[i]
-			slices.Reverse(d[i+1:])
-		}
-	}
 }
 
 // Count returns the count vector of the given depths, which must lie in 0..k.

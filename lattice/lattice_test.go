@@ -40,7 +40,7 @@ func vectors(n, k int, box bool) [][]int {
 func TestEnumerationMeetsEveryOrbitOnceInOrder(t *testing.T) {
 	for _, s := range sizes {
 		l := mustNew(t, s[0], s[1])
-		want, met := map[string]bool{}, map[string]bool{}
+		want := map[string]bool{}
 		for _, d := range vectors(s[0], s[1], false) {
 			want[fmt.Sprint(Count(d, s[1]))] = true
 		}
@@ -54,20 +54,12 @@ func TestEnumerationMeetsEveryOrbitOnceInOrder(t *testing.T) {
 			}
 			prev = slices.Clone(m)
 			count++
-			assert.Equal(t, i, l.Rank(m))
-			arrangements := 0
-			for d := range Arrangements(m) {
-				assert.Equal(t, m, Count(d, s[1]))
-				met[fmt.Sprint(d)] = true
-				arrangements++
-			}
-			assert.Equal(t, Multiplicity(m).Int64(), int64(arrangements))
+			assert.Equal(t, i, l.rank(m))
 			back := make([]int, s[1]+1)
 			l.Unrank(i, back)
 			assert.Equal(t, m, back)
 		}
 		assert.Len(t, want, count)
-		assert.Len(t, met, len(vectors(s[0], s[1], false)))
 		assert.Equal(t, count, l.Len())
 		assert.EqualValues(t, count, Orbits(s[0], s[1]).Int64())
 	}
@@ -86,7 +78,7 @@ func TestRankAndUnrankOfLargeLattices(t *testing.T) {
 			}
 			require.Equal(t, s[0], sum)
 			require.GreaterOrEqual(t, m[0], 1)
-			require.Equal(t, rank, l.Rank(m), "%v", m)
+			require.Equal(t, rank, l.rank(m), "%v", m)
 		}
 	}
 }
@@ -108,13 +100,13 @@ func TestChainsPartitionTheVariables(t *testing.T) {
 		n, k := s[0], s[1]
 		l := mustNew(t, n, k)
 		vs := l.Number()
-		require.EqualValues(t, Variables(n, k).Int64(), vs.Len())
-		down := make([]int, vs.Len())
+		require.EqualValues(t, Variables(n, k).Int64(), len(vs.Orbit))
+		down := make([]int, len(vs.Orbit))
 		for j := range down {
 			down[j] = -1
 		}
 		starts, m, to := 0, make([]int, k+1), make([]int, k+1)
-		for j := range vs.Len() {
+		for j := range len(vs.Orbit) {
 			l.Unrank(int(vs.Orbit[j]), m)
 			v := int(vs.Depth[j])
 			require.Equal(t, j, vs.Find(m, v))
@@ -139,7 +131,7 @@ func TestChainsPartitionTheVariables(t *testing.T) {
 		}
 		start, order := vs.Chains()
 		require.Len(t, start, starts+1)
-		require.Len(t, order, vs.Len())
+		require.Len(t, order, len(vs.Orbit))
 		for c := range starts {
 			chain := order[start[c]:start[c+1]]
 			require.EqualValues(t, -1, vs.Up[chain[0]])
@@ -149,7 +141,7 @@ func TestChainsPartitionTheVariables(t *testing.T) {
 		}
 		// C(n+k-2, k) chains, each of 2k-M+1 positions with M the depth of the deepest other.
 		assert.EqualValues(t, Orbits(n-1, k).Int64(), starts)
-		for j := range vs.Len() {
+		for j := range len(vs.Orbit) {
 			if vs.Up[j] >= 0 {
 				continue
 			}

@@ -270,7 +270,8 @@ func (c *certificateWriter) lumped(e *lumpedProof) {
 
 // orbit returns the counts of an orbit.
 func (c *certificateWriter) orbit(i int) string {
-	counts := make([]int, c.vars.Lattice.K()+1)
+	_, k := c.vars.Lattice.Size()
+	counts := make([]int, k+1)
 	c.vars.Lattice.Unrank(i, counts)
 	return strings.Trim(fmt.Sprint(counts), "[]")
 }

@@ -83,10 +83,11 @@ func (e *extension) pmf(in *mechanisms.Instance) ([]*big.Rat, error) {
 	for r := range p {
 		p[r] = new(big.Rat)
 	}
+	_, k := table.program.lat.Size()
 	for i := range len(breaks) - 1 {
 		share := new(big.Rat).Sub(breaks[i+1], breaks[i])
-		depths := rounded(whole, change, breaks[i], table.program.lat.K())
-		counts := lattice.Count(depths, table.program.lat.K())
+		depths := rounded(whole, change, breaks[i], k)
+		counts := lattice.Count(depths, k)
 		for r, v := range depths {
 			p[r].Add(p[r], new(big.Rat).Mul(share, table.probability(counts, v)))
 		}

@@ -50,7 +50,7 @@ func BenchmarkQSoptEx(b *testing.B) {
 // written is the published program at a rational z, all its rows at once: the least total error of probabilities x_v of one candidate at each depth v of each orbit.
 func written(p *program, z *big.Rat) *linear.Rational {
 	one, zero, r := big.NewRat(1, 1), new(big.Rat), new(linear.Rational)
-	rows, entries := make([][]int32, p.vars.Len()), make([][]*big.Rat, p.vars.Len())
+	rows, entries := make([][]int32, len(p.vars.Orbit)), make([][]*big.Rat, len(p.vars.Orbit))
 	put := func(j int32, row int, x *big.Rat) {
 		rows[j], entries[j] = append(rows[j], int32(row)), append(entries[j], x)
 	}

@@ -52,7 +52,7 @@ func (p *program) firstOrder(gap *big.Rat) *firstOrder {
 
 // flipped returns permute-and-flip's probabilities, by position.
 func (p *program) flipped() []float64 {
-	z, x := p.question.Epsilon.FloatZ(), make([]float64, p.vars.Len())
+	z, x := p.question.Epsilon.FloatZ(), make([]float64, len(p.vars.Orbit))
 	for i := range p.lat.Len() {
 		first, rest := p.vars.First[i], 1.0
 		for j := first + 1; j < p.vars.First[i+1]; j++ {
@@ -104,7 +104,7 @@ func (p *program) shares() (vectors, weight []float64) {
 
 // chainForm returns the program with the rows of the paper in chain form, one class per orbit, at the float64 nearest to z.
 func (p *program) chainForm() *chain.Form {
-	positions := p.vars.Len()
+	positions := len(p.vars.Orbit)
 	f := &chain.Form{
 		N: p.question.N, Z: p.question.Epsilon.FloatZ(), Start: p.Chains.Start,
 		Class: make([]int32, positions), Cost: make([]float64, positions), Share: make([]float64, positions),
@@ -238,7 +238,7 @@ func (o *firstOrder) near() bool {
 }
 
 // prompt reports whether a proof takes little time.
-func (o *firstOrder) prompt() bool { return o.p.vars.Len() <= promptVariables }
+func (o *firstOrder) prompt() bool { return len(o.p.vars.Orbit) <= promptVariables }
 
 // settled counts the injections and reports whether they have settled.
 func (o *firstOrder) settled() bool {
@@ -279,7 +279,7 @@ func (o *firstOrder) start() linear.Start {
 	for _, j := range p.Chains.Order {
 		start.Off = append(start.Off, j)
 	}
-	link, row := make([]int32, p.vars.Len()), int32(p.vars.Len()+p.lat.Len())
+	link, row := make([]int32, len(p.vars.Orbit)), int32(len(p.vars.Orbit)+p.lat.Len())
 	for i, r := range p.Start {
 		link[r.Above] = row + int32(i)
 	}
@@ -287,7 +287,7 @@ func (o *firstOrder) start() linear.Start {
 	slices.SortFunc(found, func(x, y injection) int {
 		return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.position, y.position))
 	})
-	off := make([]bool, p.vars.Len())
+	off := make([]bool, len(p.vars.Orbit))
 	for _, s := range found {
 		start.Off = append(start.Off, link[p.Chains.Order[s.position]])
 		off[s.position] = true
@@ -304,7 +304,7 @@ func (o *firstOrder) start() linear.Start {
 
 // masses are those of the image, by variable.
 func (o *firstOrder) masses() []float64 {
-	x := make([]float64, o.p.vars.Len())
+	x := make([]float64, len(o.p.vars.Orbit))
 	for i, j := range o.p.Chains.Order {
 		x[j] = o.ascent.Image.X[i] * float64(o.p.vars.Count[j])
 	}

@@ -26,7 +26,7 @@ func largeProgram(t *testing.T, n, k int, exp string) *program {
 	eps, err := number.ParseExp(exp)
 	require.NoError(t, err)
 	p := testProgram(t, n, k, Prior{}, Paper, eps)
-	require.GreaterOrEqual(t, p.vars.Len(), firstOrderVariables)
+	require.GreaterOrEqual(t, len(p.vars.Orbit), firstOrderVariables)
 	return p
 }
 

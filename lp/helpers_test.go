@@ -40,11 +40,13 @@ func total(ctx context.Context, m mechanisms.Mechanism, n, k int, o Prior, level
 
 // totalOfInstances and totalOfWeights return it by two other ways.
 func totalOfInstances(ctx context.Context, m mechanisms.Mechanism, lat *lattice.Lattice, o Prior, e number.Epsilon, prec uint) (number.Number, error) {
-	x, err := (&Request{N: lat.N(), K: lat.K(), Prior: o, Epsilon: e}).ofInstances(ctx, m, lat, prec)
-	return x.Mul(sizeOf(lat.N(), lat.K(), o)), err
+	n, k := lat.Size()
+	x, err := (&Request{N: n, K: k, Prior: o, Epsilon: e}).ofInstances(ctx, m, lat, prec)
+	return x.Mul(sizeOf(n, k, o)), err
 }
 
 func totalOfWeights(ctx context.Context, w weighted, lat *lattice.Lattice, o Prior, e number.Epsilon, prec uint) (number.Number, error) {
-	x, err := (&Request{N: lat.N(), K: lat.K(), Prior: o, Epsilon: e}).ofWeights(ctx, w, lat, prec)
-	return x.Mul(sizeOf(lat.N(), lat.K(), o)), err
+	n, k := lat.Size()
+	x, err := (&Request{N: n, K: k, Prior: o, Epsilon: e}).ofWeights(ctx, w, lat, prec)
+	return x.Mul(sizeOf(n, k, o)), err
 }

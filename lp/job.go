@@ -259,7 +259,7 @@ func (j *job) enumerated(ctx context.Context) (found outcome, err error) {
 		}
 	}
 	publish := func(s *proof) { j.early.Store(new(j.found(s))) }
-	if p.Chains != nil && !j.direct() && (j.frugal() || p.vars.Len() >= firstOrderVariables) {
+	if p.Chains != nil && !j.direct() && (j.frugal() || len(p.vars.Orbit) >= firstOrderVariables) {
 		o := p.firstOrder(j.closely())
 		o.frugal = j.frugal()
 		p.Chains.Lead = o.lead

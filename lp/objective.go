@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -119,10 +120,11 @@ type weighted interface {
 
 // ofWeights is the objective of a mechanism whose probabilities are functions of the weights z^depth.
 func (q *Request) ofWeights(ctx context.Context, w weighted, lat *lattice.Lattice, prec uint) (number.Number, error) {
-	if z, rational := q.Epsilon.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*lat.K()*z.Denom().BitLen() <= exactDenominator {
-		return exactObjective(ctx, q, lat, asked(arith.Powers(arith.Rat{}, z, lat.K()), w.WeightedExact))
+	_, k := lat.Size()
+	if z, rational := q.Epsilon.Z(); rational && lat.Len() <= exactOrbits && lat.Len()*k*z.Denom().BitLen() <= exactDenominator {
+		return exactObjective(ctx, q, lat, asked(arith.Powers(arith.Rat{}, z, k), w.WeightedExact))
 	}
-	powers := arith.Powers(arith.Interval{Prec: prec}, q.Epsilon.ExpNeg(big.NewRat(1, 1), prec), lat.K())
+	powers := arith.Powers(arith.Interval{Prec: prec}, q.Epsilon.ExpNeg(big.NewRat(1, 1), prec), k)
 	return enclosedObjective(ctx, q, lat, prec, asked(powers, w.WeightedEnclose))
 }
 
@@ -174,7 +176,7 @@ func asked[T any](powers []T, pmf func(weights []T, counts []int) []T) asker[T] 
 func instances[T any](q *Request, symmetric bool, pmf func(in *mechanisms.Instance) ([]T, error)) asker[T] {
 	counts := slices.Repeat([]int{1}, q.N)
 	return func(m []int, visit func(distribution[T]) error) error {
-		for depths := range lattice.Arrangements(m) {
+		for depths := range arrangements(m) {
 			p, err := pmf(q.instance(depths))
 			if err == nil {
 				err = visit(distribution[T]{depths, counts, p})
@@ -184,6 +186,28 @@ func instances[T any](q *Request, symmetric bool, pmf func(in *mechanisms.Instan
 			}
 		}
 		return nil
+	}
+}
+
+// arrangements yields the depths of every score vector that m stands for, Depths(m) first, in lexicographic order. The slice is the same each time.
+func arrangements(m []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		for d := lattice.Depths(m); yield(d); {
+			// The next one: the last depth with a larger one right behind it is exchanged with the last larger one, and what is behind is turned round.
+			i := len(d) - 2
+			for i >= 0 && d[i] >= d[i+1] {
+				i--
+			}
+			if i < 0 {
+				return
+			}
+			j := len(d) - 1
+			for d[j] <= d[i] {
+				j--
+			}
+			d[i], d[j] = d[j], d[i]
+			slices.Reverse(d[i+1:])
+		}
 	}
 }
 

@@ -173,7 +173,8 @@ func (o *optimal) pmf(in *mechanisms.Instance) ([]*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := lattice.Count(depths, s.program.lat.K())
+	_, k := s.program.lat.Size()
+	m := lattice.Count(depths, k)
 	out := make([]*big.Rat, len(depths))
 	for i, v := range depths {
 		out[i] = s.probability(m, v)

@@ -146,7 +146,7 @@ func (p Prior) weigher(q *Request) func(m []int) *big.Rat {
 		case "":
 			return one
 		case "box":
-			return big.NewRat(lattice.Copies(m), 1)
+			return big.NewRat(int64(len(m)-lattice.Deepest(m)), 1) // so many vectors of the box {-k..0}^n are shifts of one
 		case "weighted":
 			if w, ok := p.vectors[orbitKey(lattice.Depths(m))]; ok {
 				return new(big.Rat).Quo(w, new(big.Rat).SetInt(lattice.Multiplicity(m)))

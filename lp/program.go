@@ -43,7 +43,7 @@ func newProgram(ctx context.Context, q *Request) (*program, error) {
 	}
 	var integers []*big.Int
 	integers, p.unit = arith.Multiples(q.losses())
-	for j := range p.vars.Len() {
+	for j := range len(p.vars.Orbit) {
 		t.Count = append(t.Count, int64(p.vars.Count[j]))
 		t.Loss = append(t.Loss, integers[p.vars.Depth[j]])
 	}
@@ -72,7 +72,7 @@ func newProgram(ctx context.Context, q *Request) (*program, error) {
 		return p, nil
 	}
 	t.Interior = p.interior()
-	if p.vars.Len() >= nearVariables && q.Delta == nil {
+	if len(p.vars.Orbit) >= nearVariables && q.Delta == nil {
 		t.Near = p.near()
 	}
 	return p, nil
@@ -121,7 +121,7 @@ func kept(each func(visit func(table.Row) bool) bool) func(visit func(table.Row)
 // flipBasis returns the basis of permute-and-flip: every (E) and (P) row tight, every column and the slacks of (T) rows basic. It is primal feasible at
 // every ε.
 func (p *program) flipBasis() *linear.Basis {
-	b := &linear.Basis{Col: make([]linear.VarStatus, p.vars.Len()), Row: make([]linear.VarStatus, p.lat.Len(), p.lat.Len()+len(p.Start))}
+	b := &linear.Basis{Col: make([]linear.VarStatus, len(p.vars.Orbit)), Row: make([]linear.VarStatus, p.lat.Len(), p.lat.Len()+len(p.Start))}
 	for j := range b.Col {
 		b.Col[j] = linear.Basic
 	}
@@ -145,7 +145,7 @@ func (p *program) near() []float64 {
 	if p.question.parts() > 1 {
 		m, _ = mechanisms.Lookup("geo")
 	}
-	out := make([]float64, p.vars.Len())
+	out := make([]float64, len(p.vars.Orbit))
 	for i, counts := range p.lat.All() {
 		pmf, err := m.Float(p.question.instance(lattice.Depths(counts)))
 		if err != nil {
@@ -172,8 +172,9 @@ func (p *program) interior() []*big.Rat {
 		part := new(big.Rat).SetFloat64(math.Ldexp(math.Floor(math.Ldexp(half, bits)), -bits))
 		base.Sub(base, part)
 	}
-	power := arith.Powers(arith.Rat{}, base, p.lat.K())
-	out := make([]*big.Rat, p.vars.Len())
+	_, k := p.lat.Size()
+	power := arith.Powers(arith.Rat{}, base, k)
+	out := make([]*big.Rat, len(p.vars.Orbit))
 	for i := range p.lat.Len() {
 		sum := new(big.Rat)
 		for j := p.vars.First[i]; j < p.vars.First[i+1]; j++ {

@@ -2,6 +2,7 @@ package lp
 
 import (
 	"math/big"
+	"slices"
 
 	"optratio/internal/arith"
 	"optratio/number"
@@ -45,7 +46,7 @@ func costs[T any](p *program, f arith.Field[T]) []T {
 	for _, c := range p.question.losses() {
 		losses = append(losses, f.FromRat(c))
 	}
-	cost := make([]T, 0, vars.Len())
+	cost := make([]T, 0, len(vars.Orbit))
 	for i, m := range p.lat.All() {
 		weight := f.FromRat(of(m))
 		for j := vars.First[i]; j < vars.First[i+1]; j++ {
@@ -62,8 +63,13 @@ func nonnegative[T any](p *program, f arith.Field[T], z T, sign func(T) (int, bo
 	for i, m := range p.lat.All() {
 		tops[m[0]] = append(tops[m[0]], i)
 	}
-	down := vars.DownAll()
-	lambda := make([]T, vars.Len())
+	down := slices.Repeat([]int32{-1}, len(vars.Up)) // the variable one step below each on its chain
+	for j, up := range vars.Up {
+		if up >= 0 {
+			down[up] = int32(j)
+		}
+	}
+	lambda := make([]T, len(vars.Orbit))
 	verdict := 1
 	for _, orbits := range tops {
 		y := make([]T, len(orbits))

@@ -4,24 +4,26 @@ import (
 	"fmt"
 	"iter"
 	"math/big"
-	"optratio/lattice"
 	"slices"
+
+	"optratio/lattice"
 )
 
 // LatticeDomain is the lattice with a step of 2 units, of which 2Δ has the given number.
 func LatticeDomain(l *lattice.Lattice, space *Space, parts int) *Domain {
+	n, k := l.Size()
 	size := "over 10^30"
-	if v := lattice.Vectors(l.N(), l.K(), false); v.BitLen() <= 100 {
+	if v := lattice.Vectors(n, k, false); v.BitLen() <= 100 {
 		size = v.String()
 	}
-	name := fmt.Sprintf("Q(%d,%d), %s score vectors", l.N(), l.K(), size)
+	name := fmt.Sprintf("Q(%d,%d), %s score vectors", n, k, size)
 	if parts > 1 {
-		name = fmt.Sprintf("%d candidates with depths 0 to %s in steps of 2Δ/%d, %s score vectors", l.N(), big.NewRat(int64(l.K()), int64(parts)).RatString(), parts, size)
+		name = fmt.Sprintf("%d candidates with depths 0 to %s in steps of 2Δ/%d, %s score vectors", n, big.NewRat(int64(k), int64(parts)).RatString(), parts, size)
 	}
 	d := &Domain{
 		Name:    name,
 		Space:   space,
-		Vectors: Grid(l.N(), l.K(), 2),
+		Vectors: Grid(n, k, 2),
 	}
 	reps := &Domain{Name: d.Name, Space: space, Vectors: func(yield func(Vector) bool) {
 		for _, m := range l.All() {
@@ -30,12 +32,12 @@ func LatticeDomain(l *lattice.Lattice, space *Space, parts int) *Domain {
 			}
 		}
 	}}
-	d.Neighbors, reps.Neighbors = raised(d.Vectors, l.K(), parts, false), raised(reps.Vectors, l.K(), parts, true)
+	d.Neighbors, reps.Neighbors = raised(d.Vectors, k, parts, false), raised(reps.Vectors, k, parts, true)
 	if parts == 1 {
-		d.Worst, reps.Worst = worst(d.Vectors, l.K(), false), worst(reps.Vectors, l.K(), true)
+		d.Worst, reps.Worst = worst(d.Vectors, k, false), worst(reps.Vectors, k, true)
 	}
-	d.Lowered, reps.Lowered = lowered(d.Vectors, l.K(), false), lowered(reps.Vectors, l.K(), true)
-	deep := 2 * int64(l.K())
+	d.Lowered, reps.Lowered = lowered(d.Vectors, k, false), lowered(reps.Vectors, k, true)
+	deep := 2 * int64(k)
 	d.Shifted = Pairs(d.Vectors, func(q Vector) iter.Seq[Vector] { return Level(len(q), 1, -1, 2, -2, deep, -deep) })
 	d.Representatives = reps
 	return d

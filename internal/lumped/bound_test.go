@@ -57,11 +57,16 @@ func optimum(t testing.TB, n, k int, z float64, o bool) float64 {
 		w, _ := new(big.Float).SetInt(lattice.Multiplicity(c)).Float64()
 		m.AddRow(w/total, w/total)
 		if factor[i] = 1; o {
-			factor[i] = float64(lattice.Copies(c))
+			factor[i] = float64(int64(len(c) - lattice.Deepest(c)))
 		}
 	}
-	down := vs.DownAll()
-	for j := range vs.Len() {
+	down := slices.Repeat([]int32{-1}, len(vs.Up))
+	for j, up := range vs.Up {
+		if up >= 0 {
+			down[up] = int32(j)
+		}
+	}
+	for j := range len(vs.Orbit) {
 		entries := map[int32]float64{}
 		cost, power := 0.0, 1.0
 		for i := int32(j); i >= 0; i = down[i] {
@@ -199,7 +204,7 @@ func whole(l *lattice.Lattice, y []*big.Rat, z *big.Rat, o bool) (least []*big.R
 	for _, m := range l.All() {
 		copies := int64(1)
 		if o {
-			copies = lattice.Copies(m)
+			copies = int64(len(m) - lattice.Deepest(m))
 		}
 		factor = append(factor, big.NewRat(copies, 1))
 	}

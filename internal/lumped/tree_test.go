@@ -171,7 +171,7 @@ func TestSequencesMergeTheChains(t *testing.T) {
 					l.Unrank(int(vs.Orbit[j]), m)
 					cost := int(vs.Depth[j])
 					if o {
-						cost *= int(lattice.Copies(m))
+						cost *= int(int64(len(m) - lattice.Deepest(m)))
 					}
 					s = append(s, p.Of(m), cost)
 					w := lattice.Multiplicity(m)

@@ -23,7 +23,7 @@ func chained(t *testing.T, n, k int, monotone bool) *Program {
 	vars := lat.Number()
 	rows := Lattice{Vars: vars, L: 1}
 	p := &Program{First: vars.First, Chains: &Chains{Up: vars.Up, Interior: func() []*big.Rat { // asked for at ε = 0
-		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(n))}, vars.Len())
+		return slices.Repeat([]*big.Rat{big.NewRat(1, int64(n))}, len(vars.Orbit))
 	}}}
 	p.Chains.Start, p.Chains.Order = vars.Chains()
 	for j, c := range vars.Count {

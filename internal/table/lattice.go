@@ -12,7 +12,7 @@ type Lattice struct {
 // Worst visits x_r(q) >= z x_r(q + 2Δe_r), both vectors on the lattice: along the chain that one candidate sinks
 // through while the others stay, rows tie positions that are L steps apart.
 func (s Lattice) Worst(visit func(Row) bool) bool {
-	for j := range int32(s.Vars.Len()) {
+	for j := range int32(len(s.Vars.Orbit)) {
 		up := j
 		for range s.L {
 			if up = s.Vars.Up[up]; up < 0 {
@@ -41,7 +41,7 @@ func (s Lattice) Neighbors(visit func(Row) bool) bool {
 // Pairs visits all ordered pairs of neighbors q, q' of the lattice, up to permutations: from q, candidates of each depth rise
 // by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbors, they differ by a shift from such ones.
 func (s Lattice) Pairs(visit func(Pair) bool) bool {
-	k := s.Vars.Lattice.K()
+	_, k := s.Vars.Lattice.Size()
 	rise := &composition{most: s.L}
 	to := make([]int, k+1)
 	var pair Pair
@@ -77,7 +77,8 @@ func (s Lattice) Pairs(visit func(Pair) bool) bool {
 // sinks by one. Between two vectors of the lattice that monotonicity relates such steps lead without leaving it: first r
 // rises, then the others sink, the highest one that has still to sink first.
 func (s Lattice) Monotone(visit func(Row) bool) bool {
-	to := make([]int, s.Vars.Lattice.K()+1)
+	_, k := s.Vars.Lattice.Size()
+	to := make([]int, k+1)
 	for i, m := range s.Vars.Lattice.All() {
 		for j := s.Vars.First[i]; j < s.Vars.First[i+1]; j++ {
 			if up := s.Vars.Up[j]; up >= 0 && !visit(Row{Above: up, Below: j}) {

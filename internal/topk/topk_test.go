@@ -217,7 +217,7 @@ func (s *space) cellOf(v, outcome []int) int32 {
 	if !s.ordered {
 		slices.Sort(depths)
 	}
-	return s.index[s.vars.Lattice.Rank(lattice.Count(v, s.k))][key(depths)]
+	return s.index[s.vars.Orbit[s.vars.Find(lattice.Count(v, s.k), 0)]][key(depths)]
 }
 
 // The rows between cells are those between all outcomes at all vectors.

@@ -259,7 +259,7 @@ func BenchmarkMillionBy300(b *testing.B) {
 func weightOf(m []int, box bool) *big.Int {
 	w := lattice.Multiplicity(m)
 	if box {
-		w.Mul(w, big.NewInt(lattice.Copies(m)))
+		w.Mul(w, big.NewInt(int64(len(m)-lattice.Deepest(m))))
 	}
 	return w
 }

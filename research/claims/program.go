@@ -71,7 +71,8 @@ func (p *program) row(r table.Row) inequality {
 
 // depths returns the depths of a column's orbit.
 func (p *program) depths(j int32) []int {
-	m := make([]int, p.vars.Lattice.K()+1)
+	_, k := p.vars.Lattice.Size()
+	m := make([]int, k+1)
 	p.vars.Lattice.Unrank(int(p.vars.Orbit[j]), m)
 	return lattice.Depths(m)
 }
@@ -85,12 +86,13 @@ func (p *program) name(j int32) string {
 func (p *program) raised(j int32) int32 {
 	depths := p.depths(j)
 	depths[slices.Index(depths, int(p.vars.Depth[j]))] = 0
-	return int32(p.vars.Find(lattice.Count(depths, p.vars.Lattice.K()), 0))
+	_, k := p.vars.Lattice.Size()
+	return int32(p.vars.Find(lattice.Count(depths, k), 0))
 }
 
 // table returns a mechanism's probabilities, column by column.
 func (p *program) table(m weighted) []*big.Rat {
-	x := make([]*big.Rat, p.vars.Len())
+	x := make([]*big.Rat, len(p.vars.Orbit))
 	for j := range x {
 		depths := p.depths(int32(j))
 		x[j] = distribution(m, atDepths(p.z, depths))[slices.Index(depths, int(p.vars.Depth[j]))]
@@ -132,7 +134,7 @@ func value(at map[int32]*big.Rat, x []*big.Rat) *big.Rat {
 
 // minimise returns the exact minimum of a cost and a point that attains it.
 func (p *program) minimise(ctx context.Context, cost map[int32]*big.Rat) (least *big.Rat, x []*big.Rat) {
-	return minimise(ctx, p.vars.Len(), p.rows, cost)
+	return minimise(ctx, len(p.vars.Orbit), p.rows, cost)
 }
 
 // minimise returns the exact minimum of a cost over the nonnegative points that satisfy the rows, and a point that attains it.

@@ -39,10 +39,10 @@ func newMonotone(f *form) (*monotone, error) {
 	m := &monotone{lat: l, vars: l.Number(), class: make([]int32, l.Len())}
 	orbit := make([]int, len(f.classes))
 	for i, counts := range f.classes {
-		orbit[i] = l.Rank(counts)
+		orbit[i] = int(m.vars.Orbit[m.vars.Find(counts, 0)])
 		m.class[orbit[i]] = int32(i)
 	}
-	m.at = make([]int32, m.vars.Len())
+	m.at = make([]int32, len(m.vars.Orbit))
 	for i, class := range f.class {
 		// A count vector has one variable at each of its depths, and each variable one position.
 		counts := f.classes[class]
