@@ -94,7 +94,7 @@ func TestSubjectsAreChecked(t *testing.T) {
 		return nil, errors.New("no luck")
 	})), Options{Properties: []verify.Property{Answers}})
 	require.NoError(t, err)
-	require.Contains(t, failures[0].Reason, "no luck")
+	require.Contains(t, failures[0].reason, "no luck")
 }
 
 // explosive is a mechanism that nothing guards.

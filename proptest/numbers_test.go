@@ -106,7 +106,7 @@ func TestHowSubjectsAreCalled(t *testing.T) {
 		failures, err := Check(PMF(func(c Case) ([]float64, error) { return slices.Repeat([]float64{p}, len(c.Scores)), nil }), Options{Properties: []verify.Property{Answers}})
 		require.NoError(t, err)
 		require.Len(t, failures, 1, name)
-		assert.Contains(t, failures[0].Reason, "the probability of candidate 0 is")
+		assert.Contains(t, failures[0].reason, "the probability of candidate 0 is")
 	}
 	// Wrong once, and never again.
 	for wrong := 1; wrong <= 30; wrong += 7 {
@@ -119,7 +119,7 @@ func TestHowSubjectsAreCalled(t *testing.T) {
 		}), Options{Properties: []verify.Property{Answers}})
 		require.NoError(t, err)
 		if len(failures) > 0 { // a case is asked about twice, and this shows at the second time
-			assert.Equal(t, "it failed once, and not when it was tried again", failures[0].Reason)
+			assert.Equal(t, "it failed once, and not when it was tried again", failures[0].reason)
 			calls++
 		}
 	}
@@ -138,7 +138,7 @@ func TestHowSubjectsAreCalled(t *testing.T) {
 	f, err := s.at(Repeatable, c)
 	require.NoError(t, err)
 	require.NotNil(t, f)
-	assert.Equal(t, "the answers are [1 0] and [0 1]", f.Reason)
+	assert.Equal(t, "the answers are [1 0] and [0 1]", f.reason)
 	// What cannot be asked is an error, not a pass.
 	for _, bad := range []Case{{Scores: []float64{0, 0}, Sensitivity: 1, Epsilon: -1}, {Scores: []float64{0, 1e300}, Sensitivity: 1, Epsilon: 1}, {Scores: []float64{0, 0x1p-1000}, Sensitivity: 1, Epsilon: 1}} {
 		_, err := s.at(sum, bad)

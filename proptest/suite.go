@@ -135,17 +135,17 @@ type Options struct {
 type Failure struct {
 	Property verify.Property
 	Case     Case            // the smallest found
-	Witness  *verify.Witness // of verify's properties
-	Reason   string          // of others
-	Seed     int64           // that leads there
+	witness  *verify.Witness // of verify's properties
+	reason   string          // of others
+	seed     int64           // that leads there
 }
 
 func (f Failure) String() string {
-	what := f.Reason
-	if f.Witness != nil {
-		what = f.Witness.String()
+	what := f.reason
+	if f.witness != nil {
+		what = f.witness.String()
 	}
-	return fmt.Sprintf("%s fails at %v: %s (seed %d)", f.Property, f.Case, what, f.Seed)
+	return fmt.Sprintf("%s fails at %v: %s (seed %d)", f.Property, f.Case, what, f.seed)
 }
 
 // Run tests every property of the subject as a subtest.
@@ -247,11 +247,11 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 	case result.Passed() && early != nil:
 		if again, _ := s.ask(*early); !slices.Equal(again, before) {
 			reason := fmt.Sprintf("the answer is %v at first and %v after other questions", before, again)
-			return &Failure{Property: p, Case: *early, Reason: reason, Seed: s.o.Seed}, nil
+			return &Failure{Property: p, Case: *early, reason: reason, seed: s.o.Seed}, nil
 		}
 		return nil, nil
 	case result.Passed() && answered == 0:
-		return &Failure{Property: p, Reason: nowhere + " of the " + fmt.Sprint(s.o.Cases) + " cases", Seed: s.o.Seed}, nil
+		return &Failure{Property: p, reason: nowhere + " of the " + fmt.Sprint(s.o.Cases) + " cases", seed: s.o.Seed}, nil
 	case result.Passed():
 		return nil, nil
 	case result.Status != gopter.TestFailed || len(result.Args) != 1:
@@ -262,18 +262,18 @@ func (s *suite) test(p verify.Property) (*Failure, error) {
 	f, err := s.at(p, c)
 	if f == nil && err == nil {
 		// It was broken a moment ago: the mechanism is not a function of the case.
-		f = &Failure{Property: p, Case: c, Reason: "it failed once, and not when it was tried again", Seed: s.o.Seed}
+		f = &Failure{Property: p, Case: c, reason: "it failed once, and not when it was tried again", seed: s.o.Seed}
 	}
 	return f, err
 }
 
 // at tests a property at one case and its neighbors.
 func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
-	fail := &Failure{Property: p, Case: c, Seed: s.o.Seed}
+	fail := &Failure{Property: p, Case: c, seed: s.o.Seed}
 	switch p {
 	case Answers:
 		_, event, overwritten := s.call(c)
-		if fail.Reason = cmp.Or(event, overwritten); fail.Reason != "" {
+		if fail.reason = cmp.Or(event, overwritten); fail.reason != "" {
 			return fail, nil
 		}
 		return nil, nil
@@ -283,7 +283,7 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 		if event == again && slices.Equal(a, b) {
 			return nil, nil
 		}
-		fail.Reason = fmt.Sprintf("the answers are %v and %v", a, b)
+		fail.reason = fmt.Sprintf("the answers are %v and %v", a, b)
 		return fail, nil
 	}
 	exact := c.exact()
@@ -305,7 +305,7 @@ func (s *suite) at(p verify.Property, c Case) (*Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fail.Witness = report.Properties[0].Witness; fail.Witness != nil {
+	if fail.witness = report.Properties[0].Witness; fail.witness != nil {
 		return fail, nil
 	}
 	return nil, nil

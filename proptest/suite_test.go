@@ -177,7 +177,7 @@ func TestDoctoredMechanismsFailWhatTheyBreak(t *testing.T) {
 		for _, f := range failures {
 			broken = append(broken, f.Property)
 			t.Logf("%s: %v", d.name, f)
-			require.True(t, f.Witness != nil || f.Reason != "", d.name)
+			require.True(t, f.witness != nil || f.reason != "", d.name)
 			require.LessOrEqual(t, len(f.Case.Scores), 3, "%s: not shrunk", d.name)
 			require.Contains(t, f.String(), "seed 3")
 		}
@@ -298,6 +298,6 @@ func TestOverwritingAndTiring(t *testing.T) {
 		failures, err := Check(c.pmf, Options{Properties: []verify.Property{c.want}, Seed: 7})
 		require.NoError(t, err)
 		require.Len(t, failures, 1, name)
-		require.NotEmpty(t, failures[0].Reason)
+		require.NotEmpty(t, failures[0].reason)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"optratio/internal/certtext"
+	"optratio/internal/evidence"
 	"optratio/internal/job"
 	"optratio/number"
 	"optratio/verify/certificate"
@@ -16,8 +17,8 @@ import (
 
 // CreateCertificate is CreateOutput for --cert. Certificates at an ε are refused where that is longer than the format takes.
 func CreateCertificate(path string, at number.Epsilon) (*OutputFile, error) {
-	if x := cmp.Or(at.Exp(), at.Eps()); x != nil && max(x.Num().BitLen(), x.Denom().BitLen()) > certificate.MaxEpsilonBits {
-		return nil, Usagef("--cert: in certificates ε and e^ε have at most %d bits; give it with fewer digits, or leave --cert out", certificate.MaxEpsilonBits)
+	if x := cmp.Or(at.Exp(), at.Eps()); x != nil && max(x.Num().BitLen(), x.Denom().BitLen()) > evidence.MaxEpsilonBits {
+		return nil, Usagef("--cert: in certificates ε and e^ε have at most %d bits; give it with fewer digits, or leave --cert out", evidence.MaxEpsilonBits)
 	}
 	return CreateOutput("--cert", path)
 }

@@ -10,17 +10,25 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"time"
 
 	"optratio/number"
 )
 
-// Options are certificate.Options.
+// Options are certificate.Options, and up to how many bits the precision of enclosures is raised where a claim is still undecided, as far as memory allows; 0 means
+// 4096, and less than 128 means 128.
 type Options struct {
 	Context      context.Context
 	MaxMemory    int64
 	MaxPrecision uint
 	MaxSteps     int
 }
+
+// StepTime is about what a step takes.
+const StepTime = 4 * time.Nanosecond
+
+// Mechanisms are those whose violations are decided without being told the probabilities.
+var Mechanisms = []string{"em", "krr", "pf", "rnm-exponential", "rnm-gumbel"}
 
 // WithDefaults fills in what is not given.
 func WithDefaults(o Options) Options {

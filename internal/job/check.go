@@ -9,6 +9,7 @@ import (
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/evidence"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -58,7 +59,7 @@ func (q *Check) answer(in *reading) (*Answer, error) {
 func checkLimits(ctx context.Context, memory int64) certificate.Options {
 	o := certificate.Options{Context: ctx, MaxMemory: memory, MaxSteps: defaultSteps}
 	if end, ok := ctx.Deadline(); ok {
-		o.MaxSteps = max(defaultSteps, int(time.Until(end)/certificate.StepTime))
+		o.MaxSteps = max(defaultSteps, int(time.Until(end)/evidence.StepTime))
 	}
 	return o
 }

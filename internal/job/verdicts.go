@@ -10,10 +10,10 @@ import (
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/evidence"
 	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
-	"optratio/verify/certificate"
 )
 
 // Target says which properties are decided, and the privacy of other kinds than ε-DP that verdicts are about.
@@ -77,7 +77,7 @@ func (in *reading) certifiable(name string, asked []verify.Property) {
 	if !in.Certificate {
 		return
 	}
-	known := certificate.Mechanisms()
+	known := evidence.Mechanisms
 	in.refuse(name != "" && !slices.Contains(known, name), "{cert}: the checker knows the probabilities of %s, and not those of %s; leave it out", strings.Join(known, ", "), name)
 	in.refuse(!slices.ContainsFunc(asked, func(p verify.Property) bool { return slices.Contains(witnessable(name == ""), p) }),
 		"{cert}: certificates are about violations of dp and approximate-dp, and by named mechanisms of dominates-em; add one to {property}, or leave {cert} out")

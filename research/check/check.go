@@ -19,7 +19,7 @@ func Check(in io.Reader, o certificate.Options) (*certificate.Report, error) {
 	if first, _ := b.Peek(len(begin)); string(first) != begin {
 		return certificate.Check(b, o)
 	}
-	problem, s, reason, err := evidence.Check(b, evidence.Options(o), sections)
+	problem, s, reason, err := evidence.Check(b, evidence.Options{Context: o.Context, MaxMemory: o.MaxMemory, MaxSteps: o.MaxSteps}, sections)
 	if err != nil {
 		return nil, err
 	}

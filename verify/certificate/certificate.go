@@ -3,7 +3,6 @@ package certificate
 import (
 	"context"
 	"io"
-	"time"
 
 	"optratio/internal/evidence"
 	"optratio/number"
@@ -15,16 +14,10 @@ type Options struct {
 	Context context.Context
 	// MaxMemory in bytes is what the check may need by its own estimate; 0 means 2 GiB.
 	MaxMemory int64
-	// MaxPrecision in bits is up to which the precision of enclosures is raised where a claim is
-	// still undecided, as far as memory allows; 0 means 4096, and less than 128 means 128.
-	MaxPrecision uint
-	// MaxSteps is what the check may cost by its own estimate, in steps of some nanoseconds (StepTime): the closed forms at all precisions together, an enumeration of the
+	// MaxSteps is what the check may cost by its own estimate, in steps of some nanoseconds: the closed forms at all precisions together, an enumeration of the
 	// lattice, walking the chains of proof lumped and counting its score vectors. 0 means 2^29.
 	MaxSteps int
 }
-
-// StepTime is about what a step takes.
-const StepTime = 4 * time.Nanosecond
 
 // Report is the outcome of a check.
 type Report struct {
@@ -70,9 +63,6 @@ var (
 	ErrUndecided  = evidence.ErrUndecided  // the check cannot tell, whatever the limits are
 )
 
-// MaxEpsilonBits is how many bits either part of ε or e^ε may have.
-const MaxEpsilonBits = evidence.MaxEpsilonBits
-
 // sections makes one of each kind.
 var sections = map[string]func() evidence.Section{
 	"program":       func() evidence.Section { return &certificate{} },
@@ -87,9 +77,13 @@ var sections = map[string]func() evidence.Section{
 //
 // A certificate that is not valid is no error: the report says why. The error wraps ErrUnreadable if
 // the input cannot be read or is no certificate of this format at all, ErrLimit if
-// a claim is not decided with the memory, the steps and the precision that o allows, and ErrUndecided if it cannot be; it is that of the context if that ended.
+// a claim is not decided with the memory and the steps that o allows, at 4096 bits, and ErrUndecided if it cannot be; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
-	limits := evidence.WithDefaults(evidence.Options(o))
+	return check(in, evidence.Options{Context: o.Context, MaxMemory: o.MaxMemory, MaxSteps: o.MaxSteps})
+}
+
+func check(in io.Reader, o evidence.Options) (*Report, error) {
+	limits := evidence.WithDefaults(o)
 	problem, s, reason, err := evidence.Check(in, limits, sections)
 	if err != nil {
 		return nil, err

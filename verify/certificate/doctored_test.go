@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"optratio/internal/evidence"
 	"optratio/internal/slowtest"
 	"optratio/verify/certificate"
 )
@@ -208,7 +209,7 @@ func TestEveryChangedByte(t *testing.T) {
 				if changed == text {
 					continue
 				}
-				rep, err := certificate.Check(strings.NewReader(changed), certificate.Options{MaxMemory: 1 << 22, MaxPrecision: 256})
+				rep, err := certificate.CheckAt(strings.NewReader(changed), evidence.Options{MaxMemory: 1 << 22, MaxPrecision: 256})
 				switch {
 				case err != nil && !errors.Is(err, certificate.ErrUnreadable) && !errors.Is(err, certificate.ErrLimit):
 					t.Fatalf("%s: byte %d: %v", name, i, err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"optratio/internal/evidence"
 	"optratio/verify/certificate"
 )
 
@@ -271,8 +272,8 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		o := certificate.Options{Context: ctx, MaxMemory: 1 << 22, MaxPrecision: 256}
-		rep, err := certificate.Check(strings.NewReader(text), o)
+		o := evidence.Options{Context: ctx, MaxMemory: 1 << 22, MaxPrecision: 256}
+		rep, err := certificate.CheckAt(strings.NewReader(text), o)
 		if err == nil && rep.Valid != (rep.Reason == "") {
 			t.Errorf("valid = %v, reason %q", rep.Valid, rep.Reason)
 		}
@@ -335,15 +336,15 @@ func (f *fading) Err() error {
 // TestStoppedAtAnyPoint: wherever a check or an export is stopped, it says so, and never that all is well.
 func TestStoppedAtAnyPoint(t *testing.T) {
 	text := proposal(6, 4, "exp-epsilon 3/2", 2.0/3, "full")
-	for name, run := range map[string]func(o certificate.Options) error{
-		"check": func(o certificate.Options) error {
-			rep, err := certificate.Check(strings.NewReader(text), o)
+	for name, run := range map[string]func(o evidence.Options) error{
+		"check": func(o evidence.Options) error {
+			rep, err := certificate.CheckAt(strings.NewReader(text), o)
 			if err == nil && !rep.Valid {
 				t.Errorf("stopped, and found not valid: %s", rep.Reason)
 			}
 			return err
 		},
-		"export": func(o certificate.Options) error {
+		"export": func(o evidence.Options) error {
 			var out strings.Builder
 			err := exportVIPR(&out, text, o)
 			if err == nil {
@@ -357,7 +358,7 @@ func TestStoppedAtAnyPoint(t *testing.T) {
 		stops := 0
 		for ; ; stops++ {
 			f := &fading{Context: context.Background(), left: stops}
-			err := run(certificate.Options{Context: f})
+			err := run(evidence.Options{Context: f})
 			if f.left >= 0 {
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
@@ -406,7 +407,7 @@ func TestOlderFormats(t *testing.T) {
 				return err
 			},
 			func(text string) error {
-				return exportVIPR(io.Discard, text, certificate.Options{})
+				return exportVIPR(io.Discard, text, evidence.Options{})
 			},
 		} {
 			err := read(first + "\nn 3\n")

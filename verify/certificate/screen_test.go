@@ -2,7 +2,9 @@ package certificate
 
 import (
 	"context"
+	"maps"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,3 +193,7 @@ func TestNonnegative(t *testing.T) {
 
 // ample is what a check may cost without options.
 func ample() *evidence.Effort { return evidence.NewEffort(evidence.WithDefaults(evidence.Options{})) }
+
+func TestMechanismsAreThoseWithFormulas(t *testing.T) {
+	assert.Equal(t, slices.Sorted(maps.Keys(formulas)), evidence.Mechanisms)
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/evidence"
 	"optratio/verify/certificate"
 )
 
@@ -361,7 +362,7 @@ func TestPrecisionOfTables(t *testing.T) {
 	lines := split(text)
 	at, precision := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "claim optimum ") }), slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "precision ") })
 	ends := strings.Fields(lines[at])
-	sharpest := func(bits int, o certificate.Options) *big.Rat {
+	sharpest := func(bits int, o evidence.Options) *big.Rat {
 		known, _ := new(big.Rat).SetString(ends[2])
 		refuted := new(big.Rat).Add(known, big.NewRat(1, 1e6))
 		for range 230 {
@@ -370,7 +371,7 @@ func TestPrecisionOfTables(t *testing.T) {
 			doctored := slices.Clone(lines)
 			doctored[precision] = fmt.Sprint("precision ", bits)
 			doctored[at] = fmt.Sprintf("claim optimum %s 1000", middle.RatString())
-			r, err := certificate.Check(strings.NewReader(strings.Join(doctored, "\n")+"\n"), o)
+			r, err := certificate.CheckAt(strings.NewReader(strings.Join(doctored, "\n")+"\n"), o)
 			require.NoError(t, err)
 			if r.Valid {
 				known = middle
@@ -380,9 +381,9 @@ func TestPrecisionOfTables(t *testing.T) {
 		}
 		return known
 	}
-	coarse, fine, finest := sharpest(0, certificate.Options{}), sharpest(64, certificate.Options{}), sharpest(200, certificate.Options{})
+	coarse, fine, finest := sharpest(0, evidence.Options{}), sharpest(64, evidence.Options{}), sharpest(200, evidence.Options{})
 	assert.Negative(t, coarse.Cmp(fine))
 	assert.Negative(t, fine.Cmp(finest))
-	assert.Zero(t, sharpest(200, certificate.Options{MaxPrecision: 128}).Cmp(fine))
-	assert.Zero(t, sharpest(200, certificate.Options{MaxPrecision: 1}).Cmp(fine))
+	assert.Zero(t, sharpest(200, evidence.Options{MaxPrecision: 128}).Cmp(fine))
+	assert.Zero(t, sharpest(200, evidence.Options{MaxPrecision: 1}).Cmp(fine))
 }

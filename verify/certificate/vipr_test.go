@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"optratio/internal/evidence"
 	"optratio/verify/certificate"
 )
 
@@ -206,8 +207,8 @@ func verifyVIPR(text string) (f *viprFile, err error) {
 }
 
 // exportVIPR checks a certificate and writes it in the VIPR format.
-func exportVIPR(out io.Writer, in string, o certificate.Options) error {
-	rep, err := certificate.Check(strings.NewReader(in), o)
+func exportVIPR(out io.Writer, in string, o evidence.Options) error {
+	rep, err := certificate.CheckAt(strings.NewReader(in), o)
 	if err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func exportVIPR(out io.Writer, in string, o certificate.Options) error {
 func export(t *testing.T, text string) string {
 	t.Helper()
 	var out strings.Builder
-	if err := exportVIPR(&out, text, certificate.Options{}); err != nil {
+	if err := exportVIPR(&out, text, evidence.Options{}); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return out.String()
@@ -347,7 +348,7 @@ func TestExportVIPRErrors(t *testing.T) {
 		{byTheorem(1000, 100, "2", "paper", "dual-recurrence").claim("optimum", "0", "100").String(), certificate.ErrLimit.Error()},
 	} {
 		var out strings.Builder
-		if err := exportVIPR(&out, c.text, certificate.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := exportVIPR(&out, c.text, evidence.Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %v\n%.300s", err, c.want, c.text)
 		}
 		if out.Len() > 0 {

@@ -2,7 +2,6 @@ package certificate
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -31,13 +30,10 @@ type witness struct {
 	pmf, other       []number.Number // of a table; a value without a number is not known
 }
 
-// formulas are the mechanisms whose probabilities this package knows, with the ones that are the same.
+// formulas are the mechanisms whose probabilities this package knows, evidence.Mechanisms, with the ones that are the same.
 var formulas = map[string]func(depths []number.Number, z number.Number) []number.Number{
 	"em": exponential, "rnm-gumbel": exponential, "pf": permuteAndFlip, "rnm-exponential": permuteAndFlip, "krr": randomised,
 }
-
-// Mechanisms lists the names of the mechanisms whose violations Check decides without being told the probabilities.
-func Mechanisms() []string { return slices.Sorted(maps.Keys(formulas)) }
 
 func (w *witness) Read(r *evidence.Reader, o evidence.Options) {
 	r.Long = evidence.MaxSectionLine
