@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/arith"
 	"optratio/internal/certtext"
 	"optratio/internal/decimal"
 	"optratio/internal/table"
@@ -93,7 +94,7 @@ func (a *Answer) writeProgram(w io.Writer) error {
 	case *lumpedProof:
 		prec = e.prec
 	default:
-		if !a.Optimum.IsExact() {
+		if !arith.IsExact(a.Optimum) {
 			prec = 192
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"optratio/internal/chain"
 	"optratio/internal/linear"
 	"optratio/lattice"
+	"optratio/number"
 )
 
 // From firstOrderVariables variables on, the first-order method goes before the simplex method.
@@ -52,7 +53,7 @@ func (p *program) firstOrder(gap *big.Rat) *firstOrder {
 
 // flipped returns permute-and-flip's probabilities, by position.
 func (p *program) flipped() []float64 {
-	z, x := p.question.Epsilon.FloatZ(), make([]float64, len(p.vars.Orbit))
+	z, x := floatZ(p.question.Epsilon), make([]float64, len(p.vars.Orbit))
 	for i := range p.lat.Len() {
 		first, rest := p.vars.First[i], 1.0
 		for j := first + 1; j < p.vars.First[i+1]; j++ {
@@ -106,7 +107,7 @@ func (p *program) shares() (vectors, weight []float64) {
 func (p *program) chainForm() *chain.Form {
 	positions := len(p.vars.Orbit)
 	f := &chain.Form{
-		N: p.question.N, Z: p.question.Epsilon.FloatZ(), Start: p.Chains.Start,
+		N: p.question.N, Z: floatZ(p.question.Epsilon), Start: p.Chains.Start,
 		Class: make([]int32, positions), Cost: make([]float64, positions), Share: make([]float64, positions),
 		Chains: make([]float64, len(p.Chains.Start)-1),
 	}
@@ -132,7 +133,7 @@ func (p *program) dualStart() (start []float64, deepest float64) {
 	q := p.question
 	factors, product := q.Prior.product(q)
 	losses, _ := p.depthLosses()
-	z, power, sum, all := q.Epsilon.FloatZ(), 1.0, 0.0, 0.0
+	z, power, sum, all := floatZ(q.Epsilon), 1.0, 0.0, 0.0
 	at := make([]float64, len(losses))
 	for v, c := range losses {
 		g := power
@@ -361,3 +362,6 @@ func (o *firstOrder) lead(ctx context.Context, show func(mass []float64, sums []
 	}
 	return o.start(), ""
 }
+
+// floatZ returns z = e^{-ε} rounded to a float64, which is the same on every machine.
+func floatZ(eps number.Epsilon) float64 { return eps.ExpNeg(big.NewRat(1, 1), 96).Near() }

@@ -27,7 +27,7 @@ func MeanError(ctx context.Context, m mechanisms.Mechanism, n, k int, prior Prio
 	}
 	for prec := q.precision(); ; prec *= 2 {
 		x, err := q.objective(ctx, m, prec)
-		if err != nil || x.IsExact() || !x.IsRigorous() || approximate(m) || prec >= 1<<12 || x.Within(big.NewRat(1, 1e12)) {
+		if err != nil || arith.IsExact(x) || !x.IsRigorous() || approximate(m) || prec >= 1<<12 || x.Within(big.NewRat(1, 1e12)) {
 			return x, err
 		}
 	}
@@ -316,7 +316,7 @@ func enclosedObjective(ctx context.Context, q *Request, lat *lattice.Lattice, pr
 		}
 		w := weight(m)
 		if w.IsInt() {
-			sum.AddMul(number.FromBig(w.Num(), prec), loss)
+			sum.AddMul(arith.FromBig(w.Num(), prec), loss)
 		} else {
 			sum.AddMul(f.FromRat(w), loss)
 		}

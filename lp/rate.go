@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"time"
 
+	"optratio/internal/arith"
 	"optratio/internal/linear"
 	"optratio/internal/patience"
 	"optratio/mechanisms"
@@ -78,7 +79,7 @@ func (j *job) ratio(m mechanisms.Mechanism, objective number.Number) number.Numb
 		return one
 	}
 	ratio := objective.Over(optimum)
-	if !ratio.IsRigorous() || ratio.IsExact() || ratio.IsInf() {
+	if !ratio.IsRigorous() || arith.IsExact(ratio) || ratio.IsInf() {
 		return ratio
 	}
 	if pf || em {

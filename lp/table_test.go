@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/linear"
 	"optratio/internal/table"
 	"optratio/lattice"
@@ -44,7 +45,7 @@ func (e enclosure) Exact() bool { return e.Low.Cmp(e.High) == 0 }
 
 func (s *proof) low() *big.Rat     { return enclosureOf(s.optimum()).Low }
 func (s *proof) high() *big.Rat    { return enclosureOf(s.optimum()).High }
-func (s *proof) exact() bool       { return s.optimum().IsExact() }
+func (s *proof) exact() bool       { return arith.IsExact(s.optimum()) }
 func (s *proof) priced() enclosure { return enclosureOf(s.price()) }
 
 // newTestTable writes a question out as a program over tables, with the embedded solver.

@@ -100,7 +100,7 @@ func lengthy(m Mechanism, in *Instance) bool {
 
 // vague reports whether some enclosure of a probability is too wide to say anything.
 func vague(p []number.Interval) bool {
-	return slices.ContainsFunc(p, func(x number.Interval) bool { return x.Width().Cmp(big.NewFloat(0.5)) > 0 })
+	return slices.ContainsFunc(p, func(x number.Interval) bool { return x.Sub(x).Hi().Cmp(big.NewFloat(0.5)) > 0 })
 }
 
 // estimated is Ask in float64.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/arith"
 	"optratio/number"
 )
 
@@ -52,9 +53,9 @@ func (d *flipDivergence) at(u number.Interval) (value, slope, curve number.Inter
 	lu, lv := number.Log(d.two.Sub(u)), number.Log(d.two.Sub(v))
 	rest := d.one.Sub(half)
 	value = d.e.Mul(rest).Add(number.Log(u)).Add(rest.Mul(lu)).Sub(half.Mul(lv))
-	slope = u.Inv().Sub(d.e.Add(d.one).Add(lu).Add(lv).Add(v.Quo(d.two.Sub(v))).Quo(d.two))
+	slope = d.one.Quo(u).Sub(d.e.Add(d.one).Add(lu).Add(lv).Add(v.Quo(d.two.Sub(v))).Quo(d.two))
 	w := d.two.Sub(v)
-	curve = u.Sqr().Quo(d.two.Sub(u)).Sub(u.Mul(v).Quo(w)).Quo(d.two).Add(u.Mul(v).Quo(w.Sqr())).Sub(d.one).Quo(u.Sqr())
+	curve = u.Pow(2).Quo(d.two.Sub(u)).Sub(u.Mul(v).Quo(w)).Quo(d.two).Add(u.Mul(v).Quo(w.Pow(2))).Sub(d.one).Quo(u.Pow(2))
 	return value, slope, curve
 }
 
@@ -67,12 +68,12 @@ func (d *flipDivergence) greatest() number.Interval {
 	for range 12 { // Newton's method, on which no bound rests
 		_, slope, curve := d.at(u)
 		next := u.Sub(slope.Quo(curve))
-		if !next.IsFinite() || next.Lo().Cmp(d.z.Hi()) <= 0 || next.Hi().Cmp(d.one.Lo()) >= 0 {
+		if !arith.IsFinite(next) || next.Lo().Cmp(d.z.Hi()) <= 0 || next.Hi().Cmp(d.one.Lo()) >= 0 {
 			break
 		}
 		u = number.Point(new(big.Float).Copy(next.Mid()))
 	}
 	value, slope, _ := d.at(u)
 	least := value.Max(number.FromInt(0, value.Prec()))
-	return number.Hull(least, value.Add(slope.Abs().Mul(d.one.Sub(d.z))))
+	return number.Hull(least, value.Add(arith.Abs(slope).Mul(d.one.Sub(d.z))))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/quadrature"
 	"optratio/internal/slowtest"
 	"optratio/number"
@@ -95,7 +96,7 @@ func TestRandomStoppingByRulesOfFewNodes(t *testing.T) {
 			for _, reach := range []float64{0.5, 1, 2, 4, 60} {
 				p := enclose(reach, nodes)
 				for i := range p {
-					require.True(t, p[i].Encloses(fine[i]), "%v: %d nodes, reach %g: %v is not in %v", c, nodes, reach, fine[i], p[i])
+					require.True(t, arith.Encloses(p[i], fine[i]), "%v: %d nodes, reach %g: %v is not in %v", c, nodes, reach, fine[i], p[i])
 				}
 			}
 		}

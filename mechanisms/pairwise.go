@@ -83,7 +83,7 @@ func (in *Instance) circles() circles {
 
 // pairwiseParameter returns ε₀ = max(ε/2, ε/(1+L), ε + ln(1-η)) or slightly less: a multiple of 2^-64.
 func (in *Instance) pairwiseParameter() number.Epsilon {
-	if in.plain() || in.Epsilon.IsZero() || !in.Epsilon.IsSet() {
+	if in.plain() || in.Epsilon.IsZero() || in.Epsilon.Check() != nil {
 		return in.Epsilon
 	}
 	const prec = 160

@@ -17,7 +17,7 @@ func (n Number) Enclosure(prec uint) Interval {
 	case exact:
 		return FromRat(n.lo, prec)
 	}
-	x := Whole(prec)
+	x := wholeLine(prec)
 	if n.lo != nil {
 		x.lo = FromRat(n.lo, prec).lo
 	}

@@ -52,13 +52,8 @@ func (x Interval) Contains(r *big.Rat) bool {
 	return x.lo.Cmp(f.lo) <= 0 && f.hi.Cmp(x.hi) <= 0
 }
 
-// ContainsZero reports whether 0 lies in x.
-func (x Interval) ContainsZero() bool { return x.lo.Sign() <= 0 && x.hi.Sign() >= 0 }
-
-// Encloses reports whether every number in y lies in x.
-func (x Interval) Encloses(y Interval) bool {
-	return x.lo.Cmp(y.lo) <= 0 && y.hi.Cmp(x.hi) <= 0
-}
+// containsZero reports whether 0 lies in x.
+func (x Interval) containsZero() bool { return x.lo.Sign() <= 0 && x.hi.Sign() >= 0 }
 
 // Intersect returns the numbers in both x and y; ok is false if there are none, which
 // for two enclosures of one number means that one of them is wrong.
@@ -70,8 +65,8 @@ func (x Interval) Intersect(y Interval) (z Interval, ok bool) {
 	return samePrec(lo, hi, max(x.Prec(), y.Prec())), true
 }
 
-// Width returns hi - lo rounded up, +Inf if x is unbounded.
-func (x Interval) Width() *big.Float {
+// width returns hi - lo rounded up, +Inf if x is unbounded.
+func (x Interval) width() *big.Float {
 	w := newEnds(x.Prec())
 	subEnd(&w[1], x.hi, x.lo)
 	return w.interval().hi
@@ -81,13 +76,13 @@ func (x Interval) Width() *big.Float {
 // 0 or is unbounded.
 func (x Interval) RelWidth() float64 {
 	switch {
-	case x.IsPoint():
+	case x.isPoint():
 		return 0
-	case x.ContainsZero() || !x.IsFinite():
+	case x.containsZero() || !x.isFinite():
 		return math.Inf(1)
 	}
-	w := Interval{x.Width(), x.Width()}
-	least := Interval{x.Abs().lo, x.Abs().lo}
+	w := Interval{x.width(), x.width()}
+	least := Interval{x.abs().lo, x.abs().lo}
 	_, hi := w.Quo(least).Float64()
 	return hi
 }

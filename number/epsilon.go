@@ -22,12 +22,12 @@ type Epsilon struct {
 // ErrEpsilon is wrapped by errors about a privacy parameter.
 var ErrEpsilon error = InputError("epsilon")
 
-// IsSet reports whether there is a parameter: e is not the zero value.
-func (e Epsilon) IsSet() bool { return e.eps != nil || e.exp != nil }
+// isSet reports whether there is a parameter: e is not the zero value.
+func (e Epsilon) isSet() bool { return e.eps != nil || e.exp != nil }
 
 // Check returns ErrEpsilon where no parameter was set.
 func (e Epsilon) Check() error {
-	if !e.IsSet() {
+	if !e.isSet() {
 		return fmt.Errorf("%w is not set: make one with ParseEpsilon, ParseExp, FromEpsilon or FromExp", ErrEpsilon)
 	}
 	return nil
@@ -157,8 +157,8 @@ type memoKey struct {
 
 // ExpNeg returns an enclosure of e^{-εx} at the given precision.
 func (e Epsilon) ExpNeg(x *big.Rat, prec uint) Interval {
-	if !e.IsSet() {
-		return Whole(prec)
+	if !e.isSet() {
+		return wholeLine(prec)
 	}
 	return e.once(memoKey{x.RatString(), prec}, func() Interval { return e.expNeg(x, prec) })
 }
@@ -213,9 +213,6 @@ func (e Epsilon) Float() float64 {
 	return math.NaN()
 }
 
-// FloatZ returns z = e^{-ε} rounded to a float64, which is the same on every machine.
-func (e Epsilon) FloatZ() float64 { return e.ExpNeg(big.NewRat(1, 1), 96).Near() }
-
 // ExpBounds returns rational bounds of e^ε to about prec bits, 1 <= lo <= e^ε <= hi, which are equal where e^ε is known to
 // be rational. There are none for the zero value.
 func (e Epsilon) ExpBounds(prec uint) (lo, hi *big.Rat) {
@@ -234,27 +231,4 @@ func (e Epsilon) ExpBounds(prec uint) (lo, hi *big.Rat) {
 	}
 	hi, _ = x.Hi().Rat(nil)
 	return lo, hi
-}
-
-// CompareExp returns the sign of a - e^ε·b, exactly; 0 for the zero value, which Check tells. It always ends: where ε != 0 is
-// rational, no logarithm of a rational is equal to it (Lindemann 1882), so that some enclosure tells them apart.
-func (e Epsilon) CompareExp(a, b *big.Rat) int {
-	if !e.IsSet() {
-		return 0
-	}
-	lo, hi := e.ExpBounds(64)
-	switch {
-	case b.Sign() == 0:
-		return a.Sign()
-	case a.Sign() != b.Sign():
-		return a.Cmp(b)
-	case lo == hi:
-		return a.Cmp(new(big.Rat).Mul(lo, b))
-	}
-	quotient := new(big.Rat).Quo(a, b) // a - e^ε b has the sign of b·(a/b - e^ε)
-	for prec := uint(64); ; prec *= 2 {
-		if c, ok := LogRat(quotient, prec).Cmp(e.Value(prec)); ok {
-			return c * b.Sign()
-		}
-	}
 }

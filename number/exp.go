@@ -33,7 +33,7 @@ func expPoint(x *big.Float, prec uint) Interval {
 	case x.Sign() == 0:
 		return FromInt(1, prec)
 	case isInf(x, 1):
-		return Whole(prec)
+		return wholeLine(prec)
 	case x.IsInf():
 		return FromInt(0, prec)
 	}
@@ -64,7 +64,7 @@ func expReduced(sign, size int, prec uint, floor func(s uint) *big.Int) Interval
 		y = y.Mul(y)
 	}
 	if sign < 0 {
-		y = y.Inv()
+		y = y.inv()
 	}
 	return y.SetPrec(prec)
 }
@@ -136,7 +136,7 @@ func expm1Point(x *big.Float, prec uint) Interval {
 	case x.Sign() == 0:
 		return FromInt(0, prec)
 	case isInf(x, 1):
-		return Whole(prec)
+		return wholeLine(prec)
 	case x.IsInf():
 		return FromInt(-1, prec)
 	}
@@ -144,7 +144,7 @@ func expm1Point(x *big.Float, prec uint) Interval {
 	if size < -int(prec)-4 {
 		// x <= e^x - 1 <= x + x² for |x| <= 1.
 		p := Point(x)
-		return Interval{p.lo, p.Add(p.Sqr()).hi}
+		return Interval{p.lo, p.Add(p.Pow(2)).hi}
 	}
 	// |e^x - 1| >= |x|/2 for |x| <= 1, so -size more bits make up for the cancellation.
 	w := prec + uint(max(0, -size)) + 4

@@ -118,14 +118,14 @@ func TestFunctionsAreNarrow(t *testing.T) {
 					results["log"] = Log(x)
 				}
 				for name, y := range results {
-					if y.IsPoint() {
+					if y.isPoint() {
 						if name != "log" || x.lo.Cmp(big.NewFloat(1)) != 0 {
 							t.Errorf("%s(%v) = %v, but it is irrational", name, x, y)
 						}
 						continue
 					}
-					least := y.Abs().lo
-					if w := y.Width(); w.Cmp(new(big.Float).Mul(least, limit)) > 0 || w.IsInf() {
+					least := y.abs().lo
+					if w := y.width(); w.Cmp(new(big.Float).Mul(least, limit)) > 0 || w.IsInf() {
 						t.Errorf("%s(%v) at %d bits = %v is too wide", name, x, prec, y)
 					}
 				}
@@ -190,7 +190,7 @@ func TestFunctionsOfIntervals(t *testing.T) {
 		for _, in := range []*big.Rat{a, b, m} {
 			check := func(name string, whole, inner Interval) {
 				t.Helper()
-				if _, ok := whole.Intersect(inner); !ok || !whole.Encloses(inner) && in == m && a.Cmp(b) != 0 && x.Width().MantExp(nil) > -60 {
+				if _, ok := whole.Intersect(inner); !ok || !whole.encloses(inner) && in == m && a.Cmp(b) != 0 && x.width().MantExp(nil) > -60 {
 					t.Fatalf("%s(%v) = %v, but at %v it is %v", name, x, whole, in, inner)
 				}
 			}

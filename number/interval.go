@@ -45,11 +45,6 @@ func FromRat(r *big.Rat, prec uint) Interval {
 	return around(prec, (*big.Float).SetRat, r)
 }
 
-// FromBig returns the tightest interval around x with ends of prec bits.
-func FromBig(x *big.Int, prec uint) Interval {
-	return around(prec, (*big.Float).SetInt, x)
-}
-
 // FromInt returns the tightest interval around i with ends of prec bits; it is a
 // point whenever i fits, so always from 63 bits on.
 func FromInt(i int64, prec uint) Interval {
@@ -76,8 +71,8 @@ func around[T any](prec uint, set func(*big.Float, T) *big.Float, x T) Interval 
 	return e.interval()
 }
 
-// Whole returns (-Inf, +Inf), which says nothing.
-func Whole(prec uint) Interval {
+// wholeLine returns (-Inf, +Inf), which says nothing.
+func wholeLine(prec uint) Interval {
 	e := newEnds(checkPrec(prec))
 	e[0].SetInf(true)
 	e[1].SetInf(false)
@@ -98,11 +93,11 @@ func (x Interval) Hi() *big.Float { return x.hi }
 // Prec returns the precision of the ends in bits.
 func (x Interval) Prec() uint { return x.lo.Prec() }
 
-// IsPoint reports whether lo = hi, that is whether the value is known exactly.
-func (x Interval) IsPoint() bool { return x.lo == x.hi || x.lo.Cmp(x.hi) == 0 }
+// isPoint reports whether lo = hi, that is whether the value is known exactly.
+func (x Interval) isPoint() bool { return x.lo == x.hi || x.lo.Cmp(x.hi) == 0 }
 
-// IsFinite reports whether both ends are finite.
-func (x Interval) IsFinite() bool { return !x.lo.IsInf() && !x.hi.IsInf() }
+// isFinite reports whether both ends are finite.
+func (x Interval) isFinite() bool { return !x.lo.IsInf() && !x.hi.IsInf() }
 
 // SetPrec returns x with ends rounded outward to prec bits.
 func (x Interval) SetPrec(prec uint) Interval {

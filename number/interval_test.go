@@ -112,9 +112,9 @@ func TestOperationsAreTightestEnclosures(t *testing.T) {
 		check("add", x.Add(y.Interval), ratAdd)
 		check("sub", x.Sub(y.Interval), ratSub)
 		check("mul", x.Mul(y.Interval), ratMul)
-		if !y.ContainsZero() {
+		if !y.containsZero() {
 			check("quo", x.Quo(y.Interval), ratQuo)
-		} else if q := x.Quo(y.Interval); !same(q, Whole(prec)) {
+		} else if q := x.Quo(y.Interval); !same(q, wholeLine(prec)) {
 			t.Fatalf("%v / %v = %v, want the whole line", x, y, q)
 		}
 	}
@@ -132,12 +132,12 @@ func TestUnaryOperations(t *testing.T) {
 			}
 		}
 		contains("neg", x.Neg(), new(big.Rat).Neg(x.in))
-		contains("abs", x.Abs(), new(big.Rat).Abs(x.in))
-		contains("sqr", x.Sqr(), ratMul(x.in, x.in))
-		if !x.ContainsZero() {
-			contains("inv", x.Inv(), new(big.Rat).Inv(x.in))
+		contains("abs", x.abs(), new(big.Rat).Abs(x.in))
+		contains("sqr", x.Pow(2), ratMul(x.in, x.in))
+		if !x.containsZero() {
+			contains("inv", x.inv(), new(big.Rat).Inv(x.in))
 		}
-		if x.Abs().lo.Sign() < 0 || x.Sqr().lo.Sign() < 0 {
+		if x.abs().lo.Sign() < 0 || x.Pow(2).lo.Sign() < 0 {
 			t.Fatalf("|%v| or its square may be negative", x)
 		}
 		lesser, greater := x.in, y.in
@@ -147,11 +147,11 @@ func TestUnaryOperations(t *testing.T) {
 		contains("min", x.Min(y.Interval), lesser)
 		contains("max", x.Max(y.Interval), greater)
 		h := Hull(x.Interval, y.Interval)
-		if !h.Encloses(x.Interval) || !h.Encloses(y.Interval) {
+		if !h.encloses(x.Interval) || !h.encloses(y.Interval) {
 			t.Fatalf("hull(%v, %v) = %v", x, y, h)
 		}
 		if z, ok := x.Intersect(y.Interval); ok {
-			if !x.Encloses(z) || !y.Encloses(z) {
+			if !x.encloses(z) || !y.encloses(z) {
 				t.Fatalf("%v ∩ %v = %v", x, y, z)
 			}
 		} else if _, decided := x.Cmp(y.Interval); !decided {
@@ -160,12 +160,12 @@ func TestUnaryOperations(t *testing.T) {
 		if m := x.Mid(); m.Cmp(x.lo) < 0 || m.Cmp(x.hi) > 0 {
 			t.Fatalf("the middle of %v is %g", x, m)
 		}
-		w, _ := x.Width().Rat(nil)
+		w, _ := x.width().Rat(nil)
 		if w.Cmp(ratSub(x.h, x.l)) < 0 {
 			t.Fatalf("the width of %v is %v", x, w)
 		}
 		if rel := x.RelWidth(); !math.IsInf(rel, 1) {
-			least, _ := x.Abs().lo.Rat(nil)
+			least, _ := x.abs().lo.Rat(nil)
 			if new(big.Rat).Mul(new(big.Rat).SetFloat64(rel), least).Cmp(ratSub(x.h, x.l)) < 0 {
 				t.Fatalf("the relative width of %v is %g", x, rel)
 			}
@@ -185,7 +185,7 @@ func TestPow(t *testing.T) {
 		if got := x.Pow(n); !got.Contains(want) {
 			t.Fatalf("%v^%d = %v lacks %v", x, n, got, want)
 		}
-		if !x.ContainsZero() {
+		if !x.containsZero() {
 			if got := x.Pow(-n); !got.Contains(want.Inv(want)) {
 				t.Fatalf("%v^-%d = %v lacks %v", x, n, got, want)
 			}
@@ -197,7 +197,7 @@ func TestPow(t *testing.T) {
 			t.Errorf("[-2, 3]^%d = %v, want %v", n, got, want)
 		}
 	}
-	if got := x.Pow(math.MinInt); !same(got, Whole(53)) {
+	if got := x.Pow(math.MinInt); !same(got, wholeLine(53)) {
 		t.Errorf("[-2, 3]^MinInt = %v", got)
 	}
 	if got := FromInt(1, 53).Pow(math.MinInt); !got.Contains(big.NewRat(1, 1)) {
@@ -272,7 +272,7 @@ func TestConstructors(t *testing.T) {
 		}
 		i := r.Int64() - r.Int64()
 		iv := new(big.Rat).SetInt64(i)
-		if got := FromInt(i, prec); !same(got, FromRat(iv, prec)) || !same(got, FromBig(iv.Num(), prec)) {
+		if got := FromInt(i, prec); !same(got, FromRat(iv, prec)) {
 			t.Fatalf("FromInt(%d, %d) = %v", i, prec, got)
 		}
 		f := math.Float64frombits(r.Uint64())
@@ -280,7 +280,7 @@ func TestConstructors(t *testing.T) {
 			continue
 		}
 		fv := new(big.Rat).SetFloat64(f)
-		if got := FromFloat(f, prec); !same(got, FromRat(fv, prec)) || prec >= 53 && !got.IsPoint() {
+		if got := FromFloat(f, prec); !same(got, FromRat(fv, prec)) || prec >= 53 && !got.isPoint() {
 			t.Fatalf("FromFloat(%g, %d) = %v", f, prec, got)
 		}
 		x := Hull(FromRat(v, prec), FromRat(fv, prec))
@@ -288,7 +288,7 @@ func TestConstructors(t *testing.T) {
 		if lo > hi || !math.IsInf(lo, 0) && x.lo.Cmp(big.NewFloat(lo)) < 0 || !math.IsInf(hi, 0) && x.hi.Cmp(big.NewFloat(hi)) > 0 {
 			t.Fatalf("%v is not within [%g, %g]", x, lo, hi)
 		}
-		if s := x.SetPrec(1 + uint(r.IntN(20))); !s.Encloses(x) {
+		if s := x.SetPrec(1 + uint(r.IntN(20))); s.lo.Cmp(x.lo) > 0 || x.hi.Cmp(s.hi) > 0 {
 			t.Fatalf("%v rounds to %v", x, s)
 		}
 	}
@@ -374,22 +374,22 @@ func TestLimits(t *testing.T) {
 			if !isInf(hi, 1) || lo.IsInf() || lo.Cmp(huge.lo) < 0 {
 				t.Errorf("%s = %v", c.name, c.x)
 			}
-		} else if lo.Sign() != 0 || hi.Sign() <= 0 || hi.Cmp(huge.Inv().hi) > 0 {
+		} else if lo.Sign() != 0 || hi.Sign() <= 0 || hi.Cmp(huge.inv().hi) > 0 {
 			t.Errorf("%s = %v", c.name, c.x)
 		}
 	}
 	// Unbounded ends.
-	whole := Whole(64)
+	whole := wholeLine(64)
 	zero := FromInt(0, 64)
 	if x := whole.Mul(zero); !same(x, zero) {
 		t.Errorf("0·(-Inf, Inf) = %v", x)
 	}
 	half := Interval{FromInt(2, 64).lo, whole.hi} // [2, Inf)
 	for name, c := range map[string]struct{ got, want Interval }{
-		"1/[2,Inf)":       {half.Inv(), NewInterval(big.NewFloat(0), big.NewFloat(0.5))},
+		"1/[2,Inf)":       {half.inv(), NewInterval(big.NewFloat(0), big.NewFloat(0.5))},
 		"[2,Inf)/[2,Inf)": {half.Quo(half), Interval{zero.lo, whole.hi}},
 		"-[2,Inf)+whole":  {half.Neg().Add(whole), whole},
-		"whole²":          {whole.Sqr(), Interval{zero.lo, whole.hi}},
+		"whole²":          {whole.Pow(2), Interval{zero.lo, whole.hi}},
 		"whole·whole":     {whole.Mul(whole), whole},
 		"exp(whole)":      {Exp(whole), Interval{zero.lo, whole.hi}},
 		"expm1(whole)":    {Expm1(whole), Interval{FromInt(-1, 64).lo, whole.hi}},
@@ -402,7 +402,7 @@ func TestLimits(t *testing.T) {
 	if half.Mid().Cmp(big.NewFloat(2)) != 0 || whole.Mid().Sign() != 0 || half.Neg().Mid().Cmp(big.NewFloat(-2)) != 0 {
 		t.Error("middle of an unbounded interval")
 	}
-	if !whole.Width().IsInf() || !math.IsInf(half.RelWidth(), 1) {
+	if !whole.width().IsInf() || !math.IsInf(half.RelWidth(), 1) {
 		t.Error("width of an unbounded interval")
 	}
 }
@@ -442,3 +442,5 @@ func TestFloat64OfTheLeastExponent(t *testing.T) {
 		t.Errorf("[-2^%d, 0] in float64 is [%g, %g]", big.MinExp-1, lo, hi)
 	}
 }
+
+func (x Interval) encloses(y Interval) bool { return x.lo.Cmp(y.lo) <= 0 && y.hi.Cmp(x.hi) <= 0 }

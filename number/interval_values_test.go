@@ -18,7 +18,7 @@ func float(prec uint, mant int64, exp int) *big.Float {
 
 // TestEndsAndKinds reads an interval's ends, precision, and whether it is a point or bounded.
 func TestEndsAndKinds(t *testing.T) {
-	inf := Whole(53)
+	inf := wholeLine(53)
 	one, three := float(53, 1, 0), float(53, 3, 0)
 	for _, c := range []struct {
 		name          string
@@ -35,15 +35,15 @@ func TestEndsAndKinds(t *testing.T) {
 	} {
 		assert.Zero(t, c.x.Lo().Cmp(c.lo), c.name)
 		assert.Zero(t, c.x.Hi().Cmp(c.hi), c.name)
-		assert.Equal(t, c.point, c.x.IsPoint(), c.name)
-		assert.Equal(t, c.finite, c.x.IsFinite(), c.name)
+		assert.Equal(t, c.point, c.x.isPoint(), c.name)
+		assert.Equal(t, c.finite, c.x.isFinite(), c.name)
 	}
 	assert.Equal(t, uint(64), Point(new(big.Float)).Prec(), "a float of precision 0 is 0, of the usual 64 bits")
 	huge := Point(float(53, 1, 1<<30))
 	assert.Equal(t, "[1, 3]", NewInterval(one, three).String())
 	assert.Equal(t, "[0.3333333134651184082, 0.3333333432674407959]", FromRat(big.NewRat(1, 3), 24).String())
 	assert.Equal(t, "[0x.8p+1073741825, 0x.8p+1073741825]", huge.String())
-	assert.Equal(t, "[0x.8p-1073741823, 0x.8p-1073741823]", huge.Inv().String())
+	assert.Equal(t, "[0x.8p-1073741823, 0x.8p-1073741823]", huge.inv().String())
 }
 
 // TestMixedPrecision: a result has the larger precision at both ends, and no end moves on the way there.
@@ -88,12 +88,12 @@ func TestEncloses(t *testing.T) {
 		{iv(1, 4), true}, {iv(1, 2), true}, {iv(3, 4), true}, {iv(2, 3), true}, {iv(2, 2), true},
 		{iv(0, 2), false}, {iv(3, 5), false}, {iv(0, 5), false}, {iv(5, 6), false}, {iv(-1, 0), false},
 	} {
-		assert.Equal(t, c.want, iv(1, 4).Encloses(c.y), c.y.String())
+		assert.Equal(t, c.want, iv(1, 4).encloses(c.y), c.y.String())
 	}
-	assert.True(t, iv(0, 1).ContainsZero())
-	assert.True(t, iv(-1, 0).ContainsZero())
-	assert.False(t, iv(1, 2).ContainsZero())
-	assert.False(t, iv(-2, -1).ContainsZero())
+	assert.True(t, iv(0, 1).containsZero())
+	assert.True(t, iv(-1, 0).containsZero())
+	assert.False(t, iv(1, 2).containsZero())
+	assert.False(t, iv(-2, -1).containsZero())
 }
 
 // TestMidIsTheMiddle compares with (lo + hi)/2 in rationals, rounded to nearest once.
@@ -132,7 +132,7 @@ func TestSumsThatOverflowKeepABound(t *testing.T) {
 		sum := NewAccumulator(64)
 		sum.Add(x)
 		sum.Add(x)
-		if got := sum.Value(); !same(got, want) || got.IsFinite() || got.Lo().IsInf() == got.Hi().IsInf() {
+		if got := sum.Value(); !same(got, want) || got.isFinite() || got.Lo().IsInf() == got.Hi().IsInf() {
 			t.Errorf("%v + %v = %v, want %v", x, x, got, want)
 		}
 		a := NewAccumulator(64)
@@ -148,7 +148,7 @@ func TestSumsThatOverflowKeepABound(t *testing.T) {
 func TestExpUpToTheLastExponent(t *testing.T) {
 	for _, x := range []*big.Rat{big.NewRat(1200000000, 1), big.NewRat(1<<32, 3), big.NewRat(1488522000, 1), big.NewRat(1<<30+1, 1)} {
 		y, z := ExpRat(x, 64), Exp(FromRat(x, 64))
-		for _, e := range []Interval{y, z, y.Inv(), z.Inv()} {
+		for _, e := range []Interval{y, z, y.inv(), z.inv()} {
 			assert.Less(t, e.RelWidth(), 1e-8, x.String()) // at 64 bits; x = 2³²/3 is rounded in z
 		}
 		_, ok := y.Intersect(z)
@@ -181,14 +181,14 @@ func TestLn2HasItsBits(t *testing.T) {
 	for _, prec := range slices.Backward(precisions) {
 		y := ln2(prec)
 		limit := float(64, 1, -int(prec))
-		assert.LessOrEqual(t, y.Width().Cmp(new(big.Float).Mul(limit, y.Lo())), 0, prec)
+		assert.LessOrEqual(t, y.width().Cmp(new(big.Float).Mul(limit, y.Lo())), 0, prec)
 		assert.True(t, prec > 100 || Exp(y).Contains(big.NewRat(2, 1)), prec)
 		assert.True(t, y.Lo().Cmp(fresh[prec].Lo()) == 0 && y.Hi().Cmp(fresh[prec].Hi()) == 0, "%d bits depend on what was asked before", prec)
 	}
 }
 
 func TestMoreMisusePanics(t *testing.T) {
-	one, inf := big.NewFloat(1), Whole(53)
+	one, inf := big.NewFloat(1), wholeLine(53)
 	for name, f := range map[string]func(){
 		"at -Inf":         func() { NewInterval(inf.Lo(), inf.Lo()) },
 		"no precision":    func() { NewInterval(new(big.Float), new(big.Float)) },

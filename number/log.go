@@ -20,7 +20,7 @@ func Log(x Interval) Interval {
 // the upper end of f at the upper end. f has x's precision, and takes infinite ends.
 func rising(x Interval, f func(end *big.Float, prec uint) Interval) Interval {
 	lower := f(x.lo, x.Prec())
-	if x.IsPoint() {
+	if x.isPoint() {
 		return lower
 	}
 	return Interval{lower.lo, f(x.hi, x.Prec()).hi}
@@ -38,7 +38,7 @@ func LogRat(x *big.Rat, prec uint) Interval {
 // logPoint returns an enclosure of ln x: the whole line for x <= 0 and for +Inf.
 func logPoint(x *big.Float, prec uint) Interval {
 	if x.Sign() <= 0 || x.IsInf() {
-		return Whole(prec)
+		return wholeLine(prec)
 	}
 	var mant big.Float
 	exp := x.MantExp(&mant)

@@ -127,12 +127,6 @@ func Infinity() Number { return Number{kind: infinite} }
 // IsValid reports whether n is a number, that is not the zero value.
 func (n Number) IsValid() bool { return n.kind != none }
 
-// IsExact reports whether the value is known: whether its bounds are equal.
-func (n Number) IsExact() bool {
-	_, ok := n.Rat()
-	return ok
-}
-
 // IsInf reports whether n is +∞.
 func (n Number) IsInf() bool { return n.kind == infinite }
 

@@ -47,7 +47,7 @@ func TestJSONAndString(t *testing.T) {
 		{between("1/4", "1/4"), `{"lower":"0.25","upper":"0.25","exact":"1/4"}`, "0.25"},
 		{Bounds(big.NewRat(3, 2), nil), `{"lower":"1.5","upper":"inf","exact":null}`, "[1.5, inf]"},
 		{Bounds(nil, big.NewRat(3, 2)), `{"lower":"-inf","upper":"1.5","exact":null}`, "[-inf, 1.5]"},
-		{Enclosed(Whole(64)), `{"lower":"-inf","upper":"inf","exact":null}`, "[-inf, inf]"},
+		{Enclosed(wholeLine(64)), `{"lower":"-inf","upper":"inf","exact":null}`, "[-inf, inf]"},
 		{exp(-1e10, 64), `{"lower":"0","upper":"1e-10000","exact":null}`, "[0, 1e-10000]"},
 		{exp(1e10, 64), `{"lower":"9.9999999999999999999e10000","upper":"inf","exact":null}`, "[9.99999e10000, inf]"},
 		{exp(80000, 64), `{"lower":"9.9999999999999999999e10000","upper":"inf","exact":null}`, "[9.99999e10000, inf]"},

@@ -67,8 +67,8 @@ func (x Interval) Neg() Interval {
 	return e.interval()
 }
 
-// Abs returns |x|, exactly.
-func (x Interval) Abs() Interval {
+// abs returns |x|, exactly.
+func (x Interval) abs() Interval {
 	switch {
 	case x.lo.Sign() >= 0:
 		return x
@@ -175,7 +175,7 @@ func (x Interval) Quo(y Interval) Interval {
 	case y.hi.Sign() < 0:
 		x, y = x.Neg(), y.Neg()
 	default:
-		return Whole(prec)
+		return wholeLine(prec)
 	}
 	// y > 0, so the quotient grows with x, and with y where x < 0. A divisor is
 	// infinite only where the dividend is a finite end.
@@ -201,20 +201,14 @@ func quoEnd(z, a, b *big.Float) {
 	z.Quo(a, b)
 }
 
-// Inv returns 1 / x, and the whole line if x holds 0.
-func (x Interval) Inv() Interval { return FromInt(1, x.Prec()).Quo(x) }
-
-// Sqr returns x², which is never negative: tighter than x.Mul(x) where x straddles 0.
-func (x Interval) Sqr() Interval {
-	a := x.Abs()
-	return a.Mul(a)
-}
+// inv returns 1 / x, and the whole line if x holds 0.
+func (x Interval) inv() Interval { return FromInt(1, x.Prec()).Quo(x) }
 
 // Pow returns x^n by repeated squaring, with 0^0 = 1. Negative n inverts, so that x
 // holding 0 gives the whole line.
 func (x Interval) Pow(n int) Interval {
 	if n < 0 {
-		return x.pow(-uint(n)).Inv() // the magnitude is taken as unsigned, so the least int is no exception
+		return x.pow(-uint(n)).inv() // the magnitude is taken as unsigned, so the least int is no exception
 	}
 	return x.pow(uint(n))
 }
@@ -224,7 +218,7 @@ func (x Interval) pow(n uint) Interval {
 	case n == 0:
 		return FromInt(1, x.Prec())
 	case n%2 == 0 || x.lo.Sign() >= 0:
-		return x.Abs().powNonneg(n)
+		return x.abs().powNonneg(n)
 	case x.hi.Sign() <= 0:
 		return x.Neg().powNonneg(n).Neg()
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/leanovate/gopter"
 	"github.com/leanovate/gopter/prop"
 
+	"optratio/internal/arith"
 	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -94,7 +95,7 @@ func numbers(m mechanisms.Mechanism, in *mechanisms.Instance) ([]float64, error)
 		p, narrow := make([]float64, len(boxes)), true
 		for r, x := range boxes {
 			p[r] = x.Near()
-			narrow = narrow && (x.IsPoint() || x.RelWidth() < 1e-14)
+			narrow = narrow && (arith.IsPoint(x) || x.RelWidth() < 1e-14)
 		}
 		if narrow || prec > 2000 {
 			return p, nil

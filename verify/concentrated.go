@@ -3,6 +3,7 @@ package verify
 import (
 	"math"
 
+	"optratio/internal/arith"
 	"optratio/internal/inquiry"
 	"optratio/number"
 )
@@ -85,12 +86,12 @@ func (x *contrast) per(s float64) number.Interval {
 		return x.divergence()
 	}
 	v := number.FromFloat(s, renyiBits)
-	return x.cumulant(v).Quo(v.Add(v.Sqr()))
+	return x.cumulant(v).Quo(v.Add(v.Pow(2)))
 }
 
 // flatness is (max l - min l)²/8.
 func (x *contrast) flatness() number.Interval {
-	return x.most.Sub(x.least).Sqr().Quo(number.FromInt(8, renyiBits))
+	return x.most.Sub(x.least).Pow(2).Quo(number.FromInt(8, renyiBits))
 }
 
 // raise makes the upper end hold for all orders of a pair of distributions, and the lower one for those that are computed on the way.
@@ -101,7 +102,7 @@ func (u *supremum) raise(x *contrast, witness func() *Witness) {
 	}
 	kl := x.divergence()
 	u.show(kl, 0, witness)
-	if u.most.Hi().Sign() <= 0 || !flat.IsFinite() { // D_1 is not told from 0
+	if u.most.Hi().Sign() <= 0 || !arith.IsFinite(flat) { // D_1 is not told from 0
 		u.concede(flat)
 		return
 	}
@@ -120,14 +121,14 @@ type part struct {
 
 // near settles the orders from 1 on as far as the second bound leads, in steps that grow, and leaves what is between them to chords.
 func (u *supremum) near(x *contrast, kl, flat number.Interval, end float64, witness func() *Witness) {
-	if !x.cumulant(number.FromFloat(end, renyiBits)).IsFinite() { // ρ is next to 0 so far, and the orders that count are too large to be enclosed
+	if !arith.IsFinite(x.cumulant(number.FromFloat(end, renyiBits))) { // ρ is next to 0 so far, and the orders that count are too large to be enclosed
 		u.concede(flat)
 		return
 	}
 	at := func(s float64) (g, per number.Interval) {
 		v := number.FromFloat(s, renyiBits)
 		g = x.cumulant(v)
-		per = g.Quo(v.Add(v.Sqr()))
+		per = g.Quo(v.Add(v.Pow(2)))
 		u.show(per, s, witness)
 		if per.RelWidth() > rhoGap { // where probabilities are not known well, this lets the subdivision end
 			return number.Point(g.Hi()), per.Mul(number.FromFloat(1+rhoGap, renyiBits))
@@ -188,7 +189,7 @@ func (u *supremum) settle(p part, at func(float64) number.Interval) {
 func (u *supremum) below(p part) bool {
 	a, b := number.FromFloat(p.a, renyiBits), number.FromFloat(p.b, renyiBits)
 	for _, end := range [][2]number.Interval{{a, p.ga}, {b, p.gb}} {
-		if end[1].Hi().Cmp(u.most.Mul(end[0].Add(end[0].Sqr())).Lo()) > 0 {
+		if end[1].Hi().Cmp(u.most.Mul(end[0].Add(end[0].Pow(2))).Lo()) > 0 {
 			return false
 		}
 	}
@@ -203,7 +204,7 @@ func (u *supremum) below(p part) bool {
 	if s, ok := slope.Add(two.Mul(u.most).Mul(b)).Sign(); ok && s <= 0 {
 		return true
 	}
-	return slope.Sqr().Hi().Cmp(two.Sqr().Mul(u.most).Mul(k).Lo()) <= 0
+	return slope.Pow(2).Hi().Cmp(two.Pow(2).Mul(u.most).Mul(k).Lo()) <= 0
 }
 
 // propose begins the search for ρ: it looks for a pair and an order in floating point, which give a lower end; every pair is then shown not to exceed the upper

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/internal/inquiry"
 	"optratio/number"
 )
@@ -69,7 +70,7 @@ func upTo(least, most number.Interval, infinite, known bool) number.Number {
 // concentrated sets what is found of ρ, and the verdict on a target.
 func (d *divergences) concentrated(zcdp *Result, known bool) error {
 	u, target := d.rho, d.opts.Targets[ZCDP]
-	known = known && !u.open && !u.wider && u.most.IsFinite()
+	known = known && !u.open && !u.wider && arith.IsFinite(u.most)
 	if zcdp.Checked > 0 || u.witness != nil { // otherwise nothing was compared
 		zcdp.Rho = upTo(u.least, u.most, d.infinite, known)
 	}

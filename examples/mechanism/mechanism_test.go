@@ -63,7 +63,7 @@ func TestRatios(t *testing.T) {
 		high, _ := own.Upper()
 		want, exact := same.Rat()
 		if !exact || low.Cmp(want) > 0 || high.Cmp(want) < 0 || own.Float64() < 1 {
-			t.Errorf("%s: ratio %s, of %s %s\n%s", c.name, own, c.same, same, a)
+			t.Errorf("%s: ratio %s, of %s %s", c.name, own, c.same, same)
 		}
 		if _, exact := own.Rat(); exact != (c.name == "response") {
 			t.Errorf("%s: exact %t: %s", c.name, exact, own)

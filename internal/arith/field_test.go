@@ -169,7 +169,7 @@ func TestLogRat(t *testing.T) {
 			t.Errorf("64 bits claim the sign %d", s)
 		}
 	}
-	if x := (LogRat{big.NewRat(-3, 1), ratOne}).Enclose(ratOne, 64); !x.IsPoint() || x.Near() != -3 {
+	if x := (LogRat{big.NewRat(-3, 1), ratOne}).Enclose(ratOne, 64); !IsPoint(x) || x.Near() != -3 {
 		t.Errorf("-3 + ln 1 is %v", x)
 	}
 }

@@ -65,7 +65,7 @@ func horner(p poly, z number.Interval) number.Interval {
 	s, pending := number.FromInt(0, prec), 0 // the value is s·z^pending
 	for i := len(p) - 1; i >= 0; i-- {
 		if p[i].Sign() != 0 {
-			s, pending = s.Mul(z.Pow(pending)).Add(number.FromBig(p[i], prec)), 0
+			s, pending = s.Mul(z.Pow(pending)).Add(FromBig(p[i], prec)), 0
 		}
 		pending++
 	}

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"optratio/internal/arith"
 	"optratio/number"
 )
 
@@ -31,7 +32,7 @@ var halfLogTwoPi = func() number.Interval {
 // whose error has the sign of the first term left out and is smaller (DLMF 5.11(ii)).
 func logFactorial(n int64) number.Interval {
 	if n < 256 {
-		return number.Log(number.FromBig(new(big.Int).MulRange(1, max(1, n)), binomialBits))
+		return number.Log(arith.FromBig(new(big.Int).MulRange(1, max(1, n)), binomialBits))
 	}
 	rat := func(p int64, power int) number.Interval {
 		d := new(big.Int).Exp(big.NewInt(n), big.NewInt(int64(power)), nil)

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 
+	"optratio/internal/arith"
 	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -89,7 +90,7 @@ func rounded(v *inquiry.Value) (*inquiry.Value, error) {
 	}
 	for prec := uint(64); prec <= 2048; prec *= 2 {
 		x := v.Enclose(prec)
-		if !x.IsFinite() || !(x.RelWidth() < 0x1p-52) {
+		if !arith.IsFinite(x) || !(x.RelWidth() < 0x1p-52) {
 			continue
 		}
 		lo, _ := x.Lo().Rat(nil)

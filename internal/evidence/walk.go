@@ -3,6 +3,7 @@ package evidence
 import (
 	"math/big"
 
+	"optratio/internal/arith"
 	"optratio/number"
 )
 
@@ -46,7 +47,7 @@ func (w *Walk) Total(mass []*big.Int) number.Interval {
 		if !w.Known[c] {
 			panic("certificate: a class is on no chain")
 		}
-		total = total.Add(w.Least[c].Mul(number.FromBig(n, w.Z.Prec())))
+		total = total.Add(w.Least[c].Mul(arith.FromBig(n, w.Z.Prec())))
 	}
 	return total
 }

@@ -35,7 +35,7 @@ func remembering[T any](f func(prec uint) T) func(prec uint) T {
 
 // exponentialRing is t = e^{-ε/parts}; nil where ε = 0 or is not set. A rational t has degree 1.
 func exponentialRing(eps number.Epsilon, parts int64) *ring {
-	if eps.IsZero() || !eps.IsSet() {
+	if eps.IsZero() || eps.Check() != nil {
 		return nil
 	}
 	unit := big.NewRat(1, parts)

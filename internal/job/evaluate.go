@@ -184,7 +184,7 @@ func (e *evaluating) number(m mechanisms.Mechanism, what string, compute func(me
 func (e *evaluating) fill() {
 	pf, em := mechanisms.PermuteAndFlip(), mechanisms.Exponential()
 	found := map[mechanisms.Mechanism]number.Number{}
-	if e.at.IsSet() && e.err == nil {
+	if e.at.Check() == nil && e.err == nil {
 		for _, m := range append([]mechanisms.Mechanism{pf, em}, e.list...) {
 			if _, known := found[m]; !known {
 				found[m] = e.number(m, "the expected error", func(m mechanisms.Mechanism) (number.Number, error) { return e.problem.ExpectedError(m, e.at) })
@@ -196,9 +196,9 @@ func (e *evaluating) fill() {
 	for _, m := range e.list {
 		row := document.Evaluated{Name: m.Info().Name, ExpectedError: found[m]}
 		switch {
-		case m == pf && e.at.IsSet():
+		case m == pf && e.at.Check() == nil:
 			row.Ratio, row.EquivalentEps = number.Int(1), e.at.Number()
-		case e.at.IsSet():
+		case e.at.Check() == nil:
 			row.Ratio = evaluate.Ratio(found[m], found[pf])
 			if bounded || found[pf].Method() != "" {
 				row.EquivalentEps = e.reach(m, found[pf])

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/arith"
 	"optratio/internal/linear"
 	"optratio/internal/slowtest"
 	"optratio/lattice"
@@ -89,7 +90,7 @@ func optimum(t testing.TB, n, k int, z float64, o bool) float64 {
 
 // mean returns the lower end of the result over |Q|.
 func mean(r *Result, n, k int) float64 {
-	f, _ := r.Lower.Quo(number.FromBig(lattice.Vectors(n, k, false), 128)).Float64()
+	f, _ := r.Lower.Quo(arith.FromBig(lattice.Vectors(n, k, false), 128)).Float64()
 	return f
 }
 
@@ -189,7 +190,7 @@ func TestSimplexAgrees(t *testing.T) {
 			require.Equal(t, linear.Optimal, r.Outcome)
 			assert.InDelta(t, r.Objective, mean(l.result(e.ExpNeg(big.NewRat(1, 1), 128), 0), 5, 5), 1e-6*r.Objective+1e-9, "%s %v", name, o)
 			// Its duals, certified by the same function, prove the same.
-			lo, _ := l.program.certify(r.Duals, math.Exp(-0.5), 128).Quo(number.FromBig(lattice.Vectors(5, 5, false), 128)).Float64()
+			lo, _ := l.program.certify(r.Duals, math.Exp(-0.5), 128).Quo(arith.FromBig(lattice.Vectors(5, 5, false), 128)).Float64()
 			assert.InDelta(t, r.Objective, lo, 1e-6*r.Objective+1e-9, "%s %v", name, o)
 		}
 	}
@@ -308,7 +309,7 @@ func TestRepairMakesFeasible(t *testing.T) {
 	rng := random(t)
 	prog := mustBuild(t, 6, 5, randomPartition(rng, 6, 5, 60), false)
 	f := prog.form(0.7)
-	total := number.FromBig(lattice.Vectors(6, 5, false), 128)
+	total := arith.FromBig(lattice.Vectors(6, 5, false), 128)
 	for range 20 {
 		y := make([]float64, len(prog.weight))
 		for i := range y {

@@ -3,6 +3,7 @@ package lumped
 import (
 	"math"
 
+	"optratio/internal/arith"
 	"optratio/internal/chain"
 	"optratio/number"
 )
@@ -21,7 +22,7 @@ func (p *program) certify(y []float64, z float64, prec uint) number.Interval {
 	}
 	sum := number.NewAccumulator(prec)
 	for c, w := range p.weight {
-		sum.AddMul(number.FromBig(w, prec), number.FromFloat(dual.Least[c], prec))
+		sum.AddMul(arith.FromBig(w, prec), number.FromFloat(dual.Least[c], prec))
 	}
 	return number.Point(sum.Value().Lo())
 }

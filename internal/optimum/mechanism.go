@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/internal/decimal"
 	"optratio/number"
 )
@@ -117,7 +118,7 @@ func (a *Result) Round(ctx context.Context) (*Mechanism, error) {
 			value := q.problem.value(m.Table())
 			low, _ := a.Optimum.Ends()
 			given := number.Exact(new(big.Rat).Sub(value, low))
-			if !a.Optimum.IsExact() {
+			if !arith.IsExact(a.Optimum) {
 				given = number.Between(number.Int(0), given)
 			}
 			m.Value, m.GivenUp, a.rounded = number.Exact(value), given, m

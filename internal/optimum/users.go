@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/number"
 )
 
@@ -139,7 +140,7 @@ func (r *Request) common(ctx context.Context, out *Users) error {
 			least = one
 		}
 		out.BestCommonRatio = number.Bounds(least, most)
-		if s.Undecided != "" || out.BestCommonRatio.IsExact() || !s.bounds.IsExact() && out.BestCommonRatio.Within(r.Gap) {
+		if s.Undecided != "" || arith.IsExact(out.BestCommonRatio) || !arith.IsExact(s.bounds) && out.BestCommonRatio.Within(r.Gap) {
 			out.undecided = cmp.Or(out.undecided, s.Undecided)
 			return nil
 		}

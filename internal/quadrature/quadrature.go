@@ -72,7 +72,7 @@ func newRule(n int, prec uint) *Rule {
 		last = node
 		_, before := legendre(arith.Interval{Prec: work}, n, node)
 		// 2(1-x²)/(n P_{n-1}(x))² on [-1,1], half of it on [0,1]
-		weight := one.Sub(node.Sqr()).Quo(size.Mul(before).Sqr()).SetPrec(prec)
+		weight := one.Sub(node.Pow(2)).Quo(size.Mul(before).Pow(2)).SetPrec(prec)
 		low, high := one.Add(node).Mul(half).SetPrec(prec), one.Sub(node).Mul(half).SetPrec(prec)
 		r.X[i], r.Rest[i], r.Weight[i] = low, high, weight
 		if !middle {

@@ -152,7 +152,7 @@ func Violated(q []*big.Rat, l int, e number.Epsilon, delta *big.Rat) (Pair, erro
 	}
 	least := windowMin(law.lo, l)
 	for i, x := range q {
-		if e.CompareExp(new(big.Rat).Sub(x, delta), q[least[i]]) > 0 {
+		if compareExp(e, new(big.Rat).Sub(x, delta), q[least[i]]) > 0 {
 			return Pair{I: i + 1, J: least[i] + 1}, nil
 		}
 	}
@@ -211,4 +211,24 @@ func logBetween(lo, hi *big.Rat) number.Number {
 		b = number.LogRat(hi, logBits)
 	}
 	return number.Enclosed(number.Hull(a, b))
+}
+
+// compareExp returns the sign of a - e^ε·b, exactly. It always ends: where ε != 0 is
+// rational, no logarithm of a rational is equal to it (Lindemann 1882), so that some enclosure tells them apart.
+func compareExp(e number.Epsilon, a, b *big.Rat) int {
+	lo, hi := e.ExpBounds(64)
+	switch {
+	case b.Sign() == 0:
+		return a.Sign()
+	case a.Sign() != b.Sign():
+		return a.Cmp(b)
+	case lo == hi:
+		return a.Cmp(new(big.Rat).Mul(lo, b))
+	}
+	quotient := new(big.Rat).Quo(a, b) // a - e^ε b has the sign of b·(a/b - e^ε)
+	for prec := uint(64); ; prec *= 2 {
+		if c, ok := number.LogRat(quotient, prec).Cmp(e.Value(prec)); ok {
+			return c * b.Sign()
+		}
+	}
 }

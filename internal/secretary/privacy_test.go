@@ -7,6 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"optratio/internal/arith"
 	"optratio/number"
 )
@@ -231,5 +234,27 @@ func TestWindowMin(t *testing.T) {
 				t.Fatalf("x = %v, l = %d: least around %d at %d, want %d", x, l, i, got, want)
 			}
 		}
+	}
+}
+
+// e^½ = 1.64872127070012814684…
+func TestCompareExp(t *testing.T) {
+	three, err := number.ParseExp("3/2")
+	require.NoError(t, err)
+	half, zero := decimalEps(t, "0.5"), decimalEps(t, "0")
+	tiny, huge := decimalEps(t, "1e-30"), decimalEps(t, "8192")
+	for _, c := range []struct {
+		eps  number.Epsilon
+		a, b string
+		want int
+	}{
+		{half, "1.6487212707001281468", "1", -1}, {half, "1.6487212707001281469", "1", 1}, {half, "0", "0", 0},
+		{half, "-2", "-1", -1}, {half, "-1", "-1", 1}, {half, "0", "1", -1}, {half, "1", "-1", 1}, {half, "1", "0", 1}, {half, "0", "-1", 1},
+		{three, "3", "2", 0}, {three, "3.01", "2", 1}, {three, "-3", "-2", 0}, {zero, "2", "2", 0}, {zero, "1", "2", -1},
+		{tiny, "1", "1", -1}, {tiny, "1.0000000000000000000000000000011", "1", 1},
+		{huge, "1e1700", "1e-1700", -1}, {huge, "-1e1700", "-1e-1700", 1}, // 8192/ln 10 = 3557.7
+		{decimalEps(t, "7000"), "1e3041", "1", 1}, {decimalEps(t, "7000"), "1e3040", "1", -1}, // 7000/ln 10 = 3040.06
+	} {
+		assert.Equal(t, c.want, compareExp(c.eps, rat(t, c.a), rat(t, c.b)), "%s - e^%s·%s", c.a, c.eps, c.b)
 	}
 }

@@ -48,7 +48,7 @@ func single1(t *testing.T, n, k int, eps number.Epsilon) (optimum, flip *big.Rat
 	t.Helper()
 	a, err := lp.Ratio(context.Background(), lp.Request{N: n, K: k, Epsilon: eps, Level: lp.DP, Method: "lp", Mechanisms: []mechanisms.Mechanism{mechanisms.PermuteAndFlip()}})
 	require.NoError(t, err)
-	require.True(t, a.Optimum.IsExact() && a.Mechanisms[0].Error.IsExact())
+	require.True(t, arith.IsExact(a.Optimum) && arith.IsExact(a.Mechanisms[0].Error))
 	optimum, _ = a.Optimum.Rat()
 	flip, _ = a.Mechanisms[0].Error.Rat()
 	return optimum, flip
@@ -437,7 +437,7 @@ func TestCirclesOfTwoOfFour(t *testing.T) {
 			depths := lattice.Depths(counts)
 			s := &single{m, 2, &chances{eps: eps}, depths, nil}
 			_, _, some := s.wins(everyOutcome(4, 2, false))
-			require.True(t, some.IsExact())
+			require.True(t, arith.IsExact(some))
 			nobody := number.Int(1).Sub(some).Float64()
 			var at []float64
 			for _, with := range []int{1, 2, 3} {

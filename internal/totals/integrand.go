@@ -74,8 +74,8 @@ func (g *integrand) at(t number.Interval) number.Interval {
 // expNeg encloses e^-x with one exponential where x is narrow: e^-lo [1 - w, 1], w the width.
 func expNeg(x number.Interval) number.Interval {
 	prec := x.Prec()
-	width := x.Width()
-	if x.IsPoint() || width.Cmp(big.NewFloat(1)) >= 0 {
+	width := x.Sub(x).Hi()
+	if arith.IsPoint(x) || width.Cmp(big.NewFloat(1)) >= 0 {
 		return number.Exp(x.Neg())
 	}
 	one := number.FromInt(1, prec)

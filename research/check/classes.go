@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"optratio/internal/arith"
 	"optratio/internal/evidence"
 	"optratio/number"
 )
@@ -150,7 +151,7 @@ func (c *classes) bend(a, b *dualPoint, prec uint) number.Interval {
 	}
 	sum := zero
 	for i, mass := range c.mass {
-		sum = sum.Add(most[i].Mul(number.FromBig(mass, prec)))
+		sum = sum.Add(most[i].Mul(arith.FromBig(mass, prec)))
 	}
 	return sum
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 
+	"optratio/internal/arith"
 	"optratio/number"
 )
 
@@ -75,7 +76,7 @@ func (t *tally) meets(got, want number.Interval, format string, args ...any) {
 
 // within expects that x differs from y by less than a distance, and returns the difference.
 func (t *tally) within(x, y number.Interval, distance *big.Rat, format string, args ...any) float64 {
-	off := x.Sub(y).Abs()
+	off := arith.Abs(x.Sub(y))
 	t.expect(below(off, enclose(distance)), format+": off by %.2g", append(args, off.Near())...)
 	return off.Near()
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/internal/recommend"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -47,7 +48,7 @@ func init() {
 					return ask("rnmh", &mechanisms.Instance{Scores: rats("0", q), Sensitivities: rats("0", "1"), Epsilon: must(number.FromEpsilon(e))})[0]
 				}
 				above, under := first("1/2"), first("-1/2")
-				t.expect(above.IsPoint() && above.Hi().Sign() == 0 && under.Lo().Sign() > 0, "ε = %s: %v and %v", e.RatString(), above.Near(), under.Near())
+				t.expect(arith.IsPoint(above) && above.Hi().Sign() == 0 && under.Lo().Sign() > 0, "ε = %s: %v and %v", e.RatString(), above.Near(), under.Near())
 				t.meets(under, enclose(one).Sub(number.ExpRat(quo(e, rat(-4, 1)), precision)), "ε = %s", e.RatString())
 			}
 		}),
@@ -264,7 +265,7 @@ func betterNoise(first string, others ...string) check {
 				for _, name := range others {
 					other := loss(name, in, false)
 					// all errors are 0 where all scores are equal
-					t.expect(below(own, other) || own.IsPoint() && other.IsPoint(), "scores %s, e^ε = %s: %.6g against %.6g of %s", text(q), v[0].RatString(), own.Near(), other.Near(), name)
+					t.expect(below(own, other) || arith.IsPoint(own) && arith.IsPoint(other), "scores %s, e^ε = %s: %.6g against %.6g of %s", text(q), v[0].RatString(), own.Near(), other.Near(), name)
 				}
 			}
 		}

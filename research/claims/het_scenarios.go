@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/arith"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/research/scenario"
@@ -272,7 +273,7 @@ func gainGrows(asGammaFalls bool) check {
 			c := pairCase{d[0], d[1], one, rat(1, 10)}
 			rnm, last := c.err("rnm-exponential", nil), enclose(zero)
 			for i, gamma := range rats("1/2", "1/5", "1/20", "1/100", "1/500") {
-				gain := rnm.Sub(c.err("rs", gamma)).Abs()
+				gain := arith.Abs(rnm.Sub(c.err("rs", gamma)))
 				t.expect(i == 0 || asGammaFalls && below(last, gain) || !asGammaFalls && below(gain, last), "%s: |HG| is %.4f at γ = %s and %.4f before", c, gain.Near(), gamma.RatString(), last.Near())
 				last = gain
 			}

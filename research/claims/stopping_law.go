@@ -27,7 +27,7 @@ func init() {
 		"Proof of Lemma 7 (newer: 5) | both": over("s, k = 1, …, 200, enclosed", func(t *tally) {
 			x := enclose(one).Sub(inverseE)
 			beta := func(k int) number.Interval { return x.Pow(k).Quo(enclose(rat(int64(k), 1))) }
-			f := func(k int) number.Interval { return beta(k).Sqr().Quo(beta(k).Sub(beta(k + 1))) }
+			f := func(k int) number.Interval { return beta(k).Pow(2).Quo(beta(k).Sub(beta(k + 1))) }
 			for s := 1; s <= 200; s++ {
 				t.expect(below(f(s).Sub(f(s+1)), beta(s)), "s = %d: β_s = %.6g, f(s) - f(s+1) = %.6g", s, beta(s).Near(), f(s).Sub(f(s+1)).Near())
 				t.expect(below(f(s), coefficient(s)), "k = %d: f(k) = %.6g", s, f(s).Near())
@@ -104,7 +104,7 @@ var ratiosFall = over(fmt.Sprintf("r_k/r_{k+1} >= r_{k+1}/r_{k+2} for n = 5, …
 		}
 	}
 	for k := 1; k <= 200; k++ {
-		t.expect(below(coefficient(k+1).Sqr(), coefficient(k).Mul(coefficient(k+2))), "a_%d/a_%d against a_%d/a_%d", k, k+1, k+1, k+2)
+		t.expect(below(coefficient(k+1).Pow(2), coefficient(k).Mul(coefficient(k+2))), "a_%d/a_%d against a_%d/a_%d", k, k+1, k+1, k+2)
 	}
 })
 

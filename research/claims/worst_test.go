@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"optratio/internal/arith"
 	"optratio/number"
 )
 
@@ -55,7 +56,7 @@ func highest(ctx context.Context, n int, miss missed) peak {
 		middle := (c.from + c.to) / 2
 		v := try(middle)
 		chance, slope := miss(n, number.Hull(power(c.to), power(c.from)))
-		rate := chance.Sub(number.Hull(point(c.from), point(c.to)).Mul(slope)).Abs()
+		rate := arith.Abs(chance.Sub(number.Hull(point(c.from), point(c.to)).Mul(slope)))
 		highest := v.Add(rate.Mul(point((c.to - c.from) / 2)))
 		chance, _ = miss(n, power(c.from))
 		if u := point(c.to).Mul(chance); u.Hi().Cmp(highest.Hi()) < 0 {

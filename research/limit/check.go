@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/internal/arith"
 	"optratio/number"
 )
 
@@ -109,14 +110,14 @@ func (c *limitCheck) float(x float64) number.Interval {
 	return number.FromFloat(x, c.bits)
 }
 func (c *limitCheck) binomial(n, k int) number.Interval {
-	return number.FromBig(new(big.Int).Binomial(int64(n), int64(k)), c.bits)
+	return arith.FromBig(new(big.Int).Binomial(int64(n), int64(k)), c.bits)
 }
 
 // power is the integral of x^p from a to b, 0 < a < b.
 func (c *limitCheck) power(a, b number.Interval, p int) number.Interval {
 	raised := func(x number.Interval) number.Interval {
 		if p+1 < 0 {
-			return x.Pow(-p - 1).Inv()
+			return number.FromInt(1, x.Prec()).Quo(x.Pow(-p - 1))
 		}
 		return x.Pow(p + 1)
 	}
@@ -179,7 +180,7 @@ func (p *proposal) private(e *big.Rat) (success *big.Float, ok bool) {
 	for ranks := 3*len(p.left) + 24; ranks < 3000; ranks *= 2 {
 		c := p.check(uint(128 + 3*ranks))
 		one, e := c.whole(1), c.rat(e)
-		if !c.dwindles(e.Inv(), gamma, ranks) {
+		if !c.dwindles(number.FromInt(1, e.Prec()).Quo(e), gamma, ranks) {
 			continue
 		}
 		q := c.law(1, ranks)

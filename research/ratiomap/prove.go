@@ -3,6 +3,7 @@ package ratiomap
 import (
 	"math/big"
 
+	"optratio/internal/arith"
 	"optratio/lp"
 	"optratio/number"
 )
@@ -22,7 +23,7 @@ type prover struct {
 	monotone *monotone
 }
 
-func whole(x *big.Int) number.Interval { return number.FromBig(x, precision) }
+func whole(x *big.Int) number.Interval { return arith.FromBig(x, precision) }
 
 // flip encloses permute-and-flip's total error over the lattice at z, which is in units of 2^-(zBits+pieceBits).
 func (p *prover) flip(z int64) number.Interval {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/internal/evidence"
 	"optratio/number"
 )
@@ -210,7 +211,7 @@ func (p *productPoint) change(box bool) number.Interval {
 		q := &p.list[i]
 		ways := new(big.Int).Binomial(int64(p.n-1), int64(q.tops))
 		ways.Mul(ways, big.NewInt(int64(p.n)))
-		scale := number.FromBig(ways, p.prec).Mul(number.FromRat(q.amount, p.prec))
+		scale := arith.FromBig(ways, p.prec).Mul(number.FromRat(q.amount, p.prec))
 		a, b, sum := zero, zero, zero
 		for k := 1; k <= p.k; k++ {
 			a, b = a.Add(p.power[k].Mul(number.FromInt(int64(k), p.prec))), b.Add(p.power[k])

@@ -40,7 +40,7 @@ func (c *certificate) Decide(o evidence.Options) {
 		for i := range c.Claims {
 			q := &c.Claims[i]
 			v, why := c.claim(q, res)
-			if v == evidence.Undecided && !res.em.IsExact() && (q.On == "error em" || q.On == "ratio em") && c.exactEM(q, prec) {
+			if v == evidence.Undecided && !arith.IsExact(res.em) && (q.On == "error em" || q.On == "ratio em") && c.exactEM(q, prec) {
 				res.em = c.emExact()
 				v, why = c.claim(q, res)
 			}
@@ -173,7 +173,7 @@ func (c *certificate) results(prec uint) (res results) {
 		res = *c.fixed
 	} else {
 		res = c.bounds(prec)
-		if res.open == "" && res.lower.IsExact() && res.upper.IsExact() && res.flip.IsExact() {
+		if res.open == "" && arith.IsExact(res.lower) && arith.IsExact(res.upper) && arith.IsExact(res.flip) {
 			c.fixed = &results{lower: res.lower, upper: res.upper, flip: res.flip}
 		}
 	}
