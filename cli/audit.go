@@ -74,7 +74,7 @@ func auditNotes(r *audit.Report) (lines []string) {
 		note("ε is at least %s with confidence %g, from %d samples; claimed: %s", r.LowerBound, confidence, r.Samples, r.Claimed)
 	case r.TightEps.IsValid():
 		dp := r.Find(verify.DP)
-		note("%s; claimed: %s", dp.Bound("ε", r.TightEps), r.Claimed)
+		note("%s; claimed: %s", r.Tight(), r.Claimed)
 		if _, whole := r.DomainEps.Upper(); r.DomainEps.String() != r.TightEps.String() && (whole || !dp.Stopped) {
 			note("tight ε %s on the domain alone, without the side set", r.DomainEps)
 		}

@@ -120,7 +120,9 @@ const (
 
 // defaults are the properties tested where none are named.
 func defaults() []verify.Property {
-	return append([]verify.Property{Answers, Repeatable}, verify.Defaults()...)
+	var o verify.Options
+	o.Complete()
+	return slices.Concat([]verify.Property{Answers, Repeatable}, o.Properties, o.Facts)
 }
 
 // Options steer the suite. The zero value tests the defaults, 60 cases each, with seed 1.

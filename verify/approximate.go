@@ -94,8 +94,8 @@ func (c *run) atExcess(w direction, precision uint) (e event, witness func() *Wi
 	return e, func() *Witness {
 		at := c.pair(w.q, w.to, 0, e.p, e.o)
 		at.Candidate, at.Candidates = nil, e.candidates
-		if at.PMF != nil {
-			at.PMF, at.NeighborPMF = numbers(w.a.P), numbers(w.b.P)
+		if at.PMFs[0] != nil {
+			at.PMFs = [2][]number.Number{numbers(w.a.P), numbers(w.b.P)}
 		}
 		return at
 	}

@@ -49,14 +49,14 @@ const (
 	ZCDP Property = "zcdp"
 )
 
-// Defaults are the properties checked where none are named: the first is asked for, the others are reported as facts.
-func Defaults() []Property {
+// defaults are the properties checked where none are named: the first is asked for, the others are reported as facts.
+func defaults() []Property {
 	return []Property{DP, Symmetry, Shift, Monotone, Sum, DominatesEM}
 }
 
 // All lists every property.
 func All() []Property {
-	return append(Defaults(), BoundedRange, DominatesEMMean, RDP, ZCDP, ApproximateDP)
+	return append(defaults(), BoundedRange, DominatesEMMean, RDP, ZCDP, ApproximateDP)
 }
 
 // inTurn lists every property in the order in which they are checked: privacy, then those of single vectors, and last what compares most.
@@ -105,7 +105,7 @@ func (r Result) Remark() string {
 		if !tight.x.IsValid() {
 			continue
 		}
-		text := r.bound(tight.name, tight.symbol, tight.x)
+		text := inquiry.Tight(tight.name, tight.symbol, tight.x, r.Stopped)
 		switch {
 		case tight.symbol == "ε" && r.TightExpEps != nil:
 			text += ", e^ε = " + r.TightExpEps.RatString()
@@ -115,7 +115,7 @@ func (r Result) Remark() string {
 		parts = append(parts, text)
 	}
 	if r.Stopped && len(parts) > 0 {
-		parts = append(parts, r.after())
+		parts = append(parts, inquiry.After(r.Checked, r.Total))
 	}
 	if r.Relaxed != nil {
 		parts = append(parts, fmt.Sprintf("with δ = %s the tight ε is at most %s", r.Relaxed[0], r.Relaxed[1]))
@@ -130,32 +130,6 @@ func (r Result) Remark() string {
 		parts = append(parts, r.Reason)
 	}
 	return escape.Line(strings.Join(parts, ", "))
-}
-
-// bound writes a tight parameter, or the lower bound on it that was found until the check was stopped.
-func (r *Result) bound(name, symbol string, x number.Number) string {
-	lo, ok := x.Lower()
-	if !r.Stopped || !ok || x.IsInf() {
-		return name + " " + x.String()
-	}
-	return symbol + " at least " + decimal.Lower(lo, 12)
-}
-
-// Bound writes a tight parameter, or the lower bound on it, and after how many comparisons the check was stopped.
-func (r *Result) Bound(symbol string, x number.Number) string {
-	text := r.bound("tight "+symbol, symbol, x)
-	if r.Stopped && !x.IsInf() {
-		text += ", " + r.after()
-	}
-	return text
-}
-
-// after says after how many comparisons a check was stopped.
-func (r *Result) after() string {
-	if r.Total == 0 {
-		return fmt.Sprintf("after %d comparisons", r.Checked)
-	}
-	return fmt.Sprintf("after %d of %d comparisons", r.Checked, r.Total)
 }
 
 // String returns the verdict in one line, and its witness in another one where there is one.
@@ -403,7 +377,7 @@ func (o *Options) Complete() {
 			o.Properties[0] = ApproximateDP
 		}
 		if o.Facts == nil {
-			o.Facts = Defaults()[1:]
+			o.Facts = defaults()[1:]
 		}
 	}
 	o.Properties = slices.Clone(o.Properties)

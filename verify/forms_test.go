@@ -33,11 +33,11 @@ func TestWitnessForms(t *testing.T) {
 			`{"scores":[0,0],"neighbor":[1,0],"candidate":"error","p":{"lower":"0.5","upper":"0.5","exact":"1/2"},"p_neighbor":{"lower":"0.25","upper":"0.25","exact":"1/4"}}`,
 		},
 		{
-			Witness{Scores: ratList("0", "-2"), T: rational("2"), P: half, PEM: third}, "scores (0, -2): Pr[error >= 2] is 0.5, of em 0.25",
+			Witness{Scores: ratList("0", "-2"), T: rational("2"), P: half, PExpected: third}, "scores (0, -2): Pr[error >= 2] is 0.5, of em 0.25",
 			`{"scores":[0,-2],"t":{"lower":"2","upper":"2","exact":"2"},"p":{"lower":"0.5","upper":"0.5","exact":"1/2"},"p_em":{"lower":"0.25","upper":"0.25","exact":"1/4"}}`,
 		},
 		{
-			Witness{Scores: ratList("0"), P: half, PEM: third}, "scores (0): expected error 0.5, of em 0.25",
+			Witness{Scores: ratList("0"), P: half, PExpected: third}, "scores (0): expected error 0.5, of em 0.25",
 			`{"scores":[0],"p":{"lower":"0.5","upper":"0.5","exact":"1/2"},"p_em":{"lower":"0.25","upper":"0.25","exact":"1/4"}}`,
 		},
 		{

@@ -157,7 +157,7 @@ func TestWitnessHasBothDistributions(t *testing.T) {
 		scores []*big.Rat
 		pmf    []number.Number
 		p      number.Number
-	}{{w.Scores, w.PMF, w.P}, {w.Neighbor, w.NeighborPMF, w.PNeighbor}} {
+	}{{w.Scores, w.PMFs[0], w.P}, {w.Neighbor, w.PMFs[1], w.PNeighbor}} {
 		require.Len(t, side.pmf, 2)
 		assert.Equal(t, side.p, side.pmf[*w.Candidate])
 		for r, p := range side.pmf {

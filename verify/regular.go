@@ -130,7 +130,7 @@ func (c *run) pair(q, other inquiry.Vector, r int, p, o *inquiry.Value) *Witness
 		Candidate: &r, P: p.Number(), PNeighbor: o.Number(),
 	}
 	if a, b, err := c.both(q, other); err == nil && len(q) <= maxShown && max(len(a.P), len(b.P)) <= maxShown {
-		w.PMF, w.NeighborPMF = numbers(a.P), numbers(b.P)
+		w.PMFs = [2][]number.Number{numbers(a.P), numbers(b.P)}
 	}
 	return w
 }
@@ -366,6 +366,6 @@ func (c *run) worseTails(t *tracker, q inquiry.Vector, p, em []*inquiry.Value) e
 // worse records a violation where p > em.
 func (c *run) worse(t *tracker, q inquiry.Vector, r int, at *big.Rat, p, em *inquiry.Value) error {
 	return t.notAbove(p, em, size(r, q), func() *Witness {
-		return &Witness{Scores: c.dom.Space.Scores(q), T: at, P: p.Number(), PEM: em.Number()}
+		return &Witness{Scores: c.dom.Space.Scores(q), T: at, P: p.Number(), PExpected: em.Number()}
 	})
 }

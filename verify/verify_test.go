@@ -118,7 +118,7 @@ func TestExactFormsAreAlwaysDecided(t *testing.T) {
 	require.Equal(t, Violated, laplace.Verdict)
 	// ½ e^{-x} (1 + x/2) at x = ε, by the closed form of two candidates' Laplace noise.
 	require.InDelta(t, 0.5*math.Exp(-0.5)*1.25, laplace.Witness.P.Float64(), 1e-15)
-	require.InDelta(t, 1/(1+math.Exp(0.5)), laplace.Witness.PEM.Float64(), 1e-15)
+	require.InDelta(t, 1/(1+math.Exp(0.5)), laplace.Witness.PExpected.Float64(), 1e-15)
 }
 
 // With candidates of no sensitivity, noise by each candidate's own is not private at all, for two candidates.

@@ -20,8 +20,8 @@ import (
 //   - symmetry: likewise, and NeighborCandidate, the place in Neighbor that the candidate takes;
 //   - bounded-range: likewise, with the candidate's ratio the largest and NeighborCandidate's the
 //     smallest;
-//   - dominates-em: Scores, T, P = Pr[error >= T] and PEM, the same of the exponential mechanism; for
-//     dominates-em-mean P and PEM are the expected errors;
+//   - dominates-em: Scores, T, P = Pr[error >= T] and PExpected, the same of the exponential mechanism; for
+//     dominates-em-mean P and PExpected are the expected errors;
 //   - a comparison with expected probabilities: Scores, Candidate, P and PExpected;
 //   - sum: Scores and P, the sum, or the probability of Candidate where that is negative.
 type Witness struct {
@@ -36,11 +36,9 @@ type Witness struct {
 	Event             string   // the output is not a candidate but this event, "error"
 	Outcomes          []string // the labels that the event is one of, where outcomes are labels
 	T                 *big.Rat
-	PMF               []number.Number // of all candidates at Scores, where the pair of vectors is of interest as a whole and has few candidates
-	NeighborPMF       []number.Number // and at Neighbor
+	PMFs              [2][]number.Number // of all candidates at Scores and at Neighbor, where the pair of vectors is of interest as a whole and has few candidates
 	P                 number.Number
 	PNeighbor         number.Number
-	PEM               number.Number
 	PExpected         number.Number
 }
 
@@ -66,7 +64,12 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 	}
 	f := fields{
 		Input: w.Input, NeighborInput: w.NeighborInput, Candidates: w.Candidates, NeighborCandidate: w.NeighborCandidate,
-		P: w.P, PNeighbor: w.PNeighbor, PEM: w.PEM, PExpected: w.PExpected, PMF: w.PMF, NeighborPMF: w.NeighborPMF,
+		P: w.P, PNeighbor: w.PNeighbor, PMF: w.PMFs[0], NeighborPMF: w.PMFs[1],
+	}
+	if w.Candidate == nil && w.Event == "" {
+		f.PEM = w.PExpected
+	} else {
+		f.PExpected = w.PExpected
 	}
 	if w.Input == nil {
 		f.Scores = inquiry.ScoresJSON(w.Scores)
@@ -120,9 +123,9 @@ func (w *Witness) String() string {
 	}
 	switch {
 	case w.T != nil:
-		fmt.Fprintf(&b, ": Pr[error >= %s] is %s, of em %s", inquiry.ScoreText(w.T), w.P, w.PEM)
-	case w.PEM.IsValid():
-		fmt.Fprintf(&b, ": expected error %s, of em %s", w.P, w.PEM)
+		fmt.Fprintf(&b, ": Pr[error >= %s] is %s, of em %s", inquiry.ScoreText(w.T), w.P, w.PExpected)
+	case w.PExpected.IsValid() && w.Candidate == nil && w.Event == "":
+		fmt.Fprintf(&b, ": expected error %s, of em %s", w.P, w.PExpected)
 	case w.PExpected.IsValid():
 		fmt.Fprintf(&b, ": %s, expected %s", w.P, w.PExpected)
 	case w.PNeighbor.IsValid():

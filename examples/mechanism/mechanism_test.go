@@ -32,8 +32,8 @@ var cases = []struct {
 	properties []verify.Property
 }{
 	{"response", "krr", regular},
-	{"enclosed", "em", verify.Defaults()},
-	{"softmax", "em", verify.Defaults()},
+	{"enclosed", "em", append(regular, verify.DominatesEM)},
+	{"softmax", "em", append(regular, verify.DominatesEM)},
 }
 
 func lookup(t *testing.T, name string) mechanisms.Mechanism {

@@ -191,13 +191,23 @@ func (r *Report) somethingChecked() {
 	}
 }
 
+// Tight writes the tight ε, or the lower bound on it, and after how many comparisons the check was stopped.
+func (r *Report) Tight() string {
+	dp := r.Find(verify.DP)
+	text := inquiry.Tight("tight ε", "ε", r.TightEps, dp.Stopped)
+	if dp.Stopped && !r.TightEps.IsInf() {
+		text += ", " + inquiry.After(dp.Checked, dp.Total)
+	}
+	return text
+}
+
 // String returns what was audited, the verdicts, and the findings.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nclaimed ε %s", r.Report.String(), r.Claimed)
 	dp := r.Find(verify.DP)
 	if dp != nil && r.TightEps.IsValid() {
-		fmt.Fprintf(&b, ", %s", dp.Bound("ε", r.TightEps))
+		fmt.Fprintf(&b, ", %s", r.Tight())
 	}
 	if r.DomainEps.IsValid() && !dp.Stopped {
 		fmt.Fprintf(&b, ", on the domain alone %s", r.DomainEps)

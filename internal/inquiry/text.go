@@ -2,8 +2,12 @@ package inquiry
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"strings"
+
+	"optratio/internal/decimal"
+	"optratio/number"
 )
 
 // ScoresJSON writes exact scores as JSON numbers where they are finite decimals, as strings
@@ -51,4 +55,21 @@ func Model(monotonic bool) string {
 		return "monotonic"
 	}
 	return "linf"
+}
+
+// Tight writes a tight parameter, or the lower bound on it that was found until the check was stopped.
+func Tight(name, symbol string, x number.Number, stopped bool) string {
+	lo, ok := x.Lower()
+	if !stopped || !ok || x.IsInf() {
+		return name + " " + x.String()
+	}
+	return symbol + " at least " + decimal.Lower(lo, 12)
+}
+
+// After says after how many comparisons a check was stopped, of how many; 0: that is not known.
+func After(checked, total int64) string {
+	if total == 0 {
+		return fmt.Sprintf("after %d comparisons", checked)
+	}
+	return fmt.Sprintf("after %d of %d comparisons", checked, total)
 }

@@ -72,7 +72,7 @@ func TestPageOfApproximatePrivacy(t *testing.T) {
 func audited() *audit.Report {
 	log2 := number.Bounds(rat("0.69314718055994"), rat("0.69314718055995"))
 	r := reported(verify.Result{Name: verify.DP, Verdict: verify.Violated, Checked: 8, TightEps: log2, Witness: &verify.Witness{
-		Scores: rats("0", "-2"), Neighbor: rats("0", "-4"), Candidate: new(1), P: num("1/5"), PNeighbor: num("1/10"), PMF: nums("4/5", "1/5"), NeighborPMF: nums("9/10", "1/10"),
+		Scores: rats("0", "-2"), Neighbor: rats("0", "-4"), Candidate: new(1), P: num("1/5"), PNeighbor: num("1/10"), PMFs: [2][]number.Number{nums("4/5", "1/5"), nums("9/10", "1/10")},
 	}}, verify.Result{Name: verify.Symmetry, Verdict: verify.Undecided, Reason: "nothing to check"})
 	r.Mechanism, r.Domain = "mine <script>alert(1)</script>", "5 vectors and their linf neighbors; and a side set of 3 vectors"
 	r.TightEps, r.Questions, r.Findings = log2, 5, []audit.Finding{{Event: "error", Detail: "NaN", Scores: rats("0", "1/3"), Times: 1234}}

@@ -322,13 +322,13 @@ func (d verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Secti
 		groups = append(groups, pair(name, marked, p, q))
 		table.Rows = append(table.Rows, []string{name, p.String(), q.String()})
 	}
-	if len(w.PMF) == len(w.NeighborPMF) && len(w.PMF) > 0 && w.Candidate != nil {
-		for i := range w.PMF {
+	if len(w.PMFs[0]) == len(w.PMFs[1]) && len(w.PMFs[0]) > 0 && w.Candidate != nil {
+		for i := range w.PMFs[0] {
 			name := fmt.Sprintf("candidate %d", i)
 			if i < len(w.Scores) && i < len(w.Neighbor) {
 				name += strings.ReplaceAll(fmt.Sprintf(", score %s → %s", inquiry.ScoreText(w.Scores[i]), inquiry.ScoreText(w.Neighbor[i])), "-", "−")
 			}
-			add(name, job.Choose(i == *w.Candidate, mark, ""), w.PMF[i], w.NeighborPMF[i])
+			add(name, job.Choose(i == *w.Candidate, mark, ""), w.PMFs[0][i], w.PMFs[1][i])
 		}
 	} else {
 		add(event(w), mark, w.P, w.PNeighbor)
@@ -356,8 +356,8 @@ func plain(w *verify.Witness) string {
 	switch {
 	case compared(w):
 		text += fmt.Sprintf(", on %s %s", there(w), probability(w.PNeighbor))
-	case w.PEM.IsValid():
-		text += fmt.Sprintf("; the exponential mechanism's is %s", probability(w.PEM))
+	case w.PExpected.IsValid() && w.Candidate == nil && w.Event == "":
+		text += fmt.Sprintf("; the exponential mechanism's is %s", probability(w.PExpected))
 	case w.PExpected.IsValid():
 		text += fmt.Sprintf("; it should be %s", probability(w.PExpected))
 	}
