@@ -51,7 +51,7 @@ func fewer(base regular, m int) *overDepths {
 			if own, ok := base.(*overDepths); ok {
 				return own.Steps(&out)
 			}
-			sum := out.PairSensitivity()
+			sum := out.pairSensitivity()
 			return []*big.Rat{sum.Add(sum, sum)}
 		},
 	}

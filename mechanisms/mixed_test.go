@@ -133,7 +133,7 @@ func TestMixedDepthsAreTheLargest(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, keep, len(in.Scores))
 		most, least := mixedByDefinition(in, ratOne, new(big.Rat)), mixedByDefinition(in, new(big.Rat), new(big.Rat))
-		runner, partner, pair := runnerDepths(in, big.NewRat(1, 2)), partnerDepths(in, new(big.Rat)), new(big.Rat).Add(in.PairSensitivity(), in.PairSensitivity())
+		runner, partner, pair := runnerDepths(in, big.NewRat(1, 2)), partnerDepths(in, new(big.Rat)), new(big.Rat).Add(in.pairSensitivity(), in.pairSensitivity())
 		for r, d := range scaled.Depths() {
 			require.Zero(t, d.Cmp(most[r]))
 			require.GreaterOrEqual(t, d.Cmp(runner[r]), 0, "%v at %v", in.Scores, in.Sensitivities)

@@ -19,11 +19,11 @@ func pairOver(base regular, info Info) *overDepths {
 		info: info, base: base,
 		rescale: func(in *Instance) (*Instance, []int, error) {
 			out := *in
-			out.Sensitivities = []*big.Rat{in.PairSensitivity()}
+			out.Sensitivities = []*big.Rat{in.pairSensitivity()}
 			return &out, everyone(len(in.Scores)), nil
 		},
 		steps: func(in *Instance) []*big.Rat {
-			half := in.PairSensitivity()
+			half := in.pairSensitivity()
 			if len(in.Sensitivities) == 1 { // of any number of candidates
 				half = in.Sensitivity()
 			}
@@ -32,8 +32,8 @@ func pairOver(base regular, info Info) *overDepths {
 	}
 }
 
-// PairSensitivity returns S/2, half the sum of the two largest sensitivities.
-func (in *Instance) PairSensitivity() *big.Rat {
+// pairSensitivity returns S/2, half the sum of the two largest sensitivities.
+func (in *Instance) pairSensitivity() *big.Rat {
 	largest, second := new(big.Rat), new(big.Rat)
 	for _, d := range in.eachSensitivity() {
 		switch {

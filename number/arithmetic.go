@@ -158,11 +158,6 @@ func Between(low, high Number) Number {
 	return Bounds(low.lo, high.hi)
 }
 
-// Sign returns the sign of n, and whether n is known well enough to tell.
-func (n Number) Sign() (s int, ok bool) {
-	return n.Enclosure(boundsPrec).Sign()
-}
-
 // LessEq reports whether n <= m, and whether the two are known well enough to tell.
 func (n Number) LessEq(m Number) (holds, ok bool) {
 	if n.kind == boxed || m.kind == boxed {

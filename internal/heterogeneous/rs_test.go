@@ -50,7 +50,7 @@ func TestLossesAskForNothingNew(t *testing.T) {
 	require.NoError(t, err)
 	before := asked
 	loss := l.loss(p)
-	sign, _ := loss.Sign()
+	sign, _ := loss.Cmp(number.Int(0))
 	assert.Equal(t, 1, sign)
 	assert.True(t, loss.Within(big.NewRat(1, 1e15)))
 	assert.Positive(t, before)

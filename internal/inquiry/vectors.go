@@ -77,8 +77,8 @@ func (s *Space) parts(uniform bool) int64 {
 	if equal := !slices.ContainsFunc(s.Sensitivities, func(d *big.Rat) bool { return d.Cmp(largest) != 0 }); equal && !uniform {
 		steps = append(steps, new(big.Rat).Add(steps[0], steps[0]))
 	} else if !uniform {
-		pair := in.PairSensitivity()
-		steps = append(steps, new(big.Rat).Add(pair, pair))
+		sorted := slices.SortedFunc(slices.Values(s.Sensitivities), (*big.Rat).Cmp)
+		steps = append(steps, new(big.Rat).Add(sorted[len(sorted)-2], largest))
 	}
 	return s.partsOf(steps)
 }

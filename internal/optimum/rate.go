@@ -122,7 +122,7 @@ func (r *Request) rate(ctx context.Context, optimum number.Number) (*Rating, err
 		out.Table = append(out.Table, bounds(t.low[x], t.high[x]))
 	}
 	ratio := func(value number.Number) number.Number {
-		if s, ok := optimum.Sign(); ok && s == 0 {
+		if s, ok := optimum.Cmp(number.Int(0)); ok && s == 0 {
 			return number.Number{}
 		}
 		n := value.Over(optimum)

@@ -40,7 +40,7 @@ func (r *Request) share(ctx context.Context) (*Users, error) {
 	out.Joint = joint.bounds
 	out.undecided = cmp.Or(out.undecided, joint.Undecided)
 	for _, b := range out.Optima {
-		if s, ok := b.Sign(); !ok || s == 0 {
+		if s, ok := b.Cmp(number.Int(0)); !ok || s == 0 {
 			return out, nil
 		}
 	}

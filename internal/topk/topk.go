@@ -236,7 +236,7 @@ func (j *job) measure(m *Mechanism) (loss, sets, lists number.Number, err error)
 func greatest(p []number.Number, rows []table.Row) (number.Number, error) {
 	most := number.Int(1)
 	for _, r := range rows {
-		if s, ok := p[r.Above].Sign(); !ok || s <= 0 {
+		if s, ok := p[r.Above].Cmp(number.Int(0)); !ok || s <= 0 {
 			return most, fmt.Errorf("%w: an outcome with probability 0, or too small to tell", ErrProbability)
 		}
 		most = most.Max(p[r.Below].Quo(p[r.Above]))

@@ -87,14 +87,14 @@ func (c *certificate) claim(q *evidence.Claim, r results) (evidence.Verdict, str
 		if q.On == "ratio pf" && c.proof == "dual-recurrence" {
 			break // they are the same number
 		}
-		switch s, ok := r.lower.Sign(); {
+		switch s, ok := r.lower.Cmp(number.Int(0)); {
 		case !ok:
 			return evidence.Undecided, "the lower bound on the optimum is not known to be positive"
 		case s <= 0:
 			return evidence.Fails, "the lower bound on the optimum is not positive"
 		}
 		// Either mechanism is feasible in the program, at every level, so that its ratio is at least 1.
-		if s, ok := r.upper.Sign(); ok && s > 0 {
+		if s, ok := r.upper.Cmp(number.Int(0)); ok && s > 0 {
 			low = e.Quo(r.upper).Max(one)
 		}
 		high = e.Quo(r.lower).Max(one)
