@@ -16,6 +16,7 @@ import (
 	"optratio/internal/audit"
 	"optratio/internal/command"
 	"optratio/internal/escape"
+	"optratio/internal/inquiry"
 	"optratio/internal/job"
 	"optratio/verify"
 )
@@ -113,7 +114,7 @@ func printMarkdown(w io.Writer, j judgement) {
 	fmt.Fprintf(w, "### %s\n\n| property | verdict | checked | |\n|---|---|---:|---|\n", escape.Markdown(j.title))
 	shown := false
 	for _, r := range j.report.Properties {
-		word := r.Word()
+		word := inquiry.Word(r.Fact, string(r.Verdict))
 		if r.Verdict != verify.Proved && !r.Fact {
 			word = "**" + word + "**"
 		}

@@ -67,7 +67,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 	command.Say(w, "%s", title)
 	t := command.Table(w, 3)
 	for _, r := range properties {
-		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, r.Word(), r.Checked, escape.Line(r.Remark()))
+		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, inquiry.Word(r.Fact, string(r.Verdict)), r.Checked, escape.Line(r.Remark()))
 	}
 	t.Flush()
 	shown := false

@@ -134,7 +134,7 @@ func (r Result) Remark() string {
 
 // String returns the verdict in one line, and its witness in another one where there is one.
 func (r Result) String() string {
-	text := fmt.Sprintf("%s: %s, %d checked", r.Name, r.Word(), r.Checked)
+	text := fmt.Sprintf("%s: %s, %d checked", r.Name, inquiry.Word(r.Fact, string(r.Verdict)), r.Checked)
 	if remark := r.Remark(); remark != "" {
 		text += ", " + remark
 	}
@@ -142,17 +142,6 @@ func (r Result) String() string {
 		text += "\n  fails at " + r.Witness.String()
 	}
 	return text
-}
-
-// Word is the verdict, or of a fact whether the mechanism has the property.
-func (r Result) Word() string {
-	switch {
-	case r.Fact && r.Verdict == Proved:
-		return "has it"
-	case r.Fact && r.Verdict == Violated:
-		return "does not have it"
-	}
-	return string(r.Verdict)
 }
 
 // where says which lattice was looked at: all score vectors of N candidates down to K steps, best score 0. A step is 2Δ/Parts, or Δ/Parts

@@ -16,8 +16,8 @@ func TestFactsDoNotCount(t *testing.T) {
 	half := numbersOf(t, "0", "0.5", "0.5") // not what dominates the exponential mechanism
 	report := readingsOf(t, Options{}, half, half)
 	assert.Equal(t, Violated, report.Find(DominatesEM).Verdict)
-	assert.Equal(t, "does not have it", report.Find(DominatesEM).Word())
-	assert.Equal(t, "has it", report.Find(Shift).Word())
+	assert.Equal(t, "does not have it", inquiry.Word(true, string(report.Find(DominatesEM).Verdict)))
+	assert.Equal(t, "has it", inquiry.Word(true, string(report.Find(Shift).Verdict)))
 	assert.Equal(t, Proved, report.Verdict())
 	text, err := json.Marshal(report.Find(DominatesEM))
 	require.NoError(t, err)

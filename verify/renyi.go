@@ -10,12 +10,6 @@ import (
 	"optratio/number"
 )
 
-// Order is the tight Rényi divergence of one order.
-type Order struct {
-	Alpha number.Number `json:"alpha"`
-	Eps   number.Number `json:"eps"` // max over neighbors of D_α(M(q) ‖ M(q'))
-}
-
 const renyiBits = 128
 
 // divergences is the search for the greatest Rényi divergences of given orders, and for ρ.

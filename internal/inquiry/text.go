@@ -73,3 +73,14 @@ func After(checked, total int64) string {
 	}
 	return fmt.Sprintf("after %d of %d comparisons", checked, total)
 }
+
+// Word is a verdict, or of a fact whether the mechanism has the property.
+func Word(fact bool, verdict string) string {
+	switch {
+	case fact && verdict == "proved":
+		return "has it"
+	case fact && verdict == "violated":
+		return "does not have it"
+	}
+	return verdict
+}
