@@ -94,27 +94,6 @@ func up(m []int, v int, dst []int) (depth int, ok bool) {
 	return 0, true
 }
 
-// Down is the inverse of up: it stores the count vector one step later on the
-// chain of (m, v) and reports false where that leaves Q(n,k).
-func Down(m []int, v int, dst []int) (depth int, ok bool) {
-	k := len(m) - 1
-	if v == 0 && m[0] == 1 {
-		if Deepest(m) == 0 {
-			return 0, false
-		}
-		copy(dst[:k], m[1:])
-		dst[k] = 0
-		// The others all rise by a step; the lone best stays at depth 0 while they
-		// remain at or below it.
-		dst[0]++
-		return 0, true
-	}
-	if v == k {
-		return 0, false
-	}
-	return v + 1, move(m, v, v+1, dst)
-}
-
 // Chains lists the variables chain by chain, each from its first to its deepest position:
 // chain c is order[start[c]:start[c+1]].
 func (vs *Numbering) Chains() (start, order []int32) {

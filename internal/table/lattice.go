@@ -99,7 +99,7 @@ func (s Lattice) othersSink(m []int, j int32, to []int, visit func(Row) bool) bo
 		if c == 0 || a == v && c == 1 {
 			continue // nobody else is there
 		}
-		if _, ok := lattice.Down(m, a, to); !ok {
+		if !sink(m, a, to) {
 			continue
 		}
 		depth := v
@@ -181,4 +181,26 @@ func (c *composition) someoneStays() bool {
 		}
 	}
 	return false
+}
+
+// sink stores in dst the counts of m after a candidate at depth v sank by a step, or, where it is alone at depth 0, the others rose by one, and reports
+// false where that leaves the lattice: the next variable on the chain.
+func sink(m []int, v int, dst []int) bool {
+	k := len(m) - 1
+	switch {
+	case v == 0 && m[0] == 1:
+		if lattice.Deepest(m) == 0 {
+			return false
+		}
+		copy(dst, m[1:])
+		dst[k] = 0
+		dst[0]++ // the lone best stays at depth 0 while the others remain at or below it
+	case v == k:
+		return false
+	default:
+		copy(dst, m)
+		dst[v]--
+		dst[v+1]++
+	}
+	return true
 }

@@ -48,10 +48,9 @@ type Options struct {
 	Epsilon     number.Epsilon
 	Sensitivity *big.Rat // 1
 	Seed        uint64
-	Properties  []verify.Property    // nil: of probabilities as in verify.Options, of samples dp
-	Rho, Range  *big.Rat             // targets of zcdp and bounded-range: see verify.Options
-	Delta       *big.Rat             // target of approximate-dp
-	Against     mechanisms.Mechanism // compare the answers with its probabilities, as the property Against; may be nil
+	Properties  []verify.Property            // nil: of probabilities as in verify.Options, of samples dp
+	Targets     map[verify.Property]*big.Rat // see verify.Options
+	Against     mechanisms.Mechanism         // compare the answers with its probabilities, as the property Against; may be nil
 
 	Precision    *big.Rat // relative, of JSON numbers; 1e-9
 	Budget       int64    // samples in all; 1000000
@@ -64,17 +63,14 @@ type Options struct {
 func (o Options) inside() engine.Options {
 	return engine.Options{
 		N: o.N, K: o.K, Domain: o.Domain, Vectors: o.Vectors, Monotonic: o.Monotonic, Pairs: o.Pairs, Epsilon: o.Epsilon, Sensitivity: o.Sensitivity,
-		Seed: o.Seed, Properties: o.Properties, Rho: o.Rho, Range: o.Range, Delta: o.Delta, Against: o.Against,
+		Seed: o.Seed, Properties: o.Properties, Rho: o.Targets[verify.ZCDP], Range: o.Targets[verify.BoundedRange], Delta: o.Targets[verify.ApproximateDP], Against: o.Against,
 		Precision: o.Precision, Budget: o.Budget, Confidence: o.Confidence, Outcomes: o.Outcomes, UntilRefuted: o.UntilRefuted,
 	}
 }
 
-// Properties that only audits have.
-const (
-	Answers      = engine.Answers      // every question was answered, by an answer, and the same way when it was asked again
-	Against      = engine.Against      // the probabilities are those of a named mechanism
-	Independence = engine.Independence // the samples are independent
-)
+// Against is a property that only audits have, as "answers", that every question was answered, the same way when it was asked again, and "independence" of samples are: the
+// probabilities are those of a named mechanism.
+const Against = engine.Against
 
 // Report is the outcome of an audit. Its JSON is the document that the command writes.
 type Report struct {
