@@ -74,7 +74,7 @@ func written(p *program, z *big.Rat) *linear.Rational {
 
 // modelOf is the same in floating point, at the float64 nearest to the program's z.
 func modelOf(b *testing.B, p *program) *linear.Model {
-	z := new(big.Rat).SetFloat64(p.question.Epsilon.FloatZ())
+	z := new(big.Rat).SetFloat64(floatZ(p.question.Epsilon))
 	require.NotNil(b, z)
 	return written(p, z).Model()
 }
