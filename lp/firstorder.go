@@ -276,10 +276,7 @@ func (o *firstOrder) injections() []injection {
 // with those of the least reduced costs.
 func (o *firstOrder) start() linear.Start {
 	p := o.p
-	start := linear.Start{X: o.masses()}
-	for _, j := range p.Chains.Order {
-		start.Off = append(start.Off, j)
-	}
+	start := linear.Start{X: o.masses(), Off: slices.Clone(p.Chains.Order)}
 	link, row := make([]int32, len(p.vars.Orbit)), int32(len(p.vars.Orbit)+p.lat.Len())
 	for i, r := range p.Start {
 		link[r.Above] = row + int32(i)
