@@ -161,7 +161,7 @@ func TestCommands(t *testing.T) {
 		{"verify --mechanism response -n 3 -k 2 --exp-eps 3/2 --property dominates-em", 1, "dominates-em"},
 		{"verify --mechanism careless -n 3 -k 2 --eps 0.5 --property dp", 1, "violated"},
 		{"verify --mechanism softmax -n 3 -k 2 --eps 0.5", 0, "relative precision"},
-		{"pmf --mechanism softmax --scores 0,-1 --eps 1", 0, "0.6224593312"},
+		{"pmf --mechanism softmax --scores 0,-1 --eps 1", 0, "0.622459…"},
 		{"pmf --mechanism response --scores 0,-1 --eps 1", 3, "response"},
 		{"mechanisms", 0, "careless"},
 	} {

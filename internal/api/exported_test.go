@@ -17,7 +17,7 @@ import (
 )
 
 // maxExported bounds the exported names of all open packages, fields and methods included. It only ever falls.
-const maxExported = 806
+const maxExported = 499
 
 func TestExportedNamesAreFew(t *testing.T) {
 	count := map[string]int{}
