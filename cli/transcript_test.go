@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -51,4 +52,25 @@ func TestTranscriptOfSamples(t *testing.T) {
 		}
 	}
 	assert.Contains(t, got, "[exit 1]")
+}
+
+// The guide's datasets and their neighbors are what its program writes.
+func TestTutorialDatasets(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not installed")
+	}
+	tutorial, err := filepath.Abs("../testdata/tutorial")
+	require.NoError(t, err)
+	c := exec.Command(python, filepath.Join(tutorial, "datasets.py"))
+	c.Dir = t.TempDir()
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, name := range []string{"datasets.jsonl", "replaced.txt", "removed.txt"} {
+		want, err := os.ReadFile(filepath.Join(tutorial, name))
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(c.Dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, string(want), string(got), name)
+	}
 }
