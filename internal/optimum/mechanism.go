@@ -1,6 +1,7 @@
 package optimum
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -149,19 +150,35 @@ func (q *program) dyadic(values []*big.Rat, bits uint) *Mechanism {
 		n, r := new(big.Int).QuoRem(new(big.Int).Lsh(x.Num(), bits), x.Denom(), new(big.Int))
 		floor[j], rest[j] = n, new(big.Rat).SetFrac(r, x.Denom())
 	}
+	rank := ranks(rest)
 	for _, cells := range q.cell {
 		row, order, missing := make([]*big.Int, len(cells)), make([]int, len(cells)), new(big.Int).Set(whole)
 		for o, j := range cells {
 			row[o], order[o] = floor[j], o
 			missing.Sub(missing, floor[j])
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return rest[cells[b]].Cmp(rest[cells[a]]) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank[cells[a]], rank[cells[b]]) })
 		for _, o := range order[:min(int(missing.Int64()), len(order))] {
 			row[o] = new(big.Int).Add(row[o], unit)
 		}
 		m.count = append(m.count, row)
 	}
 	return m
+}
+
+// ranks numbers values from the largest down; equal ones have the same number.
+func ranks(values []*big.Rat) []int {
+	order, rank := make([]int, len(values)), make([]int, len(values))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortFunc(order, func(a, b int) int { return values[b].Cmp(values[a]) })
+	for i, j := range order {
+		if rank[j] = i; i > 0 && values[j].Cmp(values[order[i-1]]) == 0 {
+			rank[j] = rank[order[i-1]]
+		}
+	}
+	return rank
 }
 
 // private reports whether the table is (ε,δ)-DP at upper ends z of the factors e^{-dε}, for all arcs.
