@@ -245,3 +245,8 @@ func TestIndependenceBetsAreFair(t *testing.T) {
 		require.InDelta(t, exactFloat(exact), logChoose(n, k), 1e-7)
 	}
 }
+
+// open is openAt for neighbors at distance 1.
+func (w *wealth) open(p, o, slack float64, r ratio, horizon float64) {
+	w.openAt(nil, p, o, slack, r, horizon)
+}

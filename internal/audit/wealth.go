@@ -136,11 +136,6 @@ func (w *wealth) claims(d *big.Rat) []float64 {
 	return out
 }
 
-// open is openAt for neighbors at distance 1.
-func (w *wealth) open(p, o, slack float64, r ratio, horizon float64) {
-	w.openAt(nil, p, o, slack, r, horizon)
-}
-
 // openAt starts a segment at a pair at distance d: from the next batch on, the bets are those for an event whose probabilities are about p and o, for as
 // many draws at the vector as horizon says. slack is the standard error of ln p/o; no bet is made against an ε that is
 // further above it.
