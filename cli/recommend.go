@@ -23,8 +23,6 @@ stand apart below, and are never recommended. Choosing by looking at private sco
 	})
 }
 
-var criterionText = map[string]string{recommend.Error: "expected error", recommend.MSE: "mean squared error"}
-
 func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 	for i, list := range [][]recommend.Rated{r.Mechanisms, r.NotPrivate} {
 		if len(list) == 0 {
@@ -44,7 +42,7 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 		command.Say(w, "no answer from %s", line)
 	}
 	h := r.Heuristics
-	fmt.Fprintf(w, "\nrecommended, by %s: %s\n", criterionText[r.Criterion], cmp.Or(r.Recommended, "none"))
+	fmt.Fprintf(w, "\nrecommended, by %s: %s\n", r.By(), cmp.Or(r.Recommended, "none"))
 	fmt.Fprintf(w, "correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s\n", h.Spearman, h.Pearson, h.BucketCorrelation)
 	fmt.Fprintf(w, "utility bounds: gem %s, noisy max %s%s\n", h.Bounds.GEM, h.Bounds.RNM, job.Choose(h.Bounds.GEMVacuous, " (gem's exceeds the range of scores)", ""))
 	fmt.Fprintf(w, "note: %s\n", r.Warning)

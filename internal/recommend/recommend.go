@@ -50,6 +50,14 @@ const (
 	MSE   = "mse"
 )
 
+// By says in words what ranks the mechanisms.
+func (r *Recommendation) By() string {
+	if r.Criterion == MSE {
+		return "mean squared error"
+	}
+	return "expected error"
+}
+
 // Warning comes with every recommendation.
 const Warning = "choosing a mechanism by looking at private scores is itself not private: decide from public knowledge, or pay for the look as combined-gem does"
 

@@ -23,8 +23,7 @@ func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 	}
 	if len(d.Mechanisms) > 0 {
 		best := d.Mechanisms[0]
-		least := job.Choose(d.Criterion == recommend.MSE, "mean squared error", "expected error")
-		p.say("On these scores %s has the least %s. Its expected error is %s, its mean squared error %s.", best.Name, least, show(best.ExpectedError), show(best.MSE))
+		p.say("On these scores %s has the least %s. Its expected error is %s, its mean squared error %s.", best.Name, d.By(), show(best.ExpectedError), show(best.MSE))
 	}
 	p.say("%s.", strings.ToUpper(d.Warning[:min(1, len(d.Warning))])+d.Warning[min(1, len(d.Warning)):])
 	var rows []measured
