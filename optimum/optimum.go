@@ -31,30 +31,9 @@ type Problem struct {
 
 // Pair says that two inputs, by their places, are neighbors at a distance d >= 0, 1 where it is nil: what one may do with a probability is at most e^{dε} times
 // what the other does, plus δ.
-type Pair struct {
+type Pair = struct {
 	From, To int
 	Distance *big.Rat
-}
-
-// inside returns the problem as the engine takes it.
-func (p *Problem) inside() *engine.Problem {
-	out := &engine.Problem{Inputs: p.Inputs, Outputs: p.Outputs, OneWay: p.OneWay, Loss: p.Loss, Prior: p.Prior, Forbidden: p.Forbidden}
-	for _, q := range p.Pairs {
-		out.Pairs = append(out.Pairs, engine.Pair(q))
-	}
-	return out
-}
-
-// outside returns what others see of a problem.
-func outside(p *engine.Problem, err error) (*Problem, error) {
-	if err != nil {
-		return nil, err
-	}
-	out := &Problem{Inputs: p.Inputs, Outputs: p.Outputs, OneWay: p.OneWay, Loss: p.Loss, Prior: p.Prior, Forbidden: p.Forbidden}
-	for _, q := range p.Pairs {
-		out.Pairs = append(out.Pairs, Pair(q))
-	}
-	return out, nil
 }
 
 // ReadJSON reads a problem:
@@ -65,11 +44,15 @@ func outside(p *engine.Problem, err error) (*Problem, error) {
 // the inputs. With "directed":true a pair [x,x'] says Pr[x] <= e^{dε} Pr[x'] + δ alone. Numbers are rationals or decimals in strings, or JSON numbers, taken
 // exactly. Errors begin with name, line and field.
 func ReadJSON(name string, text io.Reader) (*Problem, error) {
-	return outside(engine.ReadJSON(name, text))
+	p, err := engine.ReadJSON(name, text)
+	return (*Problem)(p), err
 }
 
 // Preset returns a ready problem: count:N, krr:K, grid:WxH, partition:N, selection:N,K or histogram:W,N, which "optratio optimum --help" describes.
-func Preset(text string) (*Problem, error) { return outside(engine.Preset(text)) }
+func Preset(text string) (*Problem, error) {
+	p, err := engine.Preset(text)
+	return (*Problem)(p), err
+}
 
 // Request says what is asked of a problem. Epsilon is required.
 type Request struct {
@@ -100,7 +83,7 @@ type Rating struct {
 // Solve answers a request: exactly where e^{dε} is rational for every distance d, else in bounds that are as close as Gap asks. An error is bad input; where
 // the context ended the work, the Result holds the best certified bounds so far and says so in Undecided.
 func Solve(ctx context.Context, p *Problem, r Request) (*Result, error) {
-	question := engine.Request{Problem: p.inside(), Epsilon: r.Epsilon, Delta: r.Delta, Gap: r.Gap}
+	question := engine.Request{Problem: (*engine.Problem)(p), Epsilon: r.Epsilon, Delta: r.Delta, Gap: r.Gap}
 	if r.Rate != nil {
 		question.Rate = engine.NewTable(question.Problem, r.Rate)
 	}

@@ -28,7 +28,7 @@ func TestEverythingArrives(t *testing.T) {
 		require.NoError(t, err)
 		q, err := engine.ReadJSON("p.json", strings.NewReader(text))
 		require.NoError(t, err)
-		assert.Equal(t, q, p.inside())
+		assert.Equal(t, q, (*engine.Problem)(p))
 		rate := [][]number.Number{{half, half}, {third, rat(2, 3)}, {zero, one}}
 		for _, delta := range []number.Number{zero, tenth} {
 			d, _ := delta.Rat()

@@ -56,9 +56,9 @@ func dense(t testing.TB, p *Problem, exp, delta *big.Rat) *big.Rat {
 		}
 	}
 	for _, q := range p.Pairs {
-		bound(q.From, q.To, q.multiple())
+		bound(q.From, q.To, multiple(q))
 		if !p.OneWay {
-			bound(q.To, q.From, q.multiple())
+			bound(q.To, q.From, multiple(q))
 		}
 	}
 	add := func(cost, most *big.Rat, es []entry) {

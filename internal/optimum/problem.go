@@ -29,15 +29,15 @@ type Problem struct {
 
 // Pair says that two inputs, by their places, are neighbors at a distance d >= 0, 1 where it is nil: what one may do with a probability is at most e^{dε} times
 // what the other does, plus δ.
-type Pair struct {
+type Pair = struct {
 	From, To int
 	Distance *big.Rat
 }
 
 var one = big.NewRat(1, 1)
 
-// multiple returns what ε is multiplied by. It must not be modified.
-func (p Pair) multiple() *big.Rat { return cmp.Or(p.Distance, one) }
+// multiple returns what ε is multiplied by for a pair. It must not be modified.
+func multiple(p Pair) *big.Rat { return cmp.Or(p.Distance, one) }
 
 // ErrProblem is wrapped by errors about a problem, a table or a prior that is malformed. Their text begins with the place.
 var ErrProblem error = number.InputError("malformed problem")
@@ -107,8 +107,8 @@ func (p *Problem) checkPairs() error {
 			return faultf("pairs[%d]: inputs %d and %d of %d", i, q.From, q.To, n)
 		case q.From == q.To:
 			return faultf("pairs[%d]: %q is paired with itself", i, p.Inputs[q.From])
-		case q.multiple().Sign() < 0:
-			return faultf("pairs[%d]: the distance %s is negative", i, q.multiple().RatString())
+		case multiple(q).Sign() < 0:
+			return faultf("pairs[%d]: the distance %s is negative", i, multiple(q).RatString())
 		}
 	}
 	return nil

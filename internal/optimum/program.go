@@ -22,13 +22,13 @@ type arc struct {
 func (p *Problem) arcs() (all []arc, distances []*big.Rat) {
 	var given []*big.Rat
 	for i := range p.Pairs {
-		given = append(given, p.Pairs[i].multiple())
+		given = append(given, multiple(p.Pairs[i]))
 	}
 	given = slices.Compact(given) // most pairs have the same one
 	slices.SortFunc(given, (*big.Rat).Cmp)
 	for i := range p.Pairs {
 		q := &p.Pairs[i]
-		d, _ := slices.BinarySearchFunc(given, q.multiple(), (*big.Rat).Cmp)
+		d, _ := slices.BinarySearchFunc(given, multiple(*q), (*big.Rat).Cmp)
 		all = append(all, arc{q.To, q.From, d})
 		if !p.OneWay {
 			all = append(all, arc{q.From, q.To, d})

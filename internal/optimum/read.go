@@ -331,7 +331,7 @@ func (p *Problem) WriteJSON(w io.Writer) error {
 	var pairs, loss, forbidden [][]string
 	for _, q := range p.Pairs {
 		pair := []string{p.Inputs[q.From], p.Inputs[q.To]}
-		if d := q.multiple(); d.Cmp(one) != 0 {
+		if d := multiple(q); d.Cmp(one) != 0 {
 			pair = append(pair, d.RatString())
 		}
 		pairs = append(pairs, pair)
