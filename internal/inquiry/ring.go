@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"encoding/binary"
 	"math/big"
 
 	"optratio/internal/arith"
@@ -18,6 +19,24 @@ type ring struct {
 
 	positive bool     // t > 0
 	exponent *big.Rat // t = e^-exponent, where that is known to be rational
+
+	known map[string]*Value // functions of t, by their coefficients: one that is met again is the same Value
+}
+
+// key returns a text that equal functions share and others do not.
+func key(f arith.RatFunc) string {
+	var b []byte
+	for _, p := range [][]*big.Int{f.Num, f.Den} {
+		b = binary.AppendUvarint(b, uint64(len(p)))
+		for _, c := range p {
+			words := c.Bits()
+			b = binary.AppendVarint(b, int64(c.Sign()*len(words)))
+			for _, w := range words {
+				b = binary.AppendUvarint(b, uint64(w))
+			}
+		}
+	}
+	return string(b)
 }
 
 // remembering returns f with its values kept.

@@ -286,7 +286,7 @@ func (s BySymmetry) Answer(q Vector) (*Answer, error) {
 	if err != nil || a.Event != "" {
 		return a, err
 	}
-	out := &Answer{P: make([]*Value, len(q))}
+	out := &Answer{P: make([]*Value, len(q)), summed: true, sumsTo1: !a.Misses()}
 	for r, i := range place {
 		out.P[r] = a.P[i]
 	}

@@ -113,7 +113,14 @@ func function(f arith.RatFunc, r *ring) *Value {
 			return Rational(v)
 		}
 	}
-	return lately(func(prec uint) number.Interval { return f.Eval(r.at(prec)) }, r, func() (arith.RatFunc, bool) { return f, true })
+	at := key(f)
+	if r.known[at] == nil {
+		if r.known == nil {
+			r.known = map[string]*Value{}
+		}
+		r.known[at] = lately(func(prec uint) number.Interval { return f.Eval(r.at(prec)) }, r, func() (arith.RatFunc, bool) { return f, true })
+	}
+	return r.known[at]
 }
 
 // Enclose returns an interval around v at about the given precision.
