@@ -1,10 +1,13 @@
-"""Builds the wheel: the package, and the program optratio for this machine. It needs Go and nothing from the network.
+"""Builds the wheel: the package, and the program optratio for this machine. It needs Go and nothing from the network. Names and entry points are
+those of pyproject.toml.
 
 pip calls build_wheel (PEP 517); `python3 wheel_backend.py FOLDER` does the same without pip, and with SYSTEM PROGRAM behind it, such as
 linux-arm64 dist/optratio, it packs a program that is there already.
 """
 import base64
+import configparser
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -15,28 +18,30 @@ import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-NAME = "optratio"
-VERSION = re.search(r'const Version = "(.*)"', (HERE.parent / "cli" / "version.go").read_text()).group(1)
+PROJECT = configparser.ConfigParser()  # which reads such simple TOML; tomllib came with Python 3.11
+PROJECT.read(HERE / "pyproject.toml", encoding="utf-8")
+NAME, VERSION = (json.loads(PROJECT["project"][key]) for key in ("name", "version"))
 
-
-# The platforms of releases, as Go names them, and their tags. The programs need no C library.
+# The platforms of releases, as Go names them, and their tags. The programs need no C library. An audit asks its function over a Unix socket,
+# which Windows has not: there is no wheel for it.
 PLATFORMS = {
     "linux-amd64": "manylinux_2_17_x86_64.manylinux2014_x86_64",
     "linux-arm64": "manylinux_2_17_aarch64.manylinux2014_aarch64",
     "darwin-amd64": "macosx_12_0_x86_64",
     "darwin-arm64": "macosx_12_0_arm64",
-    "windows-amd64": "win_amd64",
-    "windows-arm64": "win_arm64",
 }
 
 
 def metadata(platform):
     """The files of the folder .dist-info, but for RECORD."""
+    project = {key: json.loads(PROJECT["project"][key]) for key in ("description", "requires-python", "classifiers")}
+    points = "".join(f"[{group}]\n" + "".join(f"{name} = {json.loads(place)}\n" for name, place in PROJECT[section].items()) + "\n"
+                     for group, section in (("console_scripts", "project.scripts"), ("pytest11", "project.entry-points.pytest11")))
     return {
-        "METADATA": f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\nRequires-Python: >=3.9\nLicense: Apache-2.0\n"
-                    "Summary: Audits of differentially private selection mechanisms that are Python functions\n",
+        "METADATA": f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\nRequires-Python: {project['requires-python']}\nLicense: Apache-2.0\n"
+                    f"Summary: {project['description']}\n" + "".join(f"Classifier: {c}\n" for c in project["classifiers"]),
         "WHEEL": f"Wheel-Version: 1.0\nGenerator: optratio\nRoot-Is-Purelib: false\n" + "".join(f"Tag: py3-none-{t}\n" for t in platform.split(".")),
-        "entry_points.txt": "[console_scripts]\noptratio = optratio.program:main\n\n[pytest11]\noptratio = optratio.pytest_plugin\n",
+        "entry_points.txt": points,
     }
 
 
@@ -60,6 +65,8 @@ def go_build(path):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Builds the program for this machine, writes the wheel into a folder and returns its name."""
+    if os.name == "nt":
+        raise SystemExit("optratio's Python package needs Unix sockets, which Windows has not; install it in WSL, or use the program optratio.exe, which needs no Python")
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "optratio"
         go_build(program)
@@ -71,7 +78,7 @@ def write_wheel(wheel_directory, platform, program):
     info = f"{NAME}-{VERSION}.dist-info"
     name = f"{NAME}-{VERSION}-py3-none-{platform}.whl"
     files = {f"{NAME}/{p.name}": (p.read_bytes(), 0o644) for p in sorted((HERE / NAME).iterdir()) if p.suffix == ".py" or p.name == "py.typed"}
-    files[f"{NAME}/bin/optratio" + (".exe" if platform.startswith("win_") else "")] = (pathlib.Path(program).read_bytes(), 0o755)
+    files[f"{NAME}/bin/optratio"] = (pathlib.Path(program).read_bytes(), 0o755)
     files.update({f"{info}/{file}": (text.encode(), 0o644) for file, text in metadata(platform).items()})
     record = []
     for path, (content, _) in files.items():

@@ -8,11 +8,11 @@ and shows the smallest witness where it is not. audit(sample=f, eps=1) tests a f
 the mechanisms of the program. The work is done by the program optratio; this package only calls f for it.
 """
 from .auditing import audit
-from .program import ProgramNotFound, UsageError, find_program
+from .program import AnswerError, Error, ProgramFailed, ProgramNotFound, UsageError, find_program
 from .questions import Answer, pmf, ratio, recommend, verify
 from .report import Finding, Number, Property, Report, Witness
 from .testing import assert_dp
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Finding", "Number", "ProgramNotFound", "Property", "Report", "UsageError", "Witness",
+__all__ = ["Answer", "AnswerError", "Error", "Finding", "Number", "ProgramFailed", "ProgramNotFound", "Property", "Report", "UsageError", "Witness",
            "assert_dp", "audit", "find_program", "pmf", "ratio", "recommend", "verify"]

@@ -1,4 +1,6 @@
 """The function audit."""
+from __future__ import annotations
+
 import json
 import os
 import signal
@@ -6,22 +8,28 @@ import subprocess
 import sys
 import tempfile
 import time
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Callable, Iterable, Literal, Sequence, Union
 
 from .distributions import drawer
-from .names import Labels, input_lines
-from .program import UsageError, find_program
-from .report import Report
+from .names import Inputs, Labels
+from .program import ProgramFailed, UsageError, find_program, problem
+from .report import Names, Report
 from .serving import Server, answer_pmf, answer_samples
+
+Real = Union[int, float, str, Decimal, Fraction]  # floats by their shortest decimal, all others exactly
+Vector = Sequence[Any]
 
 
 class _Progress:
     """Shows on a terminal how many questions were asked."""
 
-    def __init__(self, wanted):
+    def __init__(self, wanted: bool | Callable[[int, int], object] | None) -> None:
         self.show = sys.stderr.isatty() if wanted is None else wanted
         self.last = 0.0
 
-    def __call__(self, questions, samples):
+    def __call__(self, questions: int, samples: int) -> None:
         if callable(self.show):
             self.show(questions, samples)
         elif self.show and time.monotonic() - self.last > 0.1:
@@ -29,33 +37,51 @@ class _Progress:
             text = f"audit: {questions:,} questions" + (f", {samples:,} samples" if samples else "")
             print("\r" + text, end="\x1b[K", file=sys.stderr, flush=True)
 
-    def done(self):
+    def done(self) -> None:
         if self.show and not callable(self.show) and self.last:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _text(x):
+def text(x: Any) -> str:
     """A number as the command line takes it: floats by their shortest decimal."""
     if hasattr(x, "item"):  # a NumPy scalar
         x = x.item()
     return repr(x) if isinstance(x, float) else str(x)
 
 
-def _vector(scores):
-    return ",".join(_text(s) for s in scores)
+def _vector(scores: Iterable[Any]) -> str:
+    return ",".join(text(s) for s in scores)
 
 
-def _file(folder, name, lines):
-    path = os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write("\n".join(lines) + "\n")
-    return path
+def arguments(command: str, **flags: Any) -> list[str]:
+    """The program and its arguments: flags by name, with _ for -. None and False are left out, True stands alone, lists are joined by commas."""
+    out = [find_program(), command, "--json"]
+    for name, value in flags.items():
+        if value is None or value is False:
+            continue
+        flag = ("--" if len(name) > 1 else "-") + name.replace("_", "-")
+        if value is True:
+            out.append(flag)
+        else:
+            out.append(f"{flag}={_vector(value) if isinstance(value, (list, tuple)) else text(value)}")
+    return out
 
 
-def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, domain=None, neighbors=None, sensitivity=None, properties=None,
-          against=None, precision=None, outcomes=None, rho=None, range=None, delta=None, confidence=None, budget=None, until=None, seed=None,
-          timeout=None, time_limit=None, children=None, progress=None,
-          inputs=None, max_questions=None, html=None) -> Report:
+def seconds(limit: float | str | None) -> str | None:
+    """A time as the command line takes it: a number counts seconds, a string such as "2m" is taken as it is."""
+    return limit if limit is None or isinstance(limit, str) else f"{limit}s"
+
+
+def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Real | None = None, exp_eps: Real | None = None,
+          n: int | None = None, k: int | None = None, domain: str | Iterable[Vector] | None = None,
+          neighbors: str | Iterable[Sequence[Any]] | None = None, sensitivity: Real | None = None, monotonic_scores: bool = False,
+          inputs: Iterable[Any] | None = None, oneway: bool = False,
+          properties: str | Iterable[str] | None = None, outcomes: Literal["index", "labels", "real", "mixed"] | None = None,
+          delta: Real | None = None, rho: Real | None = None, bounded_range: Real | None = None, against: str | None = None,
+          precision: Real | None = None, confidence: float | None = None, budget: int | str | None = None,
+          until: Literal["refuted", "budget"] | None = None, seed: int | None = None, children: int | None = None,
+          timeout: float | str | None = None, time_limit: float | str | None = None, max_questions: int | str | None = None,
+          html: str | None = None, progress: bool | Callable[[int, int], object] | None = None) -> Report:
     """Examines a mechanism that is a Python function, and returns a Report.
 
     pmf: a function f(scores, epsilon, sensitivity) that returns a probability for each score. Floats stand for any real number within
@@ -63,18 +89,20 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
     sample: a function f(scores, epsilon, sensitivity) that draws one outcome: the place of a candidate, counted from 0. Where it has a
         parameter named samples, it is called with it, draws so many, and returns a list of outcomes or a dict of counts.
     Both may return a distribution for the scores instead: sample an object of SciPy (rvs), diffprivlib (randomise) or OpenDP (Measurement), pmf
-        a discrete distribution of SciPy with finite support. All samples of one question come from one such object, so that nothing may be
-        drawn where it is made. A Measurement or a mechanism of diffprivlib that takes the scores or the input is a sample itself.
+        a discrete distribution of SciPy with finite support. All samples of one question come from one such object: do not draw from it when you
+        create it. A Measurement or a mechanism of diffprivlib that takes the scores or the input is a sample itself.
     eps, or exp_eps for e^ε: what is claimed, as a number or a string ("0.1", "3/2" for exp_eps), taken exactly.
     n, k: the number of candidates and the greatest depth of the lattice of score vectors, in steps of twice the sensitivity.
-    domain: "lattice", "half-lattice", "random", or a list of score vectors. neighbors: "linf", "monotonic", or a list of pairs of vectors.
-    properties: names such as ["dp", "symmetry"]; see `optratio audit --help`, which describes the other parameters too.
-    rho, range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
-    delta: of a pmf, decide (ε,δ)-DP with this δ instead of ε-DP.
-    inputs: a list of what is asked about instead of scores, anything that JSON holds: f(input, epsilon, sensitivity), where tuples come as lists. neighbors is then a list of
-        pairs of their places, (0, 1) or with a distance (0, 3, 2); with "oneway" in front, each is looked at in its order alone.
+    domain: "lattice", "half-lattice", "random", or score vectors. neighbors: "linf", "monotonic", or pairs of vectors. monotonic_scores:
+        neighbors move all scores one way.
+    inputs: what is asked about instead of scores: any values, and f(input, epsilon, sensitivity) gets a copy of each. They are pairs of neighbors (x, y),
+        or (x, y, distance); or, with neighbors, single inputs, and neighbors has pairs of their places, (0, 1) or (0, 3, distance).
+        With oneway, each pair is looked at in its order alone.
     outcomes: "index", "labels", "real" (numbers, for sample alone) or "mixed" (lists or dicts of strings and numbers, likewise). With "labels", pmf returns a dict of
         probabilities, and outcomes are compared as its keys are: 1 and True are one label, 1 and "1" are two.
+    properties: names such as ["dp", "symmetry"]; see `optratio audit --help`, which describes the other parameters too.
+    delta: decide (ε,δ)-DP with this δ instead of ε-DP.
+    rho, bounded_range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
     children: of sample, so many calls at the same time, in threads of this process: faster where the function waits, or computes outside
         Python's interpreter lock, as NumPy does for much. It must be safe to call from several threads.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted.
@@ -83,42 +111,50 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
     progress: True, False, a function of (questions, samples), or None for a line on stderr where that is a terminal.
 
     An exception of the function is an output like any other and a finding of the report, which keeps the first as report.exception.
-    Raises UsageError for arguments that make no sense, ProgramNotFound where there is no program optratio, and TypeError where the function
-    returns what audits do not understand.
+    Raises UsageError for arguments that make no sense, ProgramNotFound where there is no program optratio, and AnswerError where the function
+    returns what audits do not understand: each is an optratio.Error.
     """
-    if (pmf is None) == (sample is None):
-        raise TypeError("give exactly one of pmf and sample")
     f = sample if pmf is None else pmf
+    if (pmf is None) == (sample is None):
+        raise UsageError("give exactly one of pmf and sample")
     if not callable(f) and (pmf is not None or drawer(f) is None):
-        raise TypeError(f"{f!r:.80} is no function")
-    program = find_program()
-    shown = _Progress(progress)
-    labels = Labels()
+        raise UsageError(f"{f!r:.80} is no function")
+    find_program()  # before anything is asked
+    shown, labels, named = _Progress(progress), Labels(), Inputs()
     answer = answer_pmf(f, outcomes, labels) if pmf is not None else answer_samples(f, outcomes or "index", labels)
-    server = Server(answer, shown, threads=(children or 1) > 1)
+    server = Server(answer, shown, threads=(children or 1) > 1, inputs=named)
     try:
-        folder = server.folder.name
+        def file(name: str, lines: Iterable[str]) -> str:
+            path = os.path.join(server.folder.name, name)
+            with open(path, "w", encoding="utf-8") as out:
+                out.writelines(entry + "\n" for entry in lines)
+            return path
         if domain is not None and not isinstance(domain, str):
-            domain = _file(folder, "domain", map(_vector, domain))
-        if inputs is not None and not isinstance(inputs, str):
-            inputs = _file(folder, "inputs", input_lines(inputs))
-            neighbors = _file(folder, "neighbors", ('"oneway"' if p == "oneway" else _vector(p) for p in neighbors or []))
-        if neighbors is not None and not isinstance(neighbors, str):
-            neighbors = _file(folder, "neighbors", (f"{_vector(a)};{_vector(b)}" for a, b in neighbors))
+            domain = file("domain", map(_vector, domain))
+        inputs_file = None
+        if inputs is not None:
+            if isinstance(neighbors, str):
+                raise UsageError(f"neighbors={neighbors!r}: beside inputs, neighbors has pairs of places, such as (0, 1)")
+            pairs: Iterable[Sequence[Any]] = named.pairs(inputs) if neighbors is None else neighbors
+            if neighbors is not None:
+                for x in inputs:
+                    named.add(x)
+            neighbors = file("neighbors", (['"oneway"'] if oneway else []) + [",".join(map(text, p)) for p in pairs])
+            if not named.of:
+                raise UsageError("inputs is empty")
+            inputs_file = file("inputs", map(json.dumps, named.of))
+        elif oneway:
+            raise UsageError("oneway goes with inputs")
+        elif neighbors is not None and not isinstance(neighbors, str):
+            neighbors = file("neighbors", (f"{_vector(pair[0])};{_vector(pair[1])}" for pair in neighbors))
         if properties is not None and not isinstance(properties, str):
             properties = ",".join(properties)
-        flags = {
-            "pmf-exec" if pmf is not None else "sample-exec": server.command, "eps": eps, "exp-eps": exp_eps, "n": n, "k": k, "domain": domain, "inputs": inputs,
-            "neighbors": neighbors, "sensitivity": sensitivity, "property": properties, "against": against, "pmf-precision": precision,
-            "outcomes": outcomes, "rho": rho, "range": range, "delta": delta, "confidence": confidence, "budget": budget, "until": until, "seed": seed,
-            "timeout": None if timeout is None else f"{timeout}s", "time-limit": None if time_limit is None else f"{time_limit}s", "children": children,
-            "max-questions": max_questions, "html": html,
-        }
-        args = [program, "audit", "--json"]
-        for name, value in flags.items():
-            if value is not None:
-                args.append(("--" if len(name) > 1 else "-") + f"{name}={_text(value)}")
-        code, out, problems = _run(args, server)
+        command: dict[str, Any] = {"pmf_exec" if pmf is not None else "sample_exec": server.command}
+        code, out, problems = _run(arguments(
+            "audit", **command, eps=eps, exp_eps=exp_eps, n=n, k=k, domain=domain, inputs=inputs_file, neighbors=neighbors, sensitivity=sensitivity,
+            monotonic_scores=monotonic_scores, property=properties, against=against, pmf_precision=precision, outcomes=outcomes, rho=rho, range=bounded_range,
+            delta=delta, confidence=confidence, budget=budget, until=until, seed=seed, timeout=seconds(timeout), time_limit=seconds(time_limit),
+            children=children, max_questions=max_questions, html=html), server)
         if server.fatal is not None:
             raise server.fatal
     finally:
@@ -126,18 +162,23 @@ def audit(*, pmf=None, sample=None, eps=None, exp_eps=None, n=None, k=None, doma
         shown.done()
     if code == 130:
         raise KeyboardInterrupt
-    try:
-        document = json.loads(out)
-        if code not in (0, 1, 3) or "properties" not in document:
-            raise ValueError
-    except ValueError:
-        message = problems.strip().removeprefix("optratio: ") or f"the program ended with code {code}"
-        raise (UsageError if code == 2 else RuntimeError)(message) from None
+    document = parsed(code, out, problems)
     document["mechanism"] = getattr(f, "__qualname__", None) or " ".join(repr(f).split())
-    return Report(document, ok=code == 0, exception=server.error, message=problems.strip(), labels=labels.of)
+    return Report.of(document, code == 0, problems.strip(), server.error, Names(labels.of, named.of))
 
 
-def _run(args, server):
+def parsed(code: int, out: str, problems: str) -> dict[str, Any]:
+    """The document that the program wrote, or the exception for a run that wrote none."""
+    if code not in (0, 1, 3):
+        raise problem(code, problems)
+    try:
+        document: dict[str, Any] = json.loads(out)
+    except ValueError:
+        raise ProgramFailed(problems.strip() or f"the program ended with code {code} and wrote no document") from None
+    return document
+
+
+def _run(args: list[str], server: Server) -> tuple[int, str, str]:
     """Runs the program and serves it until it ends. Returns its exit code and what it wrote."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as problems:
         # In a session of its own: Ctrl-C comes here first, and is passed on.

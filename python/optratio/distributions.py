@@ -6,25 +6,28 @@
 
 None of these libraries is needed: only methods are looked at.
 """
+from __future__ import annotations
+
 import inspect
 import math
 from collections import Counter
+from typing import Any, Callable, List, Optional
+
+from .program import AnswerError
+
+Draws = Callable[[Any, int], List[Any]]
 
 
-class AnswerError(TypeError):
-    """The function returned what audits do not understand. This ends the audit: it says nothing about the mechanism."""
-
-
-def drawer(x):
+def drawer(x: Any) -> Optional[Draws]:
     """Returns a function (input, samples) that draws so many outcomes from such an object, and None where x is no such object."""
     if inspect.isclass(x):
         return None
     if hasattr(x, "rvs"):
-        def rvs(asked, samples):
+        def rvs(asked: Any, samples: int) -> list[Any]:
             drawn = x.rvs(size=samples)
             if drawn.shape != (samples,):
                 raise AnswerError(f"rvs of {x!r:.80} drew an array of shape {drawn.shape}, not {samples} numbers")
-            return drawn.tolist()
+            return list(drawn.tolist())
         return rvs
     if hasattr(x, "invoke") and hasattr(x, "map"):
         return lambda asked, samples: [x.invoke(asked) for _ in range(samples)]
@@ -36,12 +39,12 @@ def drawer(x):
     return None
 
 
-def probabilities(x):
+def probabilities(x: Any) -> Optional[dict[Any, float]]:
     """Returns the outcomes of a discrete distribution with their probabilities, and None where x is none."""
     if inspect.isclass(x) or not (hasattr(x, "pmf") and hasattr(x, "support")):
         return None
     if hasattr(x, "xk"):  # rv_discrete(values=(xk, pk)), of any numbers
-        stated = Counter()
+        stated: dict[Any, float] = Counter()  # type: ignore[assignment]
         for outcome, p in zip(x.xk.tolist(), x.pk.tolist()):
             stated[outcome] += p
         return stated

@@ -1,18 +1,22 @@
-"""Labels and inputs of Python as JSON, so that those which differ stay apart.
+"""Labels and inputs of Python as texts, so that those which differ stay apart.
 
 Labels are compared as the keys of a dict are: 1, 1.0, True and numpy.int64(1) are one label, 1 and "1" are two, and so are (1, 2) and "(1, 2)".
+Inputs stay in this process: the program sees a text for each, and the function gets a copy of the object.
 """
-import json
+from __future__ import annotations
+
+import contextlib
+import copy
 import threading
 from enum import Enum
+from typing import Any, Hashable, Iterable, Iterator, Sequence
 
-from .distributions import AnswerError
-from .program import UsageError
+from .program import AnswerError, UsageError
 
 _LIST, _DICT = object(), object()  # stand for the types in keys
 
 
-def _key(x):
+def _key(x: Any) -> Hashable:
     """A hashable value that is equal to that of another label if and only if the labels are equal."""
     if isinstance(x, list):
         return _LIST, tuple(map(_key, x))
@@ -24,12 +28,14 @@ def _key(x):
         hash(x)
     except TypeError as e:
         raise AnswerError(f"{x!r:.80} is no label, as it cannot be a key of a dict; return a string or a tuple") from e
-    if type(x).__eq__ is object.__eq__ and type(x).__repr__ is object.__repr__ and not isinstance(x, Enum):
+    kind: Any = type(x)
+    if kind.__eq__ is object.__eq__ and kind.__repr__ is object.__repr__ and not isinstance(x, Enum):
         raise AnswerError(f"{x!r:.80} is no label, as it is equal to no other object; return a string, or define __eq__ and __hash__")
-    return x
+    key: Hashable = x
+    return key
 
 
-def as_text(x):
+def as_text(x: str) -> str:
     """Text with \\u in place of what is no Unicode."""
     return x.encode("utf-8", "backslashreplace").decode()
 
@@ -37,12 +43,12 @@ def as_text(x):
 class Labels:
     """The labels of an audit: each has a text, and no two have the same."""
 
-    def __init__(self):
-        self._texts = {}  # by key
-        self.of = {}      # the labels by text, each as it came first
+    def __init__(self) -> None:
+        self._texts: dict[Hashable, str] = {}  # by key
+        self.of: dict[str, Any] = {}           # the labels by text, each as it came first
         self._lock = threading.Lock()
 
-    def text(self, label):
+    def text(self, label: Any) -> str:
         """The text of a label: a string itself, of anything else its repr, behind which the type stands where that is taken."""
         key = label if type(label) is str else _key(label)  # most are, and all samples come by here
         text = self._texts.get(key)
@@ -53,7 +59,7 @@ class Labels:
                 self.of[text] = label
         return text
 
-    def _new(self, label):
+    def _new(self, label: Any) -> str:
         shown = as_text(repr(label))
         if isinstance(label, str):
             text = str.__str__(label)
@@ -70,7 +76,7 @@ class Labels:
                               "and look alike; return labels that are equal or look different, such as strings")
         return text
 
-    def by_text(self, items):
+    def by_text(self, items: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
         """A dict with the texts of labels for keys."""
         out = {}
         for label, value in items:
@@ -80,7 +86,7 @@ class Labels:
             out[text] = value
         return out
 
-    def mixed(self, x):
+    def mixed(self, x: Any) -> Any:
         """An outcome of labels and numbers as JSON."""
         if hasattr(x, "tolist"):  # of NumPy
             x = x.tolist()
@@ -95,27 +101,50 @@ class Labels:
         raise AnswerError(f"sample returned {x!r:.80} in an outcome, which is none of strings, numbers, True, False, None, lists, and dicts with strings for keys")
 
 
-def _lists(x):
-    """Tuples as lists, as JSON has them."""
-    if isinstance(x, (list, tuple)):
-        return [_lists(y) for y in x]
-    return {k: _lists(y) for k, y in x.items()} if isinstance(x, dict) else x
+def _same(x: Any, y: Any) -> bool:
+    """Whether two inputs that look alike are one. Arrays, whose == is no bool, are one only as one object."""
+    with contextlib.suppress(Exception):
+        return x is y or type(x) is type(y) and bool(x == y)
+    return False
 
 
-def input_lines(inputs):
-    """The inputs as lines of JSON. What would not come back the same is refused, and so are two that differ and would be one line."""
-    lines, seen = [], {}
-    for i, x in enumerate(inputs):
-        try:
-            line = json.dumps(x, allow_nan=False)
-            json.dumps(x, ensure_ascii=False).encode()
-            back = json.loads(line)
-        except ValueError as e:
-            raise UsageError(f"inputs[{i}] is {x!r:.80}, which JSON cannot hold: {e}") from None
-        if back != _lists(x):
-            raise UsageError(f"inputs[{i}] is {x!r:.80}, which as JSON would be {back!r:.80}; give lists, dicts with strings for keys, strings and numbers")
-        first = seen.setdefault(line, x)
-        if first != x:
-            raise UsageError(f"inputs[{i}] is {x!r:.80}, which is {first!r:.80} in JSON too; give inputs that differ there")
-        lines.append(line)
-    return lines
+def _short(x: Any) -> str:
+    """The repr of an input, or its first 200 characters."""
+    text = as_text(repr(x))
+    return text if len(text) <= 200 else text[:200] + "…"
+
+
+class Inputs:
+    """The inputs of an audit, any Python values: each has a text, its repr as far as that is short, and no two have the same."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, Any] = {}         # by text, in the order of their places
+        self._places: dict[str, int] = {}
+
+    def add(self, x: Any) -> int:
+        """Takes in an input and returns its place."""
+        text = _short(x)
+        while text in self.of:
+            text = f"{text} (input {len(self.of)})"
+        self.of[text] = x
+        self._places[text] = len(self._places)
+        return self._places[text]
+
+    def _place(self, x: Any) -> int:
+        """The place of an input, which is taken in only if it is new."""
+        text = _short(x)
+        return self._places[text] if text in self.of and _same(self.of[text], x) else self.add(x)
+
+    def pairs(self, pairs: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
+        """Takes in pairs of neighbors (x, y), or (x, y, distance), and gives each with places for x and y."""
+        for i, pair in enumerate(pairs):
+            if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
+                raise UsageError(f"inputs[{i}] is {pair!r:.80}; without neighbors, inputs are pairs (x, y) of neighbors, or (x, y, distance)")
+            yield [self._place(pair[0]), self._place(pair[1]), *pair[2:]]
+
+    def asked(self, text: str) -> Any:
+        """A copy of the input with this text: a function that changes its input changes nobody else's."""
+        x = self.of[text]
+        with contextlib.suppress(Exception):
+            return copy.deepcopy(x)
+        return x

@@ -1,4 +1,6 @@
-"""Where the program optratio is."""
+"""Where the program optratio is, and how it is run."""
+from __future__ import annotations
+
 import os
 import pathlib
 import shutil
@@ -6,12 +8,24 @@ import subprocess
 import sys
 
 
-class ProgramNotFound(FileNotFoundError):
+class Error(Exception):
+    """Every exception of this package is one of these; an exception of your function is none."""
+
+
+class ProgramNotFound(Error, FileNotFoundError):
     """There is no program optratio to do the work."""
 
 
-class UsageError(ValueError):
-    """The program refused its arguments; the message says which and what to give instead."""
+class UsageError(Error, ValueError):
+    """Arguments that make no sense; the message says which and what to give instead."""
+
+
+class ProgramFailed(Error, RuntimeError):
+    """The program ended without an answer; the message is what it said."""
+
+
+class AnswerError(Error, TypeError):
+    """The function returned what audits do not understand. This ends the audit: it says nothing about the mechanism."""
 
 
 def find_program() -> str:
@@ -22,7 +36,7 @@ def find_program() -> str:
         if not found:
             raise ProgramNotFound(f"OPTRATIO={named}: there is no such program; name the optratio that `make build` leaves in bin/")
         return os.path.abspath(found)
-    packaged = pathlib.Path(__file__).resolve().parent / "bin" / ("optratio.exe" if os.name == "nt" else "optratio")
+    packaged = pathlib.Path(__file__).resolve().parent / "bin" / "optratio"
     if packaged.is_file():
         return str(packaged)
     found = shutil.which("optratio")
@@ -32,9 +46,18 @@ def find_program() -> str:
     return found
 
 
-def main():
-    """Runs the program: the command that the wheel installs."""
-    program = find_program()
+def problem(code: int, stderr: str) -> Error:
+    """The exception for a run that gave no answer."""
+    message = stderr.strip().removeprefix("optratio: ") or f"the program ended with code {code}"
+    return UsageError(message) if code == 2 else ProgramFailed(message)
+
+
+def main() -> None:
+    """Runs the program: the command optratio that the wheel installs, and python -m optratio."""
+    try:
+        program = find_program()
+    except ProgramNotFound as e:
+        sys.exit(f"optratio: {e}")
     if os.name == "nt":  # which has no exec
         sys.exit(subprocess.run([program, *sys.argv[1:]]).returncode)
     os.execv(program, [program, *sys.argv[1:]])

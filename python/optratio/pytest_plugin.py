@@ -37,7 +37,7 @@ def assert_dp(request: Any) -> Callable[..., Report]:
     return check
 
 
-@pytest.hookimpl(trylast=True)  # after the body of the test, and only where that has not failed
+@pytest.hookimpl(trylast=True)  # type: ignore[misc]  # after the body of the test, and only where that has not failed
 def pytest_runtest_call(item: Any) -> None:
     arguments = _marked(item)
     if {"pmf", "sample"} & arguments.keys() and "assert_dp" not in getattr(item, "fixturenames", ()):

@@ -2,20 +2,18 @@
 from __future__ import annotations
 
 import html
-import json
 import os
 import subprocess
 import tempfile
-from typing import Any, Iterable, Iterator, Mapping
+from typing import Any, Iterable, Iterator, Mapping, Sequence, Union
 
-from .auditing import _text
-from .program import UsageError, find_program
+from .auditing import Real, arguments, parsed, seconds, text
 from .report import Number, Report, line
 
 __all__ = ["Answer", "pmf", "ratio", "recommend", "verify"]
 
 
-class Answer(Mapping):
+class Answer(Mapping[str, Any]):
     """A JSON document of the program: its fields by name or as attributes. Number objects are Numbers, documents in it are Answers.
 
     ok: the program decided everything; otherwise message says what is missing. document: the JSON document itself.
@@ -51,10 +49,10 @@ class Answer(Mapping):
 
 def _value(x: Any) -> Any:
     if isinstance(x, dict):
-        return Number(x) if {"exact", "estimate"} & x.keys() else Answer(x)
+        return Number.of(x) if {"exact", "estimate"} & x.keys() else Answer(x)
     if isinstance(x, list):
         return [_value(y) for y in x]
-    return Number(x) if x in ("inf", "-inf") else x
+    return Number.of(x) if x in ("inf", "-inf") else x
 
 
 def _lines(x: Any, indent: str) -> Iterator[str]:
@@ -77,61 +75,71 @@ def _table(x: Any) -> str:
     return ", ".join(_table(y) for y in x) if isinstance(x, list) else html.escape(line(x))
 
 
-def _plain(x: Any) -> Any:
-    """NumPy arrays and scalars, pandas Series and other sequences as lists and numbers of Python."""
-    return x.tolist() if hasattr(x, "tolist") else list(x) if isinstance(x, Iterable) and not isinstance(x, str) else x
+Values = Union[str, Iterable[Any]]  # numbers as a string "0,-1,-2.5", or a list, a NumPy array, a pandas Series
+Names = Union[str, Sequence[str]]
+
+
+def _list(values: Values | None) -> str | list[Any] | None:
+    """NumPy arrays, pandas Series and other sequences as lists."""
+    if values is None or isinstance(values, str):
+        return values
+    return list(values.tolist()) if hasattr(values, "tolist") else list(values)
+
+
+def _names(names: Names | None) -> str | None:
+    return names if names is None or isinstance(names, str) else ",".join(names)
 
 
 def _ask(command: str, **flags: Any) -> tuple[dict[str, Any], int, str]:
-    """Runs a command and returns its document, its exit code and what it said on stderr. Lists are given in files, so that they can be long."""
+    """Runs a command and returns its document, its exit code and what it said on stderr. Scores are given in files, so that they can be long."""
     with tempfile.TemporaryDirectory() as folder:
-        args = [find_program(), command, "--json"]
-        for name, value in flags.items():
-            value = _plain(value)
-            if value is None or value is False:
-                continue
-            name = ("--" if len(name) > 1 else "-") + name.replace("_", "-")
-            if value is True:
-                args.append(name)
-                continue
-            if isinstance(value, list) and name in ("--scores", "--sensitivities"):
-                path = os.path.join(folder, name[2:])
+        for name in ("scores", "sensitivities"):
+            if isinstance(flags.get(name), list):
+                path = os.path.join(folder, name)
                 with open(path, "w", encoding="utf-8") as f:
-                    f.writelines(_text(y) + "\n" for y in value)
-                value = path
-            args.append(f"{name}={','.join(map(_text, value)) if isinstance(value, list) else _text(value)}")
-        done = subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-    message = done.stderr.strip().removeprefix("optratio: ")
-    if done.returncode == 2:
-        raise UsageError(message)
-    if done.returncode not in (0, 1, 3):
-        raise RuntimeError(message or f"the program ended with code {done.returncode}")
-    return json.loads(done.stdout), done.returncode, message
+                    f.writelines(text(y) + "\n" for y in flags[name])
+                flags[name] = path
+        done = subprocess.run(arguments(command, **flags), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+    return parsed(done.returncode, done.stdout, done.stderr), done.returncode, done.stderr.strip().removeprefix("optratio: ")
 
 
-def ratio(n: int, k: int, *, eps: Any = None, exp_eps: Any = None, mechanism: Any = None, **flags: Any) -> Answer:
-    """How far mechanisms are from the best one on the lattice of n candidates and depth k: `optratio ratio`.
+def ratio(n: int, k: int, *, eps: Real | None = None, exp_eps: Real | None = None, mechanism: Names | None = None,
+          constraints: str | None = None, loss: str | None = None, prior: str | None = None, step: str | None = None, worst: bool = False,
+          monotonic_scores: bool = False, delta: Real | None = None, rho: Real | None = None, sensitivity: Real | None = None,
+          exact: bool = False, gap: float | None = None, method: str | None = None, solver: str | None = None,
+          cert: str | None = None, html: str | None = None, time_limit: float | str | None = None, max_memory: str | None = None) -> Answer:
+    """How far mechanisms are from the best one on the lattice of n candidates and depth k: `optratio ratio`, whose help describes the parameters.
 
-    ratio(4, 4, eps=0.5).mechanisms[0].ratio is a Number. Further flags of the command by name: loss="square", constraints="dp", cert="file".
+    ratio(4, 4, eps=0.5).mechanisms[0].ratio is a Number. cert, html: files to write.
     """
-    document, code, message = _ask("ratio", n=n, k=k, eps=eps, exp_eps=exp_eps, mechanism=mechanism, **flags)
+    document, code, message = _ask(
+        "ratio", n=n, k=k, eps=eps, exp_eps=exp_eps, mechanism=_names(mechanism), constraints=constraints, loss=loss, prior=prior, step=step, worst=worst,
+        monotonic_scores=monotonic_scores, delta=delta, rho=rho, sensitivity=sensitivity, exact=exact, gap=gap, method=method, solver=solver,
+        cert=cert, html=html, time_limit=seconds(time_limit), max_memory=max_memory)
     return Answer(document, code == 0, message)
 
 
-def verify(mechanism: str, *, n: Any = None, k: Any = None, eps: Any = None, exp_eps: Any = None, property: Any = None, **flags: Any) -> Report:
+def verify(mechanism: str, *, n: int | None = None, k: int | None = None, eps: Real | None = None, exp_eps: Real | None = None,
+           properties: Names | None = None, sensitivity: Real | None = None, monotonic_scores: bool = False, delta: Real | None = None, rho: Real | None = None,
+           bounded_range: Real | None = None, html: str | None = None, time_limit: float | str | None = None) -> Report:
     """Which properties a mechanism of the program has: `optratio verify`. Returns a Report, as audit does for functions."""
-    document, code, message = _ask("verify", mechanism=mechanism, n=n, k=k, eps=eps, exp_eps=exp_eps, property=property, **flags)
-    return Report(document, ok=code == 0, message=message)
+    document, code, message = _ask(
+        "verify", mechanism=mechanism, n=n, k=k, eps=eps, exp_eps=exp_eps, property=_names(properties), sensitivity=sensitivity,
+        monotonic_scores=monotonic_scores, delta=delta, rho=rho, range=bounded_range, html=html, time_limit=seconds(time_limit))
+    return Report.of(document, code == 0, message)
 
 
-def recommend(scores: Any, *, sensitivities: Any = None, eps: Any = None, exp_eps: Any = None, **flags: Any) -> Answer:
-    """Which mechanism to use at scores like these, the best first in .mechanisms: `optratio recommend`. Scores and sensitivities are lists, NumPy
-    arrays or pandas Series."""
-    document, code, message = _ask("recommend", scores=_plain(scores), sensitivities=sensitivities, eps=eps, exp_eps=exp_eps, **flags)
+def recommend(scores: Values, *, sensitivities: Values | None = None, sensitivity: Real | None = None, eps: Real | None = None, exp_eps: Real | None = None,
+              by: str | None = None, monotonic_scores: bool = False, mechanism: Names | None = None) -> Answer:
+    """Which mechanism to use at scores like these, the best first in .mechanisms: `optratio recommend`. by: "error" or "mse"."""
+    document, code, message = _ask("recommend", scores=_list(scores), sensitivities=_list(sensitivities), sensitivity=sensitivity, eps=eps, exp_eps=exp_eps,
+                                   by=by, monotonic_scores=monotonic_scores, mechanism=_names(mechanism))
     return Answer(document, code == 0, message)
 
 
-def pmf(scores: Any, *, mechanism: str = "pf", sensitivities: Any = None, eps: Any = None, exp_eps: Any = None, **flags: Any) -> Answer:
+def pmf(scores: Values, *, mechanism: str = "pf", sensitivities: Values | None = None, sensitivity: Real | None = None,
+        eps: Real | None = None, exp_eps: Real | None = None, monotonic_scores: bool = False) -> Answer:
     """The probabilities with which a mechanism takes the candidates: `optratio pmf`. numpy.asarray(answer.pmf, float) makes an array of them."""
-    document, code, message = _ask("pmf", mechanism=mechanism, scores=_plain(scores), sensitivities=sensitivities, eps=eps, exp_eps=exp_eps, **flags)
+    document, code, message = _ask("pmf", mechanism=mechanism, scores=_list(scores), sensitivities=_list(sensitivities), sensitivity=sensitivity,
+                                   eps=eps, exp_eps=exp_eps, monotonic_scores=monotonic_scores)
     return Answer(document, code == 0, message)

@@ -1,36 +1,46 @@
 """What an audit found."""
+from __future__ import annotations
+
 import html
 import json
 import math
 import re
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any, Mapping
 
 
-
-def line(text):
+def line(text: Any) -> str:
     """A text that others chose, in one line: what a reader cannot see stands as an escape sequence, and nothing is a command of a build server."""
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
     return re.sub(r"^(\s*)::", r"\1\\::", re.sub(r"##(?=[A-Za-z]*\[)", r"#\\#", shown))
 
 
+@dataclass(frozen=True, repr=False)
 class Number:
-    """A number of a report: exact, enclosed between two decimals, or an estimate from samples."""
+    """A number of a report: exact, enclosed between two decimals, or an estimate from samples. float(number) is its middle."""
 
-    def __init__(self, document):
+    lower: str
+    upper: str
+    exact: str | None = None
+    estimate: str | None = None
+    method: str | None = None
+
+    @classmethod
+    def of(cls, document: Any) -> Number:
+        """The number that a document has."""
         if not isinstance(document, dict):
-            document = {"exact": str(document), "lower": str(document), "upper": str(document)}
-        self.exact, self.estimate = document.get("exact"), document.get("estimate")
-        self.lower = document.get("lower", self.estimate)
-        self.upper = document.get("upper", self.estimate)
-        self.method = document.get("method")
+            return cls(str(document), str(document), exact=str(document))
+        estimate = document.get("estimate")
+        return cls(document.get("lower", estimate), document.get("upper", estimate), document.get("exact"), estimate, document.get("method"))
 
-    def __float__(self):
+    def __float__(self) -> float:
         if self.exact not in (None, "inf"):
-            return float(Fraction(self.exact))
+            return float(Fraction(str(self.exact)))
         lower, upper = float(self.lower), float(self.upper)
         return lower if lower == upper else (lower + upper) / 2
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.method:
             return f"{float(self):.6g} ({self.method})"
         if self.exact is not None and self.lower == self.upper and len(self.lower) <= 12:
@@ -43,60 +53,91 @@ class Number:
         digits = max(1, math.floor(math.log10(abs(middle) / width))) if middle else 1
         return f"{middle:.{min(digits, 12)}g} ± {width / 2:.1g}"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Number({self})"
 
 
-def _optional(document):
-    return None if document is None else Number(document)
+def _optional(document: Any) -> Number | None:
+    return None if document is None else Number.of(document)
 
 
-def _tight(symbol, number, stopped):
+def _tight(symbol: str, number: Number, stopped: bool) -> str:
     """A tight parameter, or the lower bound that was found on it until the check was stopped."""
     if stopped and number.lower not in (None, "inf"):
         return f"{symbol} at least {float(number.lower):.12g}"
     return f"tight {symbol} {number}"
 
 
-def _scores(scores):
+def _scores(scores: Any) -> str:
     return "(" + ", ".join(str(s) for s in scores) + ")"
 
 
+@dataclass(frozen=True)
+class Names:
+    """The labels and the inputs of an audit, by the texts that documents have for them."""
+
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+    def label(self, text: Any) -> Any:
+        return self.labels.get(text, text) if isinstance(text, str) else text
+
+    def input(self, text: Any) -> Any:
+        return self.inputs.get(text, text) if isinstance(text, str) else text
+
+
+_NO_NAMES = Names()
+
+
+@dataclass(frozen=True, repr=False)
 class Witness:
-    """One place where a property fails: the scores, those of the neighbor, the output (candidate: its place, or the label that the function returned), and both
-    probabilities (None where there is none)."""
+    """One place where a property fails: the scores, or the input, those of the neighbor, the output (candidate: its place, or the label that the function
+    returned), and both probabilities (None where there is none)."""
 
-    def __init__(self, document, labels={}):
-        self.document = document
-        self.scores, self.neighbor = document.get("scores"), document.get("neighbor")
-        self.input, self.neighbor_input = document.get("input"), document.get("neighbor_input")  # of audits of inputs
-        self.distance = _optional(document.get("distance"))
-        self.candidates = document.get("candidates")
-        candidate = document.get("candidate")
-        self.candidate, self.neighbor_candidate = labels.get(candidate, candidate), document.get("neighbor_candidate")
-        self.event, self.t = document.get("event"), _optional(document.get("t"))
-        self.p, self.p_neighbor = Number(document["p"]), _optional(document.get("p_neighbor"))
-        self.p_em, self.p_expected = _optional(document.get("p_em")), _optional(document.get("p_expected"))
+    document: Mapping[str, Any]
+    p: Number
+    p_neighbor: Number | None
+    scores: list[float] | None
+    neighbor: list[float] | None
+    input: Any
+    neighbor_input: Any
+    distance: Number | None
+    candidate: Any
+    neighbor_candidate: int | None
+    candidates: list[int] | None
+    event: str | None
+    t: Number | None
+    p_em: Number | None
+    p_expected: Number | None
 
-    def __str__(self):
+    @classmethod
+    def of(cls, d: Mapping[str, Any], names: Names = _NO_NAMES) -> Witness:
+        """The witness that a document has."""
+        return cls(d, Number.of(d["p"]), _optional(d.get("p_neighbor")), d.get("scores"), d.get("neighbor"), names.input(d.get("input")), names.input(d.get("neighbor_input")),
+                   _optional(d.get("distance")), names.label(d.get("candidate")), d.get("neighbor_candidate"), d.get("candidates"), d.get("event"),
+                   _optional(d.get("t")), _optional(d.get("p_em")), _optional(d.get("p_expected")))
+
+    def __str__(self) -> str:
         return line(self._text())
 
-    def _text(self):
-        if self.scores is None:
-            text = f"input {self.input!r}" + ("" if "neighbor_input" not in self.document else f" and {self.neighbor_input!r}")
-            text += "" if self.distance is None else f" at distance {self.distance}"
-        else:
-            text = f"scores {_scores(self.scores)}"
-        if self.neighbor is not None:
-            text += f" and {_scores(self.neighbor)}"
+    def _where(self) -> str:
+        """The scores or the input, and the neighbor."""
+        if self.scores is not None:
+            return f"scores {_scores(self.scores)}" + ("" if self.neighbor is None else f" and {_scores(self.neighbor)}")
+        text = f"input {self.input!r:.200}" + ("" if "neighbor_input" not in self.document else f" and {self.neighbor_input!r:.200}")
+        return text + ("" if self.distance is None else f" at distance {self.distance}")
+
+    def _output(self) -> str:
         if self.candidates is not None:
-            text += f", candidate {self.candidates[0]}" if len(self.candidates) == 1 else f", candidates {', '.join(map(str, self.candidates))} together"
-        elif isinstance(self.document.get("candidate"), int):
-            text += f", candidate {self.candidate}"
-        elif "candidate" in self.document:
-            text += f", output {self.candidate!r}"
-        elif self.event is not None:
-            text += f", output {self.event!r}"
+            return f", candidate {self.candidates[0]}" if len(self.candidates) == 1 else f", candidates {', '.join(map(str, self.candidates))} together"
+        if isinstance(self.document.get("candidate"), int):
+            return f", candidate {self.candidate}"
+        if "candidate" in self.document:
+            return f", output {self.candidate!r}"
+        return "" if self.event is None else f", output {self.event!r}"
+
+    def _text(self) -> str:
+        text = self._where() + self._output()
         if self.neighbor_candidate is not None:
             text += f" (there {self.neighbor_candidate})"
         if self.p_em is not None:
@@ -115,38 +156,63 @@ class Witness:
     __repr__ = __str__
 
 
+@dataclass(frozen=True, repr=False)
 class Finding:
     """Something that the function did which it should not, whatever its probabilities: an exception, NaN, too few probabilities."""
 
-    def __init__(self, document):
-        self.event, self.detail, self.scores, self.times = document["event"], document["detail"], document["scores"], document["times"]
-        self.input, self.has_input = document.get("input"), "input" in document
+    event: str
+    detail: str
+    times: int
+    scores: list[float] | None
+    input: Any
+    has_input: bool
 
-    def __str__(self):
-        place = f"scores {_scores(self.scores)}: " if self.scores else f"input {self.input!r}: " if self.has_input else ""
+    @classmethod
+    def of(cls, d: Mapping[str, Any], names: Names = _NO_NAMES) -> Finding:
+        """The finding that a document has."""
+        return cls(d["event"], d["detail"], d["times"], d["scores"], names.input(d.get("input")), "input" in d)
+
+    def __str__(self) -> str:
+        place = f"scores {_scores(self.scores)}: " if self.scores else f"input {self.input!r:.200}: " if self.has_input else ""
         more = f" (the first of {self.times} of this kind)" if self.times > 1 else ""
         return line(f"{self.event}: {place}{self.detail}{more}")
 
     __repr__ = __str__
 
 
+@dataclass(frozen=True, repr=False)
 class Property:
     """The verdict on one property: "proved", "violated" or "undecided", and what it rests on. asked is False for a fact, which nobody asked
     for by name and which does not make a report fail. stopped says that it ended after checked of total comparisons (None: not known): what is tight is
     a lower bound then."""
 
-    def __init__(self, document, labels={}):
-        self.document = document
-        self.name, self.verdict, self.checked = document["name"], document["verdict"], document["checked"]
-        self.stopped, self.total = "total" in document, document.get("total")
-        self.reason, self.asked = document.get("reason", ""), document.get("asked", True)
-        self.witness = Witness(document["witness"], labels) if document.get("witness") else None
-        self.attained = Witness(document["attained"], labels) if document.get("attained") else None
-        self.tight_eps, self.range = _optional(document.get("tight_eps")), _optional(document.get("range"))
-        self.rho, self.tight_delta = _optional(document.get("rho")), _optional(document.get("tight_delta"))
-        self.ok = self.verdict == "proved"
+    document: Mapping[str, Any]
+    name: str
+    verdict: str
+    checked: int
+    total: int | None
+    stopped: bool
+    reason: str
+    asked: bool
+    witness: Witness | None
+    attained: Witness | None
+    tight_eps: Number | None
+    tight_delta: Number | None
+    range: Number | None
+    rho: Number | None
 
-    def remark(self):
+    @classmethod
+    def of(cls, d: Mapping[str, Any], names: Names = _NO_NAMES) -> Property:
+        """The property that a document has."""
+        witness, attained = (Witness.of(d[w], names) if d.get(w) else None for w in ("witness", "attained"))
+        return cls(d, d["name"], d["verdict"], d["checked"], d.get("total"), "total" in d, d.get("reason", ""), d.get("asked", True), witness, attained,
+                   _optional(d.get("tight_eps")), _optional(d.get("tight_delta")), _optional(d.get("range")), _optional(d.get("rho")))
+
+    @property
+    def ok(self) -> bool:
+        return self.verdict == "proved"
+
+    def remark(self) -> str:
         """What there is to say beside the verdict, in one line."""
         parts = []
         if self.tight_eps is not None:
@@ -161,7 +227,7 @@ class Property:
             parts.append(self.reason)
         return line(", ".join(parts))
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = f"{self.name}: {self.verdict}, {self.checked} checked"
         if self.remark():
             text += ", " + self.remark()
@@ -172,45 +238,61 @@ class Property:
     __repr__ = __str__
 
 
+@dataclass(frozen=True, repr=False)
 class Report:
     """The outcome of an audit. Each property is an attribute, with _ for -: report.dp.verdict, report.dominates_em.witness.
 
     ok: of what was asked for, by default dp and answers to every question, nothing is violated, and of stated probabilities nothing is undecided. tight_eps: the least ε of stated probabilities;
     eps_lower_bound, and with delta delta_lower_bound at the claimed ε: of samples, at the confidence. witness: the smallest that was found, of dp where there is one.
-    findings: what went wrong beside probabilities. exception: the first exception of the function.
+    findings: what went wrong beside probabilities. exception: the first exception of the function. document: the JSON document of the program.
     """
 
-    def __init__(self, document, ok=True, exception=None, message="", labels={}):
-        self.document, self.ok, self.exception, self.message = document, ok, exception, message
-        self.mechanism, self.domain = document["mechanism"], document["domain"]
-        self.properties = {p["name"]: Property(p, labels) for p in document["properties"]}
-        self.claimed_eps, self.tight_eps = _optional(document.get("claimed_eps")), _optional(document.get("tight_eps"))
-        self.eps_lower_bound, self.confidence = _optional(document.get("eps_lower_bound")), document.get("confidence")
-        self.delta_lower_bound = _optional(document.get("delta_lower_bound"))
-        self.questions, self.samples = document.get("questions", 0), document.get("samples", 0)
-        self.findings = [Finding(f) for f in document.get("findings") or []]
-        self.witness = Witness(document["witness"], labels) if document.get("witness") else None
+    document: Mapping[str, Any]
+    ok: bool
+    message: str
+    exception: BaseException | None
+    mechanism: str
+    domain: str
+    properties: dict[str, Property]
+    findings: list[Finding]
+    witness: Witness | None
+    claimed_eps: Number | None
+    tight_eps: Number | None
+    eps_lower_bound: Number | None
+    delta_lower_bound: Number | None
+    confidence: float | None
+    questions: int
+    samples: int
 
-    def __getattr__(self, name):
-        properties = self.__dict__.get("properties", {})
+    @classmethod
+    def of(cls, d: Mapping[str, Any], ok: bool = True, message: str = "", exception: BaseException | None = None, names: Names = _NO_NAMES) -> Report:
+        """The report that a document has."""
+        return cls(d, ok, message, exception, d["mechanism"], d["domain"], {p["name"]: Property.of(p, names) for p in d["properties"]},
+                   [Finding.of(f, names) for f in d.get("findings") or []], Witness.of(d["witness"], names) if d.get("witness") else None,
+                   _optional(d.get("claimed_eps")), _optional(d.get("tight_eps")), _optional(d.get("eps_lower_bound")), _optional(d.get("delta_lower_bound")),
+                   d.get("confidence"), d.get("questions", 0), d.get("samples", 0))
+
+    def __getattr__(self, name: str) -> Property:
+        properties: dict[str, Property] = self.__dict__.get("properties", {})
         try:
             return properties[name.replace("_", "-")]
         except KeyError:
             raise AttributeError(f"no attribute {name!r}; the properties are {', '.join(properties)}") from None
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(p.replace("-", "_") for p in self.properties)]
 
     @property
-    def violated(self):
+    def violated(self) -> list[Property]:
         """The properties that were asked for and are violated."""
         return [p for p in self.properties.values() if p.asked and p.verdict == "violated"]
 
-    def to_json(self, **options):
+    def to_json(self, **options: Any) -> str:
         """The program's JSON document, with the function's name for the mechanism."""
         return json.dumps(self.document, ensure_ascii=False, **options)
 
-    def _conclusion(self):
+    def conclusion(self) -> str:
+        """The least ε, or the bounds of samples, beside what was claimed, in one line."""
         if self.tight_eps is not None:
             return f"{_tight('ε', self.tight_eps, self.dp.stopped)}; claimed: {self.claimed_eps}"
         least = [f"{name} is at least {bound}" for name, bound in
@@ -219,7 +301,7 @@ class Report:
             return f"{', '.join(least)} with confidence {self.confidence:g}, from {self.samples:,} samples; claimed: {self.claimed_eps}"
         return f"claimed: ε = {self.claimed_eps}"
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [line(f"{self.mechanism} on {self.domain}")]
         width = max([len(name) for name in self.properties], default=0)
         for p in self.properties.values():
@@ -227,11 +309,11 @@ class Report:
             if p.witness:
                 lines.append(f"{'':{width}}  fails at {p.witness}")
         lines += [f"finding: {f}" for f in self.findings]
-        return "\n".join([*lines, self._conclusion()])
+        return "\n".join([*lines, self.conclusion()])
 
     __repr__ = __str__
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         colors = {"proved": "#2a7d2a", "violated": "#b32020", "undecided": "#8a6d00"}
         rows = "".join(
             f"<tr><td>{html.escape(p.name)}</td><td style='color:{colors.get(p.verdict, 'inherit')}'>{html.escape(p.verdict)}</td>"
@@ -241,4 +323,4 @@ class Report:
         findings = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)
         return (f"<p><b>{html.escape(line(self.mechanism))}</b> on {html.escape(line(self.domain))}</p>"
                 f"<table><tr><th>property</th><th>verdict</th><th>checked</th><th></th></tr>{rows}</table>"
-                f"{'<ul>' + findings + '</ul>' if findings else ''}<p>{html.escape(self._conclusion())}</p>")
+                f"{'<ul>' + findings + '</ul>' if findings else ''}<p>{html.escape(self.conclusion())}</p>")

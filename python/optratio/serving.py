@@ -3,6 +3,8 @@
 The program optratio starts a command and talks to it by lines on its standard streams. Here that command is a relay, a few lines of
 Python that pass these lines on to a Unix socket of this process, where the function is called.
 """
+from __future__ import annotations
+
 import contextlib
 import inspect
 import json
@@ -18,9 +20,13 @@ from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
+from typing import Any, Callable, Dict
 
-from .distributions import AnswerError, drawer, probabilities
-from .names import as_text
+from .distributions import drawer, probabilities
+from .names import Inputs, Labels, as_text
+from .program import AnswerError, Error
+
+Answering = Callable[[Dict[str, Any]], Dict[str, Any]]
 
 # Two threads, so that a question can go in while an answer comes out.
 _RELAY = """
@@ -45,12 +51,12 @@ os._exit(0)
 """
 
 
-def _number(text):
+def _number(text: str | float) -> float:
     """A score of a question."""
     return float(Fraction(text)) if isinstance(text, str) else float(text)
 
 
-def _probability(p):
+def _probability(p: Any) -> str | float:
     """A probability of an answer: fractions and decimals are exact, floats stand for what is near them."""
     if isinstance(p, str):
         return p
@@ -61,9 +67,9 @@ def _probability(p):
     return float(p)
 
 
-def answer_pmf(f, outcomes, labels):
+def answer_pmf(f: Callable[..., Any], outcomes: str | None, labels: Labels) -> Answering:
     """Makes of a function that returns probabilities, or a distribution that has them, one that answers a question. labels has the labels of the audit."""
-    def answer(q):
+    def answer(q: dict[str, Any]) -> dict[str, Any]:
         p = f(_asked(q), q["epsilon"], q["sensitivity"])
         stated = probabilities(p)
         if stated is not None:
@@ -79,12 +85,12 @@ def answer_pmf(f, outcomes, labels):
     return answer
 
 
-def _asked(q):
+def _asked(q: dict[str, Any]) -> Any:
     """What a question is about: scores, or any input."""
     return q["scores"] if "scores" in q else q["input"]
 
 
-def _places(counts, q):
+def _places(counts: dict[Any, Any], q: dict[str, Any]) -> list[Any]:
     """Counts or probabilities of candidates, as a list."""
     n = len(q["scores"]) if "scores" in q else max(counts) + 1
     out = [0] * n
@@ -99,7 +105,7 @@ def _places(counts, q):
     return out
 
 
-def answer_samples(f, outcomes, labels):
+def answer_samples(f: Any, outcomes: str, labels: Labels) -> Answering:
     """Makes of a function that draws one that answers a question.
 
     Where f has a parameter named samples it is called once, draws that many and returns a list of outcomes or a dict of counts;
@@ -111,7 +117,7 @@ def answer_samples(f, outcomes, labels):
         with contextlib.suppress(TypeError, ValueError):  # a function without a signature
             many = "samples" in inspect.signature(f).parameters
 
-    def answer(q):
+    def answer(q: dict[str, Any]) -> dict[str, Any]:
         arguments = (_asked(q), q["epsilon"], q["sensitivity"])
         if draws is not None:
             drawn = draws(arguments[0], q["samples"])
@@ -147,15 +153,15 @@ def answer_samples(f, outcomes, labels):
 class Server:
     """A socket on which questions are answered, one after the other, in the thread that calls serve, or of each connection in one of its own."""
 
-    def __init__(self, answer, asked=lambda questions, samples: None, threads=False):
+    def __init__(self, answer: Answering, asked: Callable[[int, int], None], threads: bool, inputs: Inputs) -> None:
         if not hasattr(socket, "AF_UNIX"):
-            raise OSError("audits of Python functions need Unix sockets, which this system does not have; "
-                          "write the function as a program for optratio audit --pmf-exec")
-        self.answer, self.asked, self.threads = answer, asked, threads
+            raise Error("audits of Python functions need Unix sockets, which this system does not have; "
+                        "write the function as a program for optratio audit --pmf-exec")
+        self.answer, self.asked, self.threads, self.inputs = answer, asked, threads, inputs
         self.lock = threading.Lock()
         self.questions = self.samples = 0
-        self.error = None  # the first exception of the function
-        self.fatal = None  # an AnswerError, which ends the audit
+        self.error: Exception | None = None  # the first exception of the function
+        self.fatal: BaseException | None = None  # such as an AnswerError, which ends the audit
         self.folder = tempfile.TemporaryDirectory(prefix="optratio")
         path = os.path.join(self.folder.name, "s")
         if len(os.fsencode(path)) > 100:  # the longest name of a socket is 103 bytes on macOS
@@ -167,31 +173,37 @@ class Server:
         self.listener.listen(8)
         self.command = "exec " + shlex.join([sys.executable, "-S", "-E", "-c", _RELAY, path])
         self.selector = selectors.DefaultSelector()
-        self.selector.register(self.listener, selectors.EVENT_READ, None)
+        self.selector.register(self.listener, selectors.EVENT_READ, (self.listener, bytearray()))
+        self.open = {self.listener}
 
-    def close(self):
+    def close(self) -> None:
         """Closes the socket and all connections."""
-        for key in list(self.selector.get_map().values()):
-            key.fileobj.close()
+        for connection in self.open:
+            connection.close()
         self.selector.close()
         self.folder.cleanup()
 
-    def serve(self, going):
+    def serve(self, going: Callable[[], bool]) -> None:
         """Answers questions as long as going() is true."""
         while going() and self.fatal is None:
             for key, _ in self.selector.select(0.05):
-                if key.data is None:
-                    connection, _ = self.listener.accept()
-                    if self.threads:
-                        threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
-                        continue
-                    self.selector.register(connection, selectors.EVENT_READ, bytearray())
-                    continue
-                if not self._read(key.fileobj, key.data):
-                    self.selector.unregister(key.fileobj)
-                    key.fileobj.close()
+                connection, buffer = key.data
+                if connection is self.listener:
+                    self._accept()
+                elif not self._read(connection, buffer):
+                    self.selector.unregister(connection)
+                    self.open.discard(connection)
+                    connection.close()
 
-    def _converse(self, connection):
+    def _accept(self) -> None:
+        connection, _ = self.listener.accept()
+        if self.threads:
+            threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
+            return
+        self.selector.register(connection, selectors.EVENT_READ, (connection, bytearray()))
+        self.open.add(connection)
+
+    def _converse(self, connection: socket.socket) -> None:
         """Answers one connection's questions to its end."""
         buffer = bytearray()
         with connection:
@@ -201,7 +213,7 @@ class Server:
             except BaseException as e:  # serve ends, and the audit raises it
                 self.fatal = e
 
-    def _read(self, connection, buffer):
+    def _read(self, connection: socket.socket, buffer: bytearray) -> bool:
         """Answers the questions that came. Returns whether there may be more."""
         try:
             data = connection.recv(65536)
@@ -214,10 +226,12 @@ class Server:
             return False
         return bool(data)
 
-    def _reply(self, line):
+    def _reply(self, line: bytes) -> bytes:
         q = json.loads(line)
         if "scores" in q:
             q["scores"] = [_number(s) for s in q["scores"]]
+        else:
+            q["input"] = self.inputs.asked(q["input"])
         q["epsilon"], q["sensitivity"] = float(q["epsilon"]), float(q["sensitivity"])
         with self.lock:
             self.questions += 1

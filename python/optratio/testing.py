@@ -5,13 +5,17 @@
     def test_privacy():
         assert_dp(pmf=my_mechanism, eps=1, n=3)
 """
+from __future__ import annotations
+
+from typing import Any
+
 from .auditing import audit
 from .report import Report, line
 
 __all__ = ["assert_dp"]
 
 
-def assert_dp(**arguments) -> Report:
+def assert_dp(**arguments: Any) -> Report:
     """Asserts that a function is ε-DP, or with delta (ε,δ)-DP: audit with these arguments finds nothing. Returns the report.
 
     A pmf must be proved on its domain; of a sample nothing must be found. Other properties are asserted too where properties names them.
@@ -21,11 +25,12 @@ def assert_dp(**arguments) -> Report:
     delta = arguments.get("delta")
     if "pmf" in arguments:
         arguments.setdefault("properties", ["dp" if delta is None else "approximate-dp"])
-    report = audit(**{"progress": False, **arguments})
+    arguments.setdefault("progress", False)
+    report = audit(**arguments)
     if not report.ok:
         failed = report.violated or [p for p in report.properties.values() if p.verdict == "undecided"]
         claim = f"{report.claimed_eps}-DP" if delta is None else f"({report.claimed_eps}, {delta})-DP"
         lines = [f"{report.mechanism} is not proved to be {claim}" if not report.violated
                  else f"{report.mechanism} fails its audit at ε = {report.claimed_eps}"]
-        raise AssertionError("\n".join([*map(line, lines), *map(str, failed), report._conclusion()])) from report.exception
+        raise AssertionError("\n".join([*map(line, lines), *map(str, failed), report.conclusion()])) from report.exception
     return report
