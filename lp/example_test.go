@@ -9,7 +9,7 @@ import (
 )
 
 // The size of the lattice and ε are enough: permute-and-flip and the exponential mechanism are rated against the optimum.
-func ExampleRatio() {
+func Example() {
 	eps, _ := number.ParseExp("5/4")
 	a, err := lp.Ratio(context.Background(), lp.Request{N: 3, K: 3, Epsilon: eps})
 	if err != nil {

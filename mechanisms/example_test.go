@@ -20,7 +20,7 @@ func ExampleLookup() {
 }
 
 // An answer is as exact as the mechanism and the instance allow.
-func ExampleAsk() {
+func Example() {
 	eps, _ := number.ParseEpsilon("1")
 	in := &mechanisms.Instance{
 		Scores:        []*big.Rat{big.NewRat(0, 1), big.NewRat(3, 2)},

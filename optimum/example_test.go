@@ -10,7 +10,7 @@ import (
 )
 
 // The least mean error of a private count from 0 to 3, and a mechanism that draws with nearly that.
-func ExampleSolve() {
+func Example() {
 	p, _ := optimum.Preset("count:3")
 	eps, _ := number.ParseExp("2")
 	a, err := optimum.Solve(context.Background(), p, optimum.Request{Epsilon: eps})

@@ -10,7 +10,7 @@ import (
 )
 
 // The calibration for monotonic scores, taken for plain neighbors: ε doubles.
-func ExampleCheck() {
+func Example() {
 	failures, err := proptest.Check(proptest.PMF(func(c proptest.Case) ([]float64, error) {
 		best, total := slices.Max(c.Scores), 0.0
 		p := make([]float64, len(c.Scores))

@@ -10,7 +10,7 @@ import (
 )
 
 // Randomized response spends less than its ε on this lattice, and has more mass at large errors than the exponential mechanism.
-func ExampleLattice() {
+func Example() {
 	m, _ := mechanisms.Lookup("krr")
 	eps, _ := number.ParseExp("3/2")
 	report, err := verify.Lattice(context.Background(), verify.Claim{Mechanism: m, Epsilon: eps}, 3, 2, verify.Options{

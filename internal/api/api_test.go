@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -195,7 +196,8 @@ func TestExportedSignaturesNameNothingInternal(t *testing.T) {
 	assert.Empty(t, names(inside))
 }
 
-// Another module makes mechanisms, rates, verifies, audits and tests them, and has the command line over them.
+// Another module, whose go.mod is the one of docs/reference/go.md, makes mechanisms, rates, verifies, audits and tests them, and has the command line over
+// them. The whole program of that page runs there and prints what the page says.
 func TestOutsideModule(t *testing.T) {
 	repository, err := filepath.Abs(root)
 	require.NoError(t, err)
@@ -213,7 +215,11 @@ func TestOutsideModule(t *testing.T) {
 	own, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	require.NoError(t, err)
 	name := strings.TrimSpace(string(run(t, root, nil, "go", "list", "-m")))
-	outside := "module example.com/outside\n\nrequire " + name + " v0.0.0\n\nreplace " + name + " => " + repository + "\n"
+	page, err := os.ReadFile(filepath.Join(root, "docs/reference/go.md"))
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```(?:go)?\n(module .*?|package main.*?)```").FindAllStringSubmatch(string(page), -1)
+	require.Len(t, blocks, 2)
+	outside := strings.Replace(blocks[0][1], "../optratio", repository, 1)
 	module := strings.Replace(string(own), "module "+name+"\n", outside, 1)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o644))
 	environment := []string{"GOPROXY=off", "GOWORK=off"}
@@ -225,6 +231,20 @@ func TestOutsideModule(t *testing.T) {
 	require.NoError(t, json.Unmarshal(out, &doc))
 	require.Len(t, doc.Mechanisms, 2)
 	assert.Equal(t, "softmax", doc.Mechanisms[0].Name)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "page"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "page", "main.go"), []byte(blocks[1][1]), 0o644))
+	printed := strings.Split(strings.TrimSpace(string(run(t, dir, environment, "go", "run", "-ldflags=-w", "./page"))), "\n")
+	assert.Contains(t, blocks[1][1], "// "+strings.Join(printed, ", ")+"\n")
+}
+
+// The documentation of every public package begins with an example of the whole package.
+func TestPackagesBeginWithAnExample(t *testing.T) {
+	for _, p := range public(t) {
+		text, err := os.ReadFile(filepath.Join(root, strings.TrimPrefix(p.Path(), "optratio/"), "example_test.go"))
+		if assert.NoError(t, err) {
+			assert.Regexp(t, `(?m)^func Example\(\) \{`, string(text), p.Path())
+		}
+	}
 }
 
 // The module under the path that somebody publishes it under: scripts/rename-module changes a copy, a module proxy of files serves that copy, and another

@@ -13,7 +13,7 @@ import (
 )
 
 // The weights overflow where scores are far from 0, which the lattice alone does not show.
-func ExampleMechanism() {
+func Example() {
 	m := mechanisms.FromFloat(mechanisms.Info{Name: "no maximum subtracted"}, 1e-9, func(scores []float64, sensitivity, epsilon float64) ([]float64, error) {
 		p, total := make([]float64, len(scores)), 0.0
 		for r, q := range scores {

@@ -9,7 +9,7 @@ import (
 
 // Two candidates at depths 0 and 1, e^ε = 3/2: permute-and-flip is optimal, by multipliers that
 // are worked out by hand. With z = 2/3, u(1,1) at depth 1 is at least z u(2,0) = z, whence the minimum is 2/3.
-func ExampleCheck() {
+func Example() {
 	const file = `optratio-certificate 3
 problem program
 n 2
