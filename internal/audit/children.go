@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"sync"
 
 	"optratio/internal/inquiry"
@@ -44,13 +45,15 @@ func (s *program) share(i int, samples int64) int64 {
 	return samples / n
 }
 
-// deal lets every child draw its share, and returns the first event or error in the order of the children.
-func (s *program) deal(samples int64, draw func(i int, samples int64) (event string, err error)) (string, error) {
+// draw lets every child draw its share, with what reads each answer of a child, and returns the first event or error in the order of the children.
+func (s *program) draw(q inquiry.Vector, samples int64, read func(child int, line []byte, samples int64) error) (string, error) {
 	events, errs := make([]string, len(s.children)), make([]error, len(s.children))
 	var drawing sync.WaitGroup
-	for i := range s.children {
+	for i, c := range s.children {
 		if n := s.share(i, samples); n > 0 {
-			drawing.Go(func() { events[i], errs[i] = draw(i, n) })
+			drawing.Go(func() {
+				events[i], errs[i] = c.draw(q, n, func(line []byte, samples int64) error { return read(i, line, samples) })
+			})
 		}
 	}
 	drawing.Wait()
@@ -62,18 +65,16 @@ func (s *program) deal(samples int64, draw func(i int, samples int64) (event str
 	return "", nil
 }
 
-func (s *program) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
+func (s *program) Sample(q inquiry.Vector, samples int64) (sum []int64, event string, err error) {
 	s.parts = make([][]int64, len(s.children))
-	event, err := s.deal(samples, func(i int, n int64) (event string, err error) {
-		c := s.children[i]
-		c.labels.about(q, c.opts)
-		s.parts[i], event, err = c.Counts(q, n, c.labels.parse)
-		return event, err
+	event, err = s.draw(q, samples, func(i int, line []byte, n int64) error {
+		counts, err := s.children[i].labels.parse(line, n)
+		s.parts[i] = added(s.parts[i], counts)
+		return err
 	})
 	if err != nil || event != "" {
 		return nil, event, err
 	}
-	var sum []int64
 	for i, counts := range s.parts {
 		if !s.all.list {
 			s.parts[i] = s.renumbered(s.children[i].labels, counts)
@@ -98,14 +99,12 @@ func (s *program) renumbered(own *labelled, counts []int64) []int64 {
 
 func (s *program) Values(q inquiry.Vector, samples int64) (all []float64, event string, err error) {
 	s.values = make([][]float64, len(s.children))
-	event, err = s.deal(samples, func(i int, n int64) (event string, err error) {
-		s.values[i], event, err = s.children[i].Values(q, n)
-		return event, err
+	event, err = s.draw(q, samples, func(i int, line []byte, n int64) error {
+		values, err := parseValues(line, n)
+		s.values[i] = append(s.values[i], values...)
+		return err
 	})
-	for _, values := range s.values {
-		all = append(all, values...)
-	}
-	return all, event, err
+	return slices.Concat(s.values...), event, err
 }
 
 // divided is a sampler whose samples several children draw, each its part.

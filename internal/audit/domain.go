@@ -125,21 +125,19 @@ func (o *Options) domain(most int) (*inquiry.Space, *inquiry.Domain, error) {
 		return space, o.Inputs.domain(space, nil), nil
 	}
 	var vectors iter.Seq[inquiry.Vector]
+	var pairs [][2]inquiry.Vector
 	var name string
 	var size *big.Int
 	n := o.N
 	switch {
 	case len(o.Vectors) > 0 || len(o.Pairs) > 0:
-		given, pairs, err := o.given(space)
+		given, between, err := o.given(space)
 		if err != nil {
 			return nil, nil, err
 		}
-		n = len(given[0])
+		n, pairs = len(given[0]), between
 		name = fmt.Sprintf("%d given score vectors of %d candidates", len(given), n)
-		if len(pairs) > 0 {
-			return space, o.pairDomain(space, name, given, pairs), nil
-		}
-		if most > 0 && len(given) > most {
+		if most > 0 && len(given) > most && len(pairs) == 0 {
 			o.vectorRand().Shuffle(len(given), func(i, j int) { given[i], given[j] = given[j], given[i] })
 			given = given[:most]
 		}
@@ -152,12 +150,18 @@ func (o *Options) domain(most int) (*inquiry.Space, *inquiry.Domain, error) {
 		vectors, name, size = o.grid(space, most)
 	}
 	unit, _ := new(big.Rat).Quo(o.Sensitivity, space.Unit).Float64()
-	deltas := slices.Repeat([]int64{int64(unit)}, n)
-	dom := inquiry.Around{
+	around := inquiry.Around{
 		Name: fmt.Sprintf("%s, and their %s neighbors", name, inquiry.Model(o.Monotonic)), Space: space, Vectors: vectors,
-		Deltas: deltas, Monotonic: o.Monotonic, Seed: o.Seed, Far: o.far(space),
-	}.Domain()
-	dom.Pairs = o.pairsAround(size, deltas)
+		Deltas: slices.Repeat([]int64{int64(unit)}, n), Monotonic: o.Monotonic, Seed: o.Seed, Far: o.far(space),
+	}
+	if len(pairs) == 0 {
+		dom := around.Domain()
+		dom.Pairs = o.pairsAround(size, around.Deltas)
+		return space, dom, nil
+	}
+	around.Name, around.Deltas, around.Far = fmt.Sprintf("%s, %d given pairs", name, len(pairs)), slices.Repeat([]int64{1}, n), 0
+	dom := around.Domain()
+	dom.Neighbors, dom.Pairs = listed(pairs), int64(len(pairs))
 	return space, dom, nil
 }
 
@@ -226,16 +230,6 @@ func (o *Options) given(space *inquiry.Space) (vectors []inquiry.Vector, pairs [
 		pairs = append(pairs, [2]inquiry.Vector(p))
 	}
 	return ints[:count], pairs, nil
-}
-
-// pairDomain has given pairs for neighbors.
-func (o *Options) pairDomain(space *inquiry.Space, name string, vectors []inquiry.Vector, pairs [][2]inquiry.Vector) *inquiry.Domain {
-	dom := inquiry.Around{
-		Name: fmt.Sprintf("%s, %d given pairs", name, len(pairs)), Space: space, Vectors: slices.Values(vectors),
-		Deltas: slices.Repeat([]int64{1}, len(vectors[0])), Monotonic: o.Monotonic, Seed: o.Seed,
-	}.Domain()
-	dom.Neighbors, dom.Pairs = listed(pairs), int64(len(pairs))
-	return dom
 }
 
 func (o *Options) vectorRand() *rand.Rand { return rand.New(rand.NewPCG(o.Seed, 0x766563746f7273)) }

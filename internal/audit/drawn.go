@@ -44,23 +44,6 @@ func (d *drawn) measure(bytes int, samples int64) {
 	}
 }
 
-// Values draws numbers.
-func (d *drawn) Values(q inquiry.Vector, samples int64) ([]float64, string, error) {
-	var all []float64
-	event, err := questions(d, q, samples, parseValues, func(got []float64) { all = append(all, got...) })
-	return all, event, err
-}
-
-// Counts draws outcomes, with the counts as parse reads them from each answer.
-func (d *drawn) Counts(q inquiry.Vector, samples int64, parse func([]byte, int64) ([]int64, error)) ([]int64, string, error) {
-	var counts []int64
-	event, err := questions(d, q, samples, parse, func(got []int64) { counts = added(counts, got) })
-	if err != nil || event != "" {
-		return nil, event, err
-	}
-	return counts, "", nil
-}
-
 // added adds counts to a sum, which may have fewer outcomes.
 func added[T int64 | float64](sum, counts []T) []T {
 	for len(sum) < len(counts) {
@@ -72,19 +55,19 @@ func added[T int64 | float64](sum, counts []T) []T {
 	return sum
 }
 
-// questions asks for samples in questions of a size that is answered soon.
-func questions[T any](d *drawn, q inquiry.Vector, samples int64, parse func([]byte, int64) (T, error), take func(T)) (event string, err error) {
+// draw asks for samples in questions of a size that is answered soon, and has read read each answer.
+func (d *drawn) draw(q inquiry.Vector, samples int64, read func(line []byte, samples int64) error) (event string, err error) {
+	d.labels.about(q, d.opts)
 	for left := samples; left > 0; {
 		some := min(left, d.most)
 		begin := time.Now()
-		got, event, err := ask(d.asker, q, some, func(line []byte) (T, error) {
+		event, err := d.ask(q, some, func(line []byte) error {
 			d.measure(len(line), some)
-			return parse(line, some)
+			return read(line, some)
 		})
 		if err != nil || event != "" {
 			return event, err
 		}
-		take(got)
 		left -= some
 		switch took := time.Since(begin); {
 		case took > d.child.timeout/2:

@@ -38,6 +38,7 @@ func Mechanism(ctx context.Context, m mechanisms.Mechanism, o Options) (*Report,
 // mechanismAsker puts questions to a mechanism of this process.
 func mechanismAsker(ctx context.Context, m mechanisms.Mechanism, space *inquiry.Space, o *Options) *asker {
 	a := newAsker(ctx, space, o)
+	a.free = true
 	known := map[*inquiry.Space]inquiry.Subject{}
 	a.state = func(a *asker, q inquiry.Vector) (p []*inquiry.Value, event string, err error) {
 		if known[a.space] == nil {
@@ -50,11 +51,7 @@ func mechanismAsker(ctx context.Context, m mechanisms.Mechanism, space *inquiry.
 
 // call asks a mechanism of this process. An error that it returns, or a panic, is an event.
 func (a *asker) call(m inquiry.Subject, q inquiry.Vector) (p []*inquiry.Value, event string, err error) {
-	if a.ctx.Err() != nil {
-		return nil, "", errStopped
-	}
-	a.questions++
-	if err := a.opts.meter.count(); err != nil {
+	if err := a.count(q, 0); err != nil {
 		return nil, "", err
 	}
 	defer func() {

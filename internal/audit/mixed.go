@@ -19,7 +19,11 @@ type mixed struct {
 func newMixed(d *drawn) *mixed {
 	m := &mixed{tree: &node{end: 1}, claimed: d.opts.Epsilon.Float()}
 	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {
-		event, err = questions(d, q, samples, m.parse, func(got []mixture) { all = append(all, got...) })
+		event, err = d.draw(q, samples, func(line []byte, n int64) error {
+			got, err := m.parse(line, n)
+			all = append(all, got...)
+			return err
+		})
 		return all, event, err
 	}
 	return m

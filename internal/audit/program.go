@@ -87,18 +87,17 @@ func addFinding(findings []Finding, f Finding) []Finding {
 	return findings
 }
 
-// asker puts questions to a program and keeps account of what goes wrong.
+// asker puts questions to what is audited and keeps account of what goes wrong.
 type asker struct {
 	ctx     context.Context
 	opts    *Options
 	space   *inquiry.Space
 	child   *child
-	setting string                      // fields of every question
-	muted   bool                        // failures are no findings: the question was not part of the domain
-	texts   map[scoreAt]json.RawMessage // how scores are written
-	labels  *labelled                   // that were answered
-	record  *record                     // of stated probabilities
-	late    bool                        // it asks again, whatever the limits
+	setting string    // fields of every question
+	muted   bool      // failures are no findings: the question was not part of the domain
+	free    bool      // it asks whatever the limits
+	labels  *labelled // that were answered
+	record  *record   // of stated probabilities
 	state   func(a *asker, q inquiry.Vector) (p []*inquiry.Value, event string, err error)
 	account
 }
@@ -120,7 +119,7 @@ type trouble struct {
 
 func newAsker(ctx context.Context, space *inquiry.Space, o *Options) *asker {
 	return &asker{
-		ctx: ctx, opts: o, space: space, state: (*asker).stated, setting: settingOf(o), texts: map[scoreAt]json.RawMessage{}, labels: newLabelled(o), record: newRecord(),
+		ctx: ctx, opts: o, space: space, state: (*asker).stated, setting: settingOf(o), labels: newLabelled(o), record: newRecord(),
 		child: &child{command: o.program.Command, timeout: o.program.Timeout, clean: o.program.CleanEnv},
 	}
 }
@@ -143,38 +142,41 @@ func (a *asker) name(r int) string {
 // errStopped says that an audit was cancelled or had no time left.
 var errStopped = fmt.Errorf("%w: it was stopped", inquiry.ErrUndecided)
 
-// ask puts one question and reads the answer with parse. event is what came instead of an answer.
-func ask[T any](a *asker, q inquiry.Vector, samples int64, parse func(line []byte) (T, error)) (answer T, event string, err error) {
-	if a.ctx.Err() != nil {
-		return answer, "", errStopped
-	}
-	if a.child.confused != "" {
-		return answer, "", fmt.Errorf("%w: %s", inquiry.ErrUndecided, confusion(a.child))
-	}
-	if a.timeouts >= mostTimeouts || a.losses >= mostLosses || a.failures >= mostSilence && !a.answered {
-		return answer, "", fmt.Errorf("%w: the program failed %d times and is not asked again", inquiry.ErrUndecided, a.failures)
-	}
-	if most := a.opts.mostQuestions(); !a.late && (a.questions >= most || a.opts.MaxQuestions <= 0 && a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0) {
-		return answer, "", fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", inquiry.ErrUndecided, most, mostNumbers, a.questions)
+// count counts a question about q, and returns an error where it must not be put any more.
+func (a *asker) count(q inquiry.Vector, samples int64) error {
+	switch most := a.opts.mostQuestions(); {
+	case a.ctx.Err() != nil:
+		return errStopped
+	case a.child.confused != "":
+		return fmt.Errorf("%w: %s", inquiry.ErrUndecided, confusion(a.child))
+	case a.timeouts >= mostTimeouts || a.losses >= mostLosses || a.failures >= mostSilence && !a.answered:
+		return fmt.Errorf("%w: the program failed %d times and is not asked again", inquiry.ErrUndecided, a.failures)
+	case !a.free && (a.questions >= most || a.opts.MaxQuestions <= 0 && a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0):
+		return fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", inquiry.ErrUndecided, most, mostNumbers, a.questions)
 	}
 	a.questions++
 	if samples == 0 { // whose answers are kept
 		a.numbers += int64(len(q))
 	}
-	if err := a.opts.meter.count(); err != nil {
-		return answer, "", err
+	return a.opts.meter.count()
+}
+
+// ask puts one question, whose answer is for read. event is what came instead of an answer.
+func (a *asker) ask(q inquiry.Vector, samples int64, read func(line []byte) error) (event string, err error) {
+	if err := a.count(q, samples); err != nil {
+		return "", err
 	}
 	began := time.Now()
 	line, err := a.child.ask(a.ctx, a.line(q, samples))
 	if err == nil {
-		if answer, err = parse(line); err == nil {
+		err = read(line)
+		switch {
+		case err == nil:
 			a.answered, a.child.spoke = true, true
-			return answer, "", nil
-		}
-		if errors.Is(err, errOptions) { // of a limit on what is asked about
-			return answer, "", err
-		}
-		if errors.Is(err, errNoAnswer) {
+			return "", nil
+		case errors.Is(err, errOptions): // of a limit on what is asked about
+			return "", err
+		case errors.Is(err, errNoAnswer):
 			a.child.stop()
 			a.child.confused = err.Error()
 		}
@@ -182,17 +184,16 @@ func ask[T any](a *asker, q inquiry.Vector, samples int64, parse func(line []byt
 	}
 	if refused := a.refusal(line, err, samples, time.Since(began)); refused != nil {
 		a.child.stop()
-		return answer, "", refused
+		return "", refused
 	}
 	var f *failure
 	switch {
 	case a.ctx.Err() != nil:
-		return answer, "", errStopped
+		return "", errStopped
 	case !errors.As(err, &f):
-		return answer, "", err
-	}
-	if f.long && samples == 0 && a.labels.n == 0 {
-		return answer, "", fmt.Errorf("%w: the answer is %s, which is the limit: make outcomes coarser", errOptions, f.text)
+		return "", err
+	case f.long && samples == 0 && a.labels.n == 0:
+		return "", fmt.Errorf("%w: the answer is %s, which is the limit: make outcomes coarser", errOptions, f.text)
 	}
 	a.failures++
 	if f.timeout {
@@ -202,7 +203,7 @@ func ask[T any](a *asker, q inquiry.Vector, samples int64, parse func(line []byt
 		a.losses++
 	}
 	a.find(a.opts.finding("error", f.text, a.space, q))
-	return answer, f.text, nil
+	return f.text, nil
 }
 
 // confusion is the reason why nothing is concluded from the answers of a child that is out of step.
@@ -220,9 +221,15 @@ func (a *asker) find(f Finding) {
 // stated asks a program for its probabilities.
 func (a *asker) stated(q inquiry.Vector) (p []*inquiry.Value, event string, err error) {
 	a.labels.about(q, a.opts)
-	p, event, err = ask(a, q, 0, func(line []byte) ([]*inquiry.Value, error) { return a.labels.parsePMF(line, a.opts.Precision) })
+	event, err = a.ask(q, 0, func(line []byte) (err error) {
+		p, err = a.labels.parsePMF(line, a.opts.Precision)
+		return err
+	})
+	if err != nil || event != "" {
+		return nil, event, err
+	}
 	a.numbers += int64(max(0, len(p)-len(q)))
-	return p, event, err
+	return p, "", nil
 }
 
 // Answer asks what states its probabilities, which is a Subject. What is not answered is asked again: a failure that comes again is an event that has the
@@ -333,7 +340,7 @@ func (a *asker) join(other *asker) {
 func (a *asker) again(r *Report) error {
 	late := a.on(a.space)
 	late.trouble, late.questions = a.trouble, a.questions
-	late.late, late.answered, late.muted = true, true, true
+	late.free, late.answered, late.muted = true, true, true
 	for _, at := range a.record.late(r, a.opts, a.space) {
 		late.space = at.space
 		_, err := late.once(at.q, true)

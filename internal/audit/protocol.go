@@ -20,42 +20,14 @@ func (a *asker) line(q inquiry.Vector, samples int64) []byte {
 	if in := a.opts.Inputs; in != nil {
 		fmt.Fprintf(&b, `{"input":%s,%s`, in.Values[q[0]], a.setting)
 	} else {
-		b.WriteString(`{"scores":[`)
-		for i, x := range q {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.Write(a.score(x))
-		}
-		fmt.Fprintf(&b, `],%s,"monotonic":%t`, a.setting, a.opts.Monotonic)
+		scores, _ := json.Marshal(inquiry.ScoresJSON(a.space.Scores(q)))
+		fmt.Fprintf(&b, `{"scores":%s,%s,"monotonic":%t`, scores, a.setting, a.opts.Monotonic)
 	}
 	if samples > 0 {
 		fmt.Fprintf(&b, `,"samples":%d`, samples)
 	}
 	b.WriteByte('}')
 	return b.Bytes()
-}
-
-// scoreAt is a score, in units of a space.
-type scoreAt struct {
-	space *inquiry.Space
-	score int64
-}
-
-const mostScoreTexts = 1 << 16 // kept
-
-// score returns how a score is written.
-func (a *asker) score(x int64) json.RawMessage {
-	at := scoreAt{a.space, x}
-	text, ok := a.texts[at]
-	if !ok {
-		if len(a.texts) == mostScoreTexts {
-			clear(a.texts)
-		}
-		text = inquiry.ScoresJSON(a.space.Scores(inquiry.Vector{x}))[0]
-		a.texts[at] = text
-	}
-	return text
 }
 
 // settingOf returns the fields that all questions have.
@@ -132,20 +104,10 @@ func readProbability(text json.RawMessage, precision *big.Rat) (*inquiry.Value, 
 
 // readNumber reads a JSON number, or a string that holds a fraction or a decimal.
 func readNumber(text json.RawMessage) (x *big.Rat, exact bool, err error) {
-	var s string
-	if json.Unmarshal(text, &s) != nil {
-		if x, err = decimal.Parse(string(text)); err != nil {
-			return nil, false, fmt.Errorf("answered %s for a probability: %w", brief(text), err)
-		}
-		return x, false, nil
+	word := string(text)
+	exact = json.Unmarshal(text, &word) == nil // of a string what is in it
+	if x, err = decimal.ParseNumber(word); err != nil {
+		return nil, false, fmt.Errorf("answered %s for a probability: %w", brief([]byte(word)), err)
 	}
-	if strings.Contains(s, "/") {
-		x, err = decimal.ParseFraction(s)
-	} else {
-		x, err = decimal.Parse(s)
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("answered %s for a probability: %w", brief([]byte(s)), err)
-	}
-	return x, true, nil
+	return x, exact, nil
 }

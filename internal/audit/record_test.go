@@ -83,7 +83,7 @@ func TestStatedAnswersThatChange(t *testing.T) {
 		c, err := Program{Command: later("*[[]0,-2]*", time, `{"pmf":["1/2","1/2"]}`, `{"pmf":["1","0"]}`)}.Subject(false, o)
 		require.NoError(t, err)
 		defer c.Close()
-		_, err = c.program.probabilities(context.Background(), []*big.Rat{new(big.Rat), big.NewRat(-2, 1)})
+		_, err = c.asker.probabilities(context.Background(), []*big.Rat{new(big.Rat), big.NewRat(-2, 1)})
 		require.NoError(t, err)
 		for range 2 {
 			if err = c.Again(context.Background()); changed {

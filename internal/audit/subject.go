@@ -16,12 +16,7 @@ import (
 )
 
 // Subject is the mechanism that a program or a table states, as lp takes one. It is asked in the user's units: an instance's candidates at depth d (in steps of 2Δ)
-// have the scores -2Δ·d, Δ the sensitivity of the options.
-//
-// Its answer to an instance is the mean over the orders of the scores: the probability of a candidate is the mean, over all distinct
-// permutations of the scores, of the probability that a candidate of its score has there. That mechanism is symmetric, and over a set of score
-// vectors that holds every order of each it has the same mean error as the one that was stated. Where symmetry is
-// assumed, one order is asked and stands for all.
+// have the scores -2Δ·d, Δ the sensitivity of the options. Where symmetry is assumed, its Info says so, and one order of the scores is asked, best first.
 //
 // An error wraps mechanisms.ErrAnswer where there was no answer, or none that is a probability distribution. Answers are
 // remembered. A Subject is safe for concurrent use.
@@ -33,35 +28,30 @@ type Subject struct {
 // stating is what a Subject shares with those of other contexts.
 type stating struct {
 	mu        sync.Mutex
-	opts      Options
-	program   *asker                      // nil for a table
-	table     *Table                      // nil for a program
-	rows      map[string][]*inquiry.Value // of the table, by scores; where symmetry is assumed, in descending order
+	asker     *asker
+	rows      map[string][]*inquiry.Value // of a table, by scores; where symmetry is assumed, in descending order. nil for a program
+	table     string                      // its name
 	symmetric bool
 	asked     int64
-	known     map[string]*meanAnswer
+	known     map[string]heard
 }
 
-// meanAnswer is the mean probability of a candidate that has each of the distinct scores, best first.
-type meanAnswer struct {
-	p   []number.Number
-	err error // of a subject that failed; wraps mechanisms.ErrAnswer
+// heard is what was answered, or an error that wraps mechanisms.ErrAnswer.
+type heard struct {
+	p   []*inquiry.Value
+	err error
 }
 
 // Subject returns the mechanism that the program states. Of the options it takes Epsilon, Sensitivity, Monotonic and Precision; Progress is told how
 // many score vectors were asked. Close ends the program.
 func (p Program) Subject(symmetric bool, o Options) (*Subject, error) {
 	o, err := p.checked(o)
-	if err != nil {
-		return nil, err
-	}
-	s := newSubject(symmetric, o)
-	s.program = newAsker(s.ctx, nil, &s.opts)
-	return s, nil
+	return newSubject(symmetric, &o), err
 }
 
-func newSubject(symmetric bool, o Options) *Subject {
-	return &Subject{context.Background(), &stating{opts: o, symmetric: symmetric, known: map[string]*meanAnswer{}}}
+func newSubject(symmetric bool, o *Options) *Subject {
+	ctx := context.Background()
+	return &Subject{ctx, &stating{asker: newAsker(ctx, nil, o), symmetric: symmetric, known: map[string]heard{}}}
 }
 
 // Subject returns the mechanism that the table states at its rows.
@@ -72,8 +62,8 @@ func (t *Table) Subject(symmetric bool, o Options) (*Subject, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	s := newSubject(symmetric, o)
-	s.table, s.rows = t, map[string][]*inquiry.Value{}
+	s := newSubject(symmetric, &o)
+	s.table, s.rows = t.Name, map[string][]*inquiry.Value{}
 	for i, scores := range t.Scores {
 		pmf := t.PMF[i]
 		if symmetric {
@@ -81,7 +71,7 @@ func (t *Table) Subject(symmetric bool, o Options) (*Subject, error) {
 			for r := range order {
 				order[r] = r
 			}
-			slices.SortFunc(order, func(a, b int) int { return t.Scores[i][b].Cmp(t.Scores[i][a]) })
+			slices.SortStableFunc(order, func(a, b int) int { return t.Scores[i][b].Cmp(t.Scores[i][a]) })
 			scores, pmf = nil, nil
 			for _, r := range order {
 				scores, pmf = append(scores, t.Scores[i][r]), append(pmf, t.PMF[i][r])
@@ -93,21 +83,23 @@ func (t *Table) Subject(symmetric bool, o Options) (*Subject, error) {
 		}
 		s.rows[key] = pmf
 	}
+	s.asker.state = func(a *asker, q inquiry.Vector) ([]*inquiry.Value, string, error) {
+		p, err := s.row(a.space.Scores(q))
+		return p, "", err
+	}
 	return s, nil
 }
 
 // Try asks about n tied candidates, so that what cannot be asked at all is known before other work: the error says where a program
 // cannot be started. Of a table it looks for the rows of all score vectors of n candidates and depths 0, 1/parts, …, k in steps of 2Δ; the error says where one is missing.
 func (s *Subject) Try(ctx context.Context, n, k, parts int) error {
-	if s.table == nil {
-		_, err := s.mean(ctx, []*big.Rat{new(big.Rat)}, make([]int, n))
+	if s.rows == nil {
+		_, err := s.ask(ctx, s.scores(slices.Repeat([]*big.Rat{new(big.Rat)}, n)))
 		if errors.Is(err, mechanisms.ErrAnswer) || ctx.Err() != nil {
 			return nil // which is found again
 		}
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for q := range inquiry.Grid(n, k*parts, 1) {
 		if ctx.Err() != nil {
 			return nil
@@ -131,10 +123,10 @@ func (s *Subject) Try(ctx context.Context, n, k, parts int) error {
 func (s *Subject) Again(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.program == nil {
+	if s.rows != nil {
 		return nil
 	}
-	return s.program.checkAgain(ctx)
+	return s.asker.checkAgain(ctx)
 }
 
 // Asked returns how many score vectors were asked about.
@@ -148,51 +140,42 @@ func (s *Subject) Asked() int64 {
 func (s *Subject) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.program != nil {
-		s.program.child.stop()
-	}
+	s.asker.child.stop()
 }
 
 // Info calls it the subject.
 func (s *Subject) Info() mechanisms.Info {
-	return mechanisms.Info{Name: "subject", Summary: "what a program or a table states", Uniform: true}
+	return mechanisms.Info{Name: "subject", Summary: "what a program or a table states", Uniform: true, Symmetric: s.symmetric}
 }
 
 // Precision is for mechanisms.Precision.
-func (s *Subject) Precision() *big.Rat { return s.opts.Precision }
+func (s *Subject) Precision() *big.Rat { return s.asker.opts.Precision }
 
 // WithContext is for mechanisms.Within.
 func (s *Subject) WithContext(ctx context.Context) mechanisms.Mechanism {
 	return &Subject{ctx, s.stating}
 }
 
-// Exact returns the probabilities where all that were stated at orders of the scores are rational.
+// Exact returns the probabilities where all that were stated are rational.
 func (s *Subject) Exact(in *mechanisms.Instance) ([]*big.Rat, error) {
-	a, place, err := s.answer(in)
-	if err != nil {
-		return nil, err
-	}
-	p := make([]*big.Rat, len(place))
-	for r, i := range place {
-		rational := false
-		if p[r], rational = a.p[i].Rat(); !rational {
+	stated, err := s.answer(in)
+	p := make([]*big.Rat, len(stated))
+	for r, v := range stated {
+		if p[r] = v.Rat(); p[r] == nil {
 			return nil, mechanisms.ErrNotRational
 		}
 	}
-	return p, nil
+	return p, err
 }
 
 // Enclose encloses what the stated numbers stand for, at whatever prec.
 func (s *Subject) Enclose(in *mechanisms.Instance, prec uint) ([]number.Interval, error) {
-	a, place, err := s.answer(in)
-	if err != nil {
-		return nil, err
+	stated, err := s.answer(in)
+	p := make([]number.Interval, len(stated))
+	for r, v := range stated {
+		p[r] = v.Enclose(prec)
 	}
-	p := make([]number.Interval, len(place))
-	for r, i := range place {
-		p[r] = a.p[i].Enclosure(prec)
-	}
-	return p, nil
+	return p, err
 }
 
 // Float returns the middles of the enclosures.
@@ -205,63 +188,19 @@ func (s *Subject) Float(in *mechanisms.Instance) ([]float64, error) {
 	return p, err
 }
 
-// answer returns what is stated at the orders of an instance's scores, and the place of each candidate in it.
-func (s *Subject) answer(in *mechanisms.Instance) (a *meanAnswer, place []int, err error) {
+// answer returns what is stated at an instance's scores.
+func (s *Subject) answer(in *mechanisms.Instance) ([]*inquiry.Value, error) {
 	if err := in.CheckScores(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	depths := in.Depths()
-	distinct := slices.CompactFunc(slices.SortedFunc(slices.Values(depths), (*big.Rat).Cmp), func(x, y *big.Rat) bool { return x.Cmp(y) == 0 })
-	place = make([]int, len(depths))
-	for r, d := range depths {
-		place[r], _ = slices.BinarySearchFunc(distinct, d, (*big.Rat).Cmp)
-	}
-	a, err = s.mean(s.ctx, distinct, slices.Sorted(slices.Values(place)))
-	return a, place, err
-}
-
-// mean asks about every order of the scores of candidates at the given places among distinct depths.
-func (s *stating) mean(ctx context.Context, distinct []*big.Rat, order []int) (*meanAnswer, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := fmt.Sprint(inquiry.ScoresText(distinct), order)
-	if a := s.known[key]; a != nil {
-		return a, a.err
-	}
-	sums, counts := slices.Repeat([]number.Number{number.Int(0)}, len(distinct)), make([]int64, len(distinct))
-	for _, i := range order {
-		counts[i]++
-	}
-	orders := int64(0)
-	for more := true; more; more = !s.symmetric && nextOrder(order) {
-		depths := make([]*big.Rat, len(order))
-		for r, i := range order {
-			depths[r] = distinct[i]
-		}
-		p, err := s.ask(ctx, s.scores(depths))
-		if err != nil {
-			if errors.Is(err, mechanisms.ErrAnswer) {
-				s.known[key] = &meanAnswer{err: err}
-			}
-			return nil, err
-		}
-		orders++
-		for r, v := range p {
-			sums[order[r]] = sums[order[r]].Add(v.Number())
-		}
-	}
-	for i, count := range counts {
-		sums[i] = sums[i].Quo(number.Int(orders * count))
-	}
-	s.known[key] = &meanAnswer{p: sums}
-	return s.known[key], nil
+	return s.ask(s.ctx, s.scores(in.Depths()))
 }
 
 // scores returns the scores of candidates at depths in steps of 2Δ.
 func (s *stating) scores(depths []*big.Rat) []*big.Rat {
-	step := new(big.Rat).Mul(s.opts.Sensitivity, big.NewRat(-2, 1))
-	if s.opts.Monotonic {
-		step.Neg(s.opts.Sensitivity)
+	step := new(big.Rat).Mul(s.asker.opts.Sensitivity, big.NewRat(-2, 1))
+	if s.asker.opts.Monotonic {
+		step.Neg(s.asker.opts.Sensitivity)
 	}
 	out := make([]*big.Rat, len(depths))
 	for r, d := range depths {
@@ -272,58 +211,38 @@ func (s *stating) scores(depths []*big.Rat) []*big.Rat {
 
 // row returns the table's row of some scores.
 func (s *stating) row(scores []*big.Rat) ([]*inquiry.Value, error) {
-	p, ok := s.rows[inquiry.ScoresText(scores)]
-	if !ok {
-		return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", errTable, s.table.Name, inquiry.ScoresText(scores), orderHint(s.symmetric))
+	key := inquiry.ScoresText(scores)
+	if p, ok := s.rows[key]; ok {
+		return p, nil
 	}
-	return p, nil
-}
-
-func orderHint(symmetric bool) string {
-	if symmetric {
-		return " in any order"
+	hint := "; add it, or rate one order of each scores, assuming that it is symmetric"
+	if s.symmetric {
+		hint = " in any order"
 	}
-	return "; add it, or rate one order of each scores, assuming that it is symmetric"
+	return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", errTable, s.table, key, hint)
 }
 
 // ask asks about one score vector. What is no distribution in any reading is an error.
-func (s *stating) ask(ctx context.Context, scores []*big.Rat) (p []*inquiry.Value, err error) {
-	if s.table != nil {
-		p, err = s.row(scores)
-	} else {
-		p, err = s.program.probabilities(ctx, scores)
+func (s *stating) ask(ctx context.Context, scores []*big.Rat) ([]*inquiry.Value, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := inquiry.ScoresText(scores)
+	if before, asked := s.known[key]; asked {
+		return before.p, before.err
 	}
-	if err == nil || errors.Is(err, mechanisms.ErrAnswer) {
-		s.asked++
-		if s.opts.Progress != nil {
-			s.opts.Progress(s.asked, 0)
-		}
-	}
-	if err != nil {
+	p, err := s.asker.probabilities(ctx, scores)
+	if err != nil && !errors.Is(err, mechanisms.ErrAnswer) {
 		return nil, err
 	}
-	if text := fault(&inquiry.Answer{P: p}, candidate); text != "" {
-		return nil, fmt.Errorf("%w: at the scores %s %s", mechanisms.ErrAnswer, inquiry.ScoresText(scores), text)
+	s.asked++
+	if report := s.asker.opts.Progress; report != nil {
+		report(s.asked, 0)
 	}
-	return p, nil
-}
-
-// nextOrder changes order to the next one of the same numbers in lexicographic order, and reports false at the last.
-func nextOrder(order []int) bool {
-	i := len(order) - 2
-	for i >= 0 && order[i] >= order[i+1] {
-		i--
+	if text := fault(&inquiry.Answer{P: p}, candidate); err == nil && text != "" {
+		p, err = nil, fmt.Errorf("%w: at the scores %s %s", mechanisms.ErrAnswer, key, text)
 	}
-	if i < 0 {
-		return false
-	}
-	j := len(order) - 1
-	for order[j] <= order[i] {
-		j--
-	}
-	order[i], order[j] = order[j], order[i]
-	slices.Reverse(order[i+1:])
-	return true
+	s.known[key] = heard{p, err}
+	return p, err
 }
 
 // probabilities asks about scores. An error wraps mechanisms.ErrAnswer where there was no answer, none that is a probability
