@@ -237,7 +237,7 @@ func TestFewerCandidates(t *testing.T) {
 	require.NoError(t, err)
 	whole := &Instance{Scores: ratsOf(t, "3", "0", "-2", "7", "1"), Sensitivities: ratsOf(t, "4", "1", "2", "3", "1"), Epsilon: ratio}
 	left := &Instance{Scores: ratsOf(t, "0", "1", "-2"), Sensitivities: ratsOf(t, "1", "1", "2"), Epsilon: ratio}
-	for _, name := range []string{"geo-pair", "pf-pair", "geo-mixed", "pf-mixed", "pairwise", "gem"} {
+	for _, name := range []string{"geo-pair", "pf-pair", "geo-mixed", "pf-mixed", "gem"} {
 		few, err := LookupFewer(name + ":3")
 		require.NoError(t, err)
 		got, err := few.Enclose(whole, 100)

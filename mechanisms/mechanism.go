@@ -183,7 +183,7 @@ var registry = byName(
 	flip, flipPair, flipMixed, oddTrio, softmax,
 	geo, geoPair, geoMixed,
 	exponentialMaxed, gumbelMaxed, laplaceMaxed, eachMaxed, eachLaplaceMaxed,
-	plainGEM, modifiedGEM, runnerGEM, combinedGEM{}, comparisons,
+	plainGEM, modifiedGEM, runnerGEM, combinedGEM{},
 	geometricStopping, logarithmicStopping, shapedStopping,
 	response, uniformChoice,
 )

@@ -8,6 +8,7 @@ import (
 	"optratio/internal/command"
 	"optratio/lp"
 	"optratio/research/check"
+	"optratio/research/pairwise"
 )
 
 func main() { command.Main(newRoot) }
@@ -15,8 +16,9 @@ func main() { command.Main(newRoot) }
 // newRoot returns the command tree.
 func newRoot(s command.Streams) *cobra.Command {
 	lp.Register()
+	pairwise.Register()
 	root := &cobra.Command{Use: "research", Short: "Recompute what the papers behind optratio state, draw and simulate, and what holds at every ε"}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newClaims(s), newFigure(s), newScenario(s), newBandit(s), newMap(s), newStoppingLimit(s), newWorstCase(s), newCoins(s), command.NewCheck(s, check.Check))
+	root.AddCommand(newClaims(s), newFigure(s), newScenario(s), newBandit(s), newMap(s), newStoppingLimit(s), newWorstCase(s), newCoins(s), newPairwise(s), command.NewCheck(s, check.Check))
 	return root
 }

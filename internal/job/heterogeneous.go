@@ -39,7 +39,7 @@ func NewHeterogeneous() *Heterogeneous {
 func (*Heterogeneous) standard() (string, any) { return "heterogeneous", NewHeterogeneous() }
 
 // RatedByDefault are the mechanisms that are rated where none is named.
-const RatedByDefault = "pf-pair,pairwise,pf-mixed,geo-mixed,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr"
+const RatedByDefault = "pf-pair,pf-mixed,geo-mixed,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr"
 
 // parseGrid reads a grid.
 func parseGrid(text string) (from, step *big.Rat, steps int, err error) {

@@ -172,7 +172,7 @@ func TestMonotonicScores(t *testing.T) {
 		assert.Contains(t, half.Mechanisms, m, "at the sensitivity 2/2")
 	}
 	assert.Empty(t, r.NotPrivate)
-	assert.Len(t, r.Unanswered, 12, "gem, mgem, combined-gem, gem-runner, two mixed, pairwise, rnmh, rnmh-laplace and three of random stopping")
+	assert.Len(t, r.Unanswered, 11, "gem, mgem, combined-gem, gem-runner, two mixed, rnmh, rnmh-laplace and three of random stopping")
 	for _, name := range []string{"pf-pair", "geo-pair", "pf", "em"} {
 		assert.True(t, slices.ContainsFunc(r.Mechanisms, func(m Rated) bool { return m.Name == name }), name)
 	}

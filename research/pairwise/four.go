@@ -1,4 +1,4 @@
-package mechanisms
+package pairwise
 
 import "math"
 

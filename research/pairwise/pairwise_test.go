@@ -1,4 +1,4 @@
-package mechanisms
+package pairwise
 
 import (
 	"fmt"
@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
+	"optratio/mechanisms"
 	"optratio/number"
 )
 
@@ -36,7 +37,7 @@ func TestCircleProbability(t *testing.T) {
 				circles++
 			}
 		}
-		frequency(t, at.most(), circles, draws, "circles")
+		assert.InDelta(t, at.most()*draws, float64(circles), 5*math.Sqrt(draws*at.most()*(1-at.most())))
 	}
 }
 
@@ -88,41 +89,78 @@ func TestCirclesOfThreeAreAtMostThreeSixteenths(t *testing.T) {
 	assert.InDelta(t, 3.0/16, newCircles([3]float64{0, 1, 1}, circleAllow, circleBox.slope).most, 5e-3)
 }
 
-// sharesOf returns f_r and its sum at a parameter.
-func sharesOf(t testing.TB, in *Instance, eps number.Epsilon) (f []number.Interval, total number.Interval) {
-	classes, counts, class := in.choices()
-	byClass := wins(classes, counts, number.FromInt(0, 100), func(top *big.Rat, gaps []*big.Rat, counts []int) number.Interval {
-		require.Len(t, gaps, len(counts))
-		// Inclusion and exclusion: ∫ Π (1 - u w) = Σ over sets of (-1)^|S| Π w/(|S|+1).
-		var weights []number.Interval
-		for s, g := range gaps {
-			for range counts[s] {
-				weights = append(weights, eps.ExpNeg(g, 100))
+// sharesOf returns f_r and its sum at a parameter, by inclusion and exclusion: ∫ Π (1 - u w) = Σ over sets of (-1)^|S| Π w/(|S|+1).
+func sharesOf(in *mechanisms.Instance, eps number.Epsilon) (f []number.Interval, total number.Interval) {
+	const prec = 100
+	d := each(in)
+	total = number.FromInt(0, prec)
+	for r, q := range in.Scores {
+		top, never := new(big.Rat), false
+		var leads []*big.Rat
+		for s, other := range in.Scores {
+			lead, sum := new(big.Rat).Sub(new(big.Rat).Sub(other, d[s]), new(big.Rat).Sub(q, d[r])), new(big.Rat).Add(d[r], d[s])
+			switch {
+			case sum.Sign() > 0:
+				lead.Quo(lead, sum)
+			case lead.Sign() != 0:
+				never = never || lead.Sign() > 0
+				continue
+			}
+			if s != r {
+				leads = append(leads, lead)
+			}
+			if lead.Cmp(top) > 0 {
+				top = lead
 			}
 		}
-		sum := number.FromInt(0, 100)
-		for set := range 1 << len(weights) {
-			term, size := number.FromInt(1, 100), int64(1)
-			for s, w := range weights {
+		sum := number.FromInt(0, prec)
+		for set := range 1 << len(leads) {
+			term, size := number.FromInt(1, prec), int64(1)
+			for s, g := range leads {
 				if set>>s&1 == 1 {
-					term, size = term.Mul(w).Neg(), size+1
+					term, size = term.Mul(eps.ExpNeg(new(big.Rat).Sub(top, g), prec)).Neg(), size+1
 				}
 			}
-			sum = sum.Add(term.Quo(number.FromInt(size, 100)))
+			sum = sum.Add(term.Quo(number.FromInt(size, prec)))
 		}
-		return eps.ExpNeg(top, 100).Mul(sum)
-	})
-	total = number.FromInt(0, 100)
-	for _, c := range class {
-		total = total.Add(byClass[c])
+		if f = append(f, eps.ExpNeg(top, prec).Mul(sum)); never {
+			f[r] = number.FromInt(0, prec)
+		}
+		total = total.Add(f[r])
 	}
-	return scatter(class, byClass), total
+	return f, total
+}
+
+func rats(t testing.TB, texts ...string) (out []*big.Rat) {
+	for _, text := range texts {
+		x, ok := new(big.Rat).SetString(text)
+		require.True(t, ok)
+		out = append(out, x)
+	}
+	return out
+}
+
+func epsilon(t testing.TB, text string) number.Epsilon {
+	eps, err := number.ParseEpsilon(text)
+	require.NoError(t, err)
+	return eps
+}
+
+// neighbor moves each score by at most its sensitivity.
+func neighbor(in *mechanisms.Instance, rng *rand.Rand) *mechanisms.Instance {
+	out := *in
+	out.Scores = make([]*big.Rat, len(in.Scores))
+	for i, q := range in.Scores {
+		move := big.NewRat([]int64{-2, -2, -2, 2, 2, 2, 0, 1, -1}[rng.IntN(9)], 2)
+		out.Scores[i] = move.Add(q, move.Mul(move, each(in)[i]))
+	}
+	return &out
 }
 
 // pairwiseCases have few different sensitivities, so that circles are bounded a few times only.
-func pairwiseCase(t testing.TB, rng *rand.Rand) *Instance {
+func pairwiseCase(t testing.TB, rng *rand.Rand) *mechanisms.Instance {
 	all := [][]string{{"1", "1", "4"}, {"1", "2", "4"}, {"1", "1", "1", "4"}, {"0", "1", "2"}, {"1", "4", "4", "1"}, {"1", "2", "3", "4"}, {"1", "2", "2", "2"}, {"1", "1"}, {"2", "2", "2"}}
-	in := &Instance{Sensitivities: ratsOf(t, all[rng.IntN(len(all))]...), Epsilon: decimalEps(t, "0.7")}
+	in := &mechanisms.Instance{Sensitivities: rats(t, all[rng.IntN(len(all))]...), Epsilon: epsilon(t, "0.7")}
 	for range in.Sensitivities {
 		in.Scores = append(in.Scores, big.NewRat(rng.Int64N(30), 2))
 	}
@@ -132,7 +170,7 @@ func pairwiseCase(t testing.TB, rng *rand.Rand) *Instance {
 // Theorem 3: each f_r is ε-DP, and they sum to 1 at most; Theorem 4: drawn again at ε₀, the mechanism is ε-DP, which it is not at ε.
 func TestPairwiseIsPrivate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 15))
-	eps := decimalEps(t, "0.7")
+	eps := epsilon(t, "0.7")
 	limit := eps.ExpNeg(big.NewRat(-1, 1), 100)
 	exceeds := func(p, q number.Interval) bool {
 		c, ok := p.Quo(q).Cmp(limit)
@@ -142,13 +180,13 @@ func TestPairwiseIsPrivate(t *testing.T) {
 	for range 1500 {
 		in := pairwiseCase(t, rng)
 		near := neighbor(in, rng)
-		f, sum := sharesOf(t, in, eps)
-		g, other := sharesOf(t, near, eps)
+		f, sum := sharesOf(in, eps)
+		g, other := sharesOf(near, eps)
 		c, ok := sum.Cmp(number.FromInt(1, 100))
 		require.False(t, ok && c > 0)
-		p, err := registry["pairwise"].Enclose(in, 80)
+		p, err := Mechanism{}.Enclose(in, 80)
 		require.NoError(t, err)
-		q, err := registry["pairwise"].Enclose(near, 80)
+		q, err := Mechanism{}.Enclose(near, 80)
 		require.NoError(t, err)
 		for r := range f {
 			require.False(t, exceeds(f[r], g[r]), "%v at %v", in.Scores, in.Sensitivities)
@@ -173,9 +211,9 @@ func TestCirclesOfManyCandidates(t *testing.T) {
 		deltas []string
 		known  float64 // a lower bound of most that a search finds
 	}{{[]string{"1", "2", "3", "4"}, 0.02}, {[]string{"1", "2", "2", "2"}, 0.005}, {[]string{"2", "3", "4", "5"}, 0.01}, {[]string{"1", "1", "1", "4"}, 0.05}, {[]string{"1", "1", "1", "1", "4"}, 0.05}} {
-		in := &Instance{Sensitivities: ratsOf(t, c.deltas...), Epsilon: decimalEps(t, "0.4")}
+		in := &mechanisms.Instance{Sensitivities: rats(t, c.deltas...), Epsilon: epsilon(t, "0.4")}
 		in.Scores = in.Sensitivities // any
-		bounds := in.circles()
+		bounds := circlesAt(in)
 		require.Less(t, bounds.slope, 1.0)
 		often, fastest := 0.0, 0.0
 		for range 600 {
@@ -184,8 +222,8 @@ func TestCirclesOfManyCandidates(t *testing.T) {
 				in.Scores = append(in.Scores, big.NewRat(rng.Int64N(50), 2))
 			}
 			near := neighbor(in, rng)
-			_, here := sharesOf(t, in, in.Epsilon)
-			_, there := sharesOf(t, near, in.Epsilon)
+			_, here := sharesOf(in, in.Epsilon)
+			_, there := sharesOf(near, in.Epsilon)
 			often = max(often, 1-here.Near())
 			fastest = max(fastest, math.Abs(math.Log(here.Near()/there.Near()))/0.4)
 		}
@@ -213,7 +251,7 @@ func TestCirclesOfFour(t *testing.T) {
 		found, bound := c.climb(), c.bound()
 		assert.Greater(t, bound, found)
 		assert.Less(t, bound, 1.1*found+0.01)
-		in := &Instance{Epsilon: decimalEps(t, "1")}
+		in := &mechanisms.Instance{Epsilon: epsilon(t, "1")}
 		for _, x := range d {
 			in.Sensitivities = append(in.Sensitivities, new(big.Rat).SetFloat64(x))
 		}
@@ -225,7 +263,7 @@ func TestCirclesOfFour(t *testing.T) {
 				b.high[s] = b.low[s]
 				in.Scores = append(in.Scores, new(big.Rat).Add(new(big.Rat).SetFloat64(b.low[s]), in.Sensitivities[s]))
 			}
-			_, somebody := sharesOf(t, in, in.Epsilon)
+			_, somebody := sharesOf(in, in.Epsilon)
 			assert.InDelta(t, 1-somebody.Near(), c.nobody(&b), circleMargin)
 			assert.LessOrEqual(t, c.nobody(&b), found+1e-6)
 		}
@@ -293,15 +331,15 @@ func TestCircleExp(t *testing.T) {
 	assert.Equal(t, 1.0, circleExp(0))
 }
 
-// The pmf is f/Σf at the parameter, and its floats agree.
+// The pmf is f/Σf at the parameter.
 func TestPairwisePMF(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 15))
 	for range 60 {
 		in := pairwiseCase(t, rng)
-		got, err := registry["pairwise"].Enclose(in, 80)
+		got, err := Mechanism{}.Enclose(in, 80)
 		require.NoError(t, err)
-		if !in.plain() {
-			f, sum := sharesOf(t, in, in.pairwiseParameter())
+		if !plain(in) {
+			f, sum := sharesOf(in, Parameter(in))
 			for r, x := range f {
 				_, meet := x.Quo(sum).Intersect(got[r])
 				require.True(t, meet)
@@ -311,7 +349,7 @@ func TestPairwisePMF(t *testing.T) {
 		for r, x := range got {
 			want[r] = x.Near()
 		}
-		p, err := registry["pairwise"].Float(in)
+		p, err := Mechanism{}.Float(in)
 		require.NoError(t, err)
 		assert.InDeltaSlice(t, want, p, 1e-12, "%v at %v", in.Scores, in.Sensitivities)
 	}
@@ -319,13 +357,13 @@ func TestPairwisePMF(t *testing.T) {
 
 // With equal sensitivities, and for two candidates, pairwise comparisons are permute-and-flip: the formula gives it at h = q as well.
 func TestPairwiseOfEqualSensitivities(t *testing.T) {
-	eps := decimalEps(t, "0.7")
-	in := &Instance{Scores: ratsOf(t, "0", "3", "1.5", "3"), Sensitivities: ratsOf(t, "2", "2", "2", "2"), Epsilon: eps}
-	f, sum := sharesOf(t, in, eps)
-	assert.True(t, sum.Contains(ratOne))
-	want, err := registry["pf"].Enclose(in, 80)
+	eps := epsilon(t, "0.7")
+	in := &mechanisms.Instance{Scores: rats(t, "0", "3", "1.5", "3"), Sensitivities: rats(t, "2", "2", "2", "2"), Epsilon: eps}
+	f, sum := sharesOf(in, eps)
+	assert.True(t, sum.Contains(big.NewRat(1, 1)))
+	want, err := mechanisms.PermuteAndFlip().Enclose(in, 80)
 	require.NoError(t, err)
-	got, err := registry["pairwise"].Enclose(in, 80)
+	got, err := Mechanism{}.Enclose(in, 80)
 	require.NoError(t, err)
 	for r := range f {
 		_, meet := f[r].Intersect(want[r])
@@ -334,46 +372,46 @@ func TestPairwiseOfEqualSensitivities(t *testing.T) {
 		assert.True(t, meet)
 	}
 	// The parameter: never less than ε/2, as for many candidates; close to ε where circles are rare.
-	in.Sensitivities = ratsOf(t, "1", "1", "4")
+	in.Sensitivities = rats(t, "1", "1", "4")
 	in.Scores = in.Scores[:3]
-	assert.InDelta(t, 0.7/1.0595, in.pairwiseParameter().Float(), 1e-3)
-	in.Sensitivities = ratsOf(t, "1", "2", "4", "8")
-	in.Scores = ratsOf(t, "0", "0", "0", "0")
-	assert.InDelta(t, 0.7+math.Log(1-0.1057), in.pairwiseParameter().Float(), 1e-4)
-	in.Sensitivities = ratsOf(t, "1", "2", "4", "8", "8", "8")
-	in.Scores = ratsOf(t, "0", "0", "0", "0", "0", "0")
-	assert.InDelta(t, 0.35, in.pairwiseParameter().Float(), 1e-15)
+	assert.InDelta(t, 0.7/1.0595, Parameter(in).Float(), 1e-3)
+	in.Sensitivities = rats(t, "1", "2", "4", "8")
+	in.Scores = rats(t, "0", "0", "0", "0")
+	assert.InDelta(t, 0.7+math.Log(1-0.1057), Parameter(in).Float(), 1e-4)
+	in.Sensitivities = rats(t, "1", "2", "4", "8", "8", "8")
+	in.Scores = rats(t, "0", "0", "0", "0", "0", "0")
+	assert.InDelta(t, 0.35, Parameter(in).Float(), 1e-15)
 }
 
 // The parameters that research/docs/unequal.md names.
 func TestParametersOfPairwise(t *testing.T) {
-	text, err := os.ReadFile("../research/docs/unequal.md")
+	text, err := os.ReadFile("../docs/unequal.md")
 	require.NoError(t, err)
 	prose := strings.Join(strings.Fields(string(text)), " ")
 	two, err := number.ParseExp("2")
 	require.NoError(t, err)
 	for _, d := range []string{"1,1,4", "1,4,4", "1,1,20", "1,1,1,4", "1,2,3,4", "1,1,1,1,4"} {
-		in := &Instance{Sensitivities: ratsOf(t, strings.Split(d, ",")...), Epsilon: two}
+		in := &mechanisms.Instance{Sensitivities: rats(t, strings.Split(d, ",")...), Epsilon: two}
 		in.Scores = in.Sensitivities
-		assert.Contains(t, prose, fmt.Sprintf("%.3f ε for (%s)", in.pairwiseParameter().Float()/math.Ln2, d))
+		assert.Contains(t, prose, fmt.Sprintf("%.3f ε for (%s)", Parameter(in).Float()/math.Ln2, d))
 	}
 }
 
 // A public candidate below another one is never taken, but the sensitive one has to beat it. With h = (1, 0, 1): f = ∫(1-u) du = 1/2, 0 and ∫(1-u)(1-uz) du = 1/2 - z/6.
 func TestPairwiseKeepsPublicCandidatesInComparisons(t *testing.T) {
-	in := &Instance{Scores: ratsOf(t, "1", "0", "2"), Sensitivities: ratsOf(t, "0", "0", "1"), Epsilon: decimalEps(t, "1")}
-	p, err := registry["pairwise"].Float(in)
+	in := &mechanisms.Instance{Scores: rats(t, "1", "0", "2"), Sensitivities: rats(t, "0", "0", "1"), Epsilon: epsilon(t, "1")}
+	p, err := Mechanism{}.Float(in)
 	require.NoError(t, err)
 	assert.Zero(t, p[1])
-	assert.InDelta(t, 1-math.Exp(-in.pairwiseParameter().Float())/3, p[2]/p[0], 1e-12)
+	assert.InDelta(t, 1-math.Exp(-Parameter(in).Float())/3, p[2]/p[0], 1e-12)
 }
 
 // TestPairwiseOfTwoPublicCandidates: the bound of the slope is not used there, so that ε₀ = max(ε/2, ε + ln(1-η)).
 func TestPairwiseOfTwoPublicCandidates(t *testing.T) {
 	assert.Equal(t, 1.0, circlesOf([]float64{0, 0, 1}).slope)
 	assert.Less(t, circlesOf([]float64{0, 1, 1}).slope, 1.0)
-	in := &Instance{Sensitivities: ratsOf(t, "0", "0", "1"), Scores: ratsOf(t, "0", "-1", "0"), Epsilon: decimalEps(t, "0.3")}
-	assert.InDelta(t, 0.15, in.pairwiseParameter().Float(), 1e-12, "0.3 + ln(13/16) is less")
+	in := &mechanisms.Instance{Sensitivities: rats(t, "0", "0", "1"), Scores: rats(t, "0", "-1", "0"), Epsilon: epsilon(t, "0.3")}
+	assert.InDelta(t, 0.15, Parameter(in).Float(), 1e-12, "0.3 + ln(13/16) is less")
 }
 
 // Theorem 10: among many, ε₀ = ε/2 uses nearly all of ε. One sensitive candidate against public ones of which one is the least bit better, at neighbors; the formula is research/docs/unequal.md's.
@@ -386,17 +424,17 @@ func TestManyCandidatesNeedHalfOfEpsilon(t *testing.T) {
 	four, err := number.ParseExp("4")
 	require.NoError(t, err)
 	for _, n := range []int{13, 40} {
-		in := &Instance{Epsilon: four}
+		in := &mechanisms.Instance{Epsilon: four}
 		for range n {
 			in.Scores, in.Sensitivities = append(in.Scores, new(big.Rat)), append(in.Sensitivities, new(big.Rat))
 		}
 		in.Scores[1] = big.NewRat(1, 1e15)
 		in.Sensitivities[0] = big.NewRat(1, 1)
-		assert.InDelta(t, math.Ln2, in.pairwiseParameter().Float(), 1e-15)
+		assert.InDelta(t, math.Ln2, Parameter(in).Float(), 1e-15)
 		var p [2]float64
 		for i := range p {
 			in.Scores[0] = big.NewRat(int64(1+i), 1) // h = q - Δ is 0 and 1
-			all, err := registry["pairwise"].Float(in)
+			all, err := Mechanism{}.Float(in)
 			require.NoError(t, err)
 			p[i] = all[0]
 		}
