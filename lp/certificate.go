@@ -260,13 +260,6 @@ func (c *certificateWriter) lumped(e *lumpedProof) {
 	e.classes.Tree.Visit(
 		func(depth, count int) { c.Line("ask %d %d", depth, count) },
 		func(class int) { c.Line("class %s", c.value(y[class])) })
-	for _, q := range e.injections {
-		where := "any"
-		if q.Deepest {
-			where = "deepest"
-		}
-		c.Line("product %d %d %d %s %s %s", q.Tops, q.Depth, q.Empty, where, c.value(q.Ratio), c.value(q.Amount))
-	}
 }
 
 // orbit returns the counts of an orbit.

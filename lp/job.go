@@ -12,7 +12,6 @@ import (
 
 	"optratio/internal/lumped"
 	"optratio/internal/patience"
-	"optratio/internal/product"
 	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -51,11 +50,10 @@ type outcome struct {
 
 func (o *outcome) optimum() number.Number { return number.Bounds(o.lower, o.upper) }
 
-// lumpedProof is what bounds from classes of orbits follow from. Without injections the feasible point is permute-and-flip.
+// lumpedProof is what a lower bound from classes of orbits follows from; permute-and-flip is the feasible point.
 type lumpedProof struct {
-	classes    *lumped.Result
-	injections []product.Injection
-	prec       uint
+	classes *lumped.Result
+	prec    uint
 }
 
 // add takes what an outcome adds.
@@ -333,26 +331,14 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) (outcome, error) {
 	if j.Report != nil {
 		o.Report = func(p lumped.Progress) { j.Report(p.Iterations, p.Bound) }
 	}
-	inner, stop := context.WithCancel(inner)
-	defer stop()
-	point := j.product(inner)
 	out := outcome{solver: "lumped", limit: "the bound over classes does not reach the gap; it is what lumping gives here"}
 	result, err := lumped.Bound(inner, j.N, j.K, j.Epsilon, box, o)
 	switch {
 	case err == nil:
 		out.pivots = result.Iterations
 		lower, _ := number.Enclosed(result.Lower).Lower()
-		if lower.Quo(lower, size).Cmp(j.known.low) <= 0 {
-			break
-		}
-		e := &lumpedProof{classes: result, prec: prec}
-		if out.bounds, out.proof, out.evidence = (bounds{lower, j.known.high}), proofLumped, e; j.reached(out) { // with permute-and-flip as the feasible point
-			break
-		}
-		if p := point(); p != nil {
-			saving, _ := number.Enclosed(p.Saving).Lower()
-			out.upper = new(big.Rat).Sub(j.known.high, saving.Quo(saving, size))
-			e.injections = p.Injections
+		if lower.Quo(lower, size).Cmp(j.known.low) > 0 {
+			out.bounds, out.proof, out.evidence = bounds{lower, j.known.high}, proofLumped, &lumpedProof{result, prec}
 		}
 	case inner.Err() == nil && !errors.Is(err, lumped.ErrTooMany):
 		return out, err
@@ -366,24 +352,6 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) (outcome, error) {
 		out.limit = "the bound over classes does not reach the gap in the time that there was"
 	}
 	return out, nil
-}
-
-// product starts the search for a product point that is better than permute-and-flip, which goes on beside the bounds of lumped classes. The
-// function that it returns waits for the end of the search and returns the point, or nil where none was found. Product points are feasible at
-// level paper only, and where the whole program can be solved, its solution is better: then no search is started.
-func (j *job) product(ctx context.Context) func() *product.Result {
-	if j.Level != Paper || !j.known.flip.IsValid() || j.Method != methodLumped && j.beyond() == "" {
-		return func() *product.Result { return nil }
-	}
-	done := make(chan *product.Result, 1)
-	go func() {
-		r, err := product.Bound(ctx, j.N, j.K, j.Epsilon, j.Prior.box(), j.precision())
-		if err != nil || len(r.Injections) == 0 {
-			r = nil
-		}
-		done <- r
-	}()
-	return func() *product.Result { return <-done }
 }
 
 // guarded returns report, or nil where that is, as a function that does nothing once silence was called: what goes on in the background

@@ -3,10 +3,7 @@ package lp
 import (
 	"context"
 	"math/big"
-	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +14,6 @@ import (
 	"optratio/internal/certtext"
 	"optratio/internal/lumped"
 	"optratio/internal/slowtest"
-	"optratio/lattice"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -167,39 +163,6 @@ func TestNoLumpedCertificate(t *testing.T) {
 	assert.ErrorIs(t, a.WriteCertificate(&strings.Builder{}), certtext.ErrNone)
 }
 
-// TestLumpedEncloses: both ends of lumped answers are proved, the optimum lies between them, and the lower end of permute-and-flip's ratio is above 1 where points in product form are
-// feasible, at level paper.
-func TestLumpedEncloses(t *testing.T) {
-	for _, c := range []struct {
-		n, k   int
-		o      Prior
-		within float64 // of what permute-and-flip is from the optimum
-	}{{4, 4, Prior{}, 1e-4}, {5, 5, Prior{}, 0.05}, {6, 4, Box(), 0.2}, {3, 7, Prior{}, 0.05}} {
-		for _, level := range []Level{Paper, Full} {
-			r := Request{N: c.n, K: c.k, Epsilon: decimalEps(t, "0.45"), Prior: c.o, Level: level, Method: methodLumped, MaxWork: 20_000_000}
-			a, err := Ratio(context.Background(), r)
-			require.NoError(t, err)
-			r.Method, r.Gap = methodLP, big.NewRat(1, 1e7)
-			b, err := Ratio(context.Background(), r)
-			require.NoError(t, err)
-			low, high := bothEnds(t, a.Optimum)
-			least, most := bothEnds(t, b.Optimum)
-			require.LessOrEqual(t, low.Cmp(most), 0, "%v", c)
-			require.GreaterOrEqual(t, high.Cmp(least), 0, "%v", c)
-			ratio, _ := bothEnds(t, a.Mechanisms[0].Ratio)
-			if level == Full {
-				require.Zero(t, ratio.Cmp(big.NewRat(1, 1)), "points in product form need not satisfy the rows of this level")
-				continue
-			}
-			flip, _ := bothEnds(t, b.Mechanisms[0].Error)
-			far := new(big.Rat).Quo(new(big.Rat).Sub(high, least), new(big.Rat).Sub(flip, least))
-			part, _ := far.Float64()
-			require.Less(t, part, c.within, "%v", c)
-			require.Positive(t, ratio.Cmp(big.NewRat(1, 1)), "%v", c)
-		}
-	}
-}
-
 func bothEnds(t *testing.T, x number.Number) (low, high *big.Rat) {
 	t.Helper()
 	low, ok := x.Lower()
@@ -207,35 +170,4 @@ func bothEnds(t *testing.T, x number.Number) (low, high *big.Rat) {
 	high, ok = x.Upper()
 	require.True(t, ok)
 	return low, high
-}
-
-// TestProductDocument: the smaller lattices of the table in research/docs/product.md have ratios with that lower end, and the solved ones lie within.
-func TestProductDocument(t *testing.T) {
-	file, err := os.ReadFile("../research/docs/product.md")
-	require.NoError(t, err)
-	rows := regexp.MustCompile(`(?m)^\| (\d+) \| (\d+) \| (\d+) \| \[([\d.]+), ([\d.]+)\] \| ([\d.]*) *\|$`).FindAllStringSubmatch(string(file), -1)
-	require.Len(t, rows, 5)
-	for _, row := range rows {
-		n, _ := strconv.Atoi(row[1])
-		k, _ := strconv.Atoi(row[2])
-		require.Equal(t, lattice.Orbits(n, k).String(), row[3])
-		number := func(text string) *big.Rat {
-			x, ok := new(big.Rat).SetString(text)
-			require.True(t, ok, text)
-			return x
-		}
-		if row[6] != "" {
-			require.LessOrEqual(t, number(row[4]).Cmp(number(row[6])), 0, row[0])
-			require.LessOrEqual(t, number(row[6]).Cmp(number(row[5])), 0, row[0])
-		}
-		if n+k > 12 {
-			continue
-		}
-		a, err := Ratio(context.Background(), Request{N: n, K: k, Epsilon: decimalEps(t, "0.5"), Method: methodLumped, MaxWork: 50_000_000})
-		require.NoError(t, err)
-		low, high := bothEnds(t, a.Mechanisms[0].Ratio)
-		require.GreaterOrEqual(t, low.Cmp(number(row[4])), 0, row[0])
-		require.GreaterOrEqual(t, number(row[5]).Cmp(low), 0, row[0])
-		require.GreaterOrEqual(t, new(big.Rat).Add(number(row[5]), big.NewRat(1, 1000)).Cmp(high), 0, row[0])
-	}
 }

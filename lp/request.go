@@ -174,7 +174,7 @@ func fits(n, k int) error {
 func bitLength(n int) int { return big.NewInt(int64(n)).BitLen() }
 
 // published reports whether the question is that of McKenna & Sheldon (2020): the mean error on the lattice of step 2Δ, over the score vectors of Q(n,k) or of the
-// box. Theorems know more of it, lumping and product points are for it alone, and section program of certificates is about it.
+// box. Theorems know more of it, lumping is for it alone, and section program of certificates is about it.
 func (r *Request) published() bool { return r.chained() && r.Loss.kind == "" && r.Prior.flat() }
 
 // chained reports whether the program is one of chains, whatever its loss and prior: a mean on the lattice of step 2Δ.

@@ -78,7 +78,7 @@ func TestFlagsAreRefused(t *testing.T) {
 func TestNames(t *testing.T) {
 	code, out, _ := run.Quietly()
 	assert.Equal(t, command.Done, code)
-	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map", "stopping-limit", "worst-case", "coins", "pairwise"} {
+	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map", "product", "stopping-limit", "worst-case", "coins", "pairwise"} {
 		assert.Contains(t, out, name)
 	}
 	code, _, errs := run.Quietly("ratio")

@@ -1,22 +1,29 @@
-// Package check checks certificates as package certificate does, and those of section interval: bounds on permute-and-flip's ratio at every ε of a range.
-// Like that package it shares nothing with what writes them. docs/reference/certificate.md has the format, research/docs/map.md the theorems.
+// Package check checks certificates as package certificate does, and those of two sections more: interval, bounds on permute-and-flip's ratio at every ε of a range, and product,
+// points of the program on lattices of any size. Like that package it shares nothing with what writes them. docs/reference/certificate.md has the formats, research/docs/map.md and
+// product.md the theorems.
 package check
 
 import (
 	"bufio"
 	"io"
+	"strings"
 
 	"optratio/internal/evidence"
 	"optratio/verify/certificate"
 )
 
-var sections = map[string]func() evidence.Section{"interval": func() evidence.Section { return &intervalCertificate{} }}
+var sections = map[string]func() evidence.Section{
+	"interval": func() evidence.Section { return &intervalCertificate{} },
+	"product":  func() evidence.Section { return &productCertificate{} },
+}
 
-// Check is certificate.Check, for one section more.
+// Check is certificate.Check, for these sections too.
 func Check(in io.Reader, o certificate.Options) (*certificate.Report, error) {
-	const begin = evidence.Magic + "\nproblem interval"
+	const begin = evidence.Magic + "\nproblem "
 	b := bufio.NewReaderSize(in, 1<<16)
-	if first, _ := b.Peek(len(begin)); string(first) != begin {
+	first, _ := b.Peek(len(begin) + len("interval"))
+	name, _, _ := strings.Cut(strings.TrimPrefix(string(first), begin), "\n")
+	if sections[name] == nil {
 		return certificate.Check(b, o)
 	}
 	problem, s, reason, err := evidence.Check(b, evidence.Options{Context: o.Context, MaxMemory: o.MaxMemory, MaxSteps: o.MaxSteps}, sections)

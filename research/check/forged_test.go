@@ -44,7 +44,7 @@ func TestForgeries(t *testing.T) {
 		forgeries *= 30
 	}
 	accepted := 0
-	for k, s := range intervalSubjects() {
+	for k, s := range append(intervalSubjects(), productSubject()) {
 		rng := rand.New(rand.NewPCG(22, uint64(k)))
 		for range forgeries / 6 {
 			l := lines(evidencetest.Forge(rng, s.bases[rng.IntN(len(s.bases))]))
@@ -52,7 +52,7 @@ func TestForgeries(t *testing.T) {
 			switch {
 			case err != nil:
 				require.True(t, errors.Is(err, certificate.ErrUnreadable) || errors.Is(err, certificate.ErrLimit) || errors.Is(err, certificate.ErrUndecided), "%v: %s", err, l)
-			case r.Valid && !slices.Equal(l, s.bases[0]) && l.field("problem") == "interval" && s.judge(t, l):
+			case r.Valid && !slices.Equal(l, s.bases[0]) && slices.Contains([]string{"interval", "product"}, l.field("problem")) && s.judge(t, l):
 				accepted++
 			}
 		}
@@ -127,4 +127,22 @@ func intervalSubjects() (out []subject) {
 		out = append(out, subject{[]lines{split(intervalText(3, 2, "paper", strings.Split(text, "|")...))}, judge})
 	}
 	return out
+}
+
+// productSubject is a point, whose claim is compared with the optimum.
+func productSubject() subject {
+	text := func(most string) lines {
+		return split(productText(3, 3, "exp-epsilon 5/4", most, "product 2 1 0 any 1/2 1/100", "product 2 2 1 deepest 1/4 1/1000"))
+	}
+	return subject{[]lines{text("2"), text("1")}, func(t *testing.T, l lines) bool {
+		n, k, exp := l.whole("n"), l.whole("k"), rational(l.field("exp-epsilon"))
+		if n*k > 9 || exp.Sign() == 0 || exp.Denom().BitLen() > 24 || exp.Num().BitLen() > 24 {
+			return false
+		}
+		_, most, _ := strings.Cut(l.field("claim optimum"), " ")
+		least, ok := answer(n, k, "paper", new(big.Rat).Inv(exp)).Optimum.Lower()
+		require.True(t, ok)
+		require.GreaterOrEqual(t, rational(most).Cmp(least), 0, "%s", l)
+		return true
+	}}
 }

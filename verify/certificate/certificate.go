@@ -106,5 +106,5 @@ func check(in io.Reader, o evidence.Options) (*Report, error) {
 // proves says what of the optimum is proved by proofs that say what it lies between, not what it is.
 var proves = map[string]string{
 	"dual-closed-form": "bounds, not the optimum itself: a lower bound in closed form, and permute-and-flip's error",
-	"lumped":           "bounds, not the optimum itself: a lower bound from one multiplier for each class of count vectors, and the error of a feasible point, at worst permute-and-flip",
+	"lumped":           "bounds, not the optimum itself: a lower bound from one multiplier for each class of count vectors, and permute-and-flip's error",
 }

@@ -127,9 +127,6 @@ func programSubjects(t *testing.T) (out []subject) {
 		}
 		all[proof] = d.claim("optimum", "0", "2")
 	}
-	product := lumpedDraft(3, 3, "class 0x1p-01", "product 1 1 1 any 1 1/100")
-	product.header[4] = "exp-epsilon 3/2"
-	all["product"] = product.claim("optimum", "0", "2")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		base := asked(all[name].String())
 		known, ok := truthOf(base.String())

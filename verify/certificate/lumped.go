@@ -301,8 +301,8 @@ func (s *sinking) divide(v, count, p, at int, lambda number.Interval) {
 	s.nested--
 }
 
-// lumped returns the bounds of proof lumped: that of the multipliers, and the error of the point of the product lines, or of permute-and-flip if there are none.
-func (c *certificate) lumped(flip, all number.Number, prec uint) (res results) {
+// lumped returns the bounds of proof lumped: that of the multipliers, and the error of permute-and-flip.
+func (c *certificate) lumped(flip, all number.Number, prec uint) results {
 	sum := new(big.Int)
 	for _, w := range c.lumps.weights {
 		sum.Add(sum, w)
@@ -311,11 +311,5 @@ func (c *certificate) lumped(flip, all number.Number, prec uint) (res results) {
 		panic("certificate: the classes do not make up all score vectors")
 	}
 	low := c.lumps.lower(c.enclose(prec), c.n, c.k, c.box)
-	res = results{lower: number.Enclosed(low).Quo(all), upper: flip, flip: flip}
-	if len(c.products) > 0 {
-		saved, open := productChange(c, c.enclose(prec), c.box)
-		res.open = open
-		res.upper = flip.Add(number.Enclosed(saved).Quo(all)).Min(flip)
-	}
-	return res
+	return results{lower: number.Enclosed(low).Quo(all), upper: flip, flip: flip}
 }

@@ -25,8 +25,7 @@ type certificate struct {
 	inject  []injection
 	cuts    []evidence.Cut
 
-	lumps    *partition // with proof lumped only
-	products []product  // with proof lumped only
+	lumps *partition // with proof lumped only
 
 	o     evidence.Options
 	z     *big.Rat // e^-ε where it is rational
@@ -62,7 +61,6 @@ func (c *certificate) Read(r *evidence.Reader, o evidence.Options) {
 	case "lumped":
 		r.Long = max(r.Long, evidence.MaxBodyLength+32)
 		c.partition(r)
-		c.readProducts(r)
 	case "lp":
 		c.enumerate(o)
 		c.chains()

@@ -11,23 +11,24 @@ import (
 
 // Result is a feasible point, and how much better than permute-and-flip it is.
 type Result struct {
-	// Saving is by how much Σ_m W(m) Σ_v v m_v x[m][v] is less at the point than at permute-and-flip, in lattice steps of 2Δ.
+	// Saving is by how much Σ_m N(m) Σ_v v m_v x[m][v] is less at the point than at permute-and-flip, in lattice steps of 2Δ.
 	Saving     number.Interval
 	Injections []Injection
 }
 
-// Bound proves a point to be feasible with prec bits, and returns the best point that it finds; the one without injections, which is permute-and-flip, where it finds nothing better. The context's error is returned where it ended.
-func Bound(ctx context.Context, n, k int, eps number.Epsilon, box bool, prec uint) (*Result, error) {
+// Bound proves a point to be feasible with prec bits, and returns the best point that it finds; the one without injections, which is permute-and-flip, where it finds nothing
+// better. The context's error is returned where it ended.
+func Bound(ctx context.Context, n, k int, eps number.Epsilon, prec uint) (*Result, error) {
 	z := eps.ExpNeg(big.NewRat(1, 1), prec)
-	list, err := propose(ctx, n, k, z.Near(), box)
+	list, err := propose(ctx, n, k, z.Near())
 	if err != nil || len(list) == 0 {
 		return &Result{Saving: number.FromInt(0, prec)}, err
 	}
-	return prove(ctx, n, k, z, box, list)
+	return prove(ctx, n, k, z, list)
 }
 
 // prove makes the injections feasible and returns what the point is worth.
-func prove(ctx context.Context, n, k int, z number.Interval, box bool, list []Injection) (*Result, error) {
+func prove(ctx context.Context, n, k int, z number.Interval, list []Injection) (*Result, error) {
 	f := arith.Interval{Prec: z.Prec()}
 	share, err := feasible(ctx, n, k, z, list)
 	if err != nil {
@@ -40,7 +41,7 @@ func prove(ctx context.Context, n, k int, z number.Interval, box bool, list []In
 			continue
 		}
 		r.Injections = append(r.Injections, q)
-		r.Saving = f.Sub(r.Saving, f.Mul(f.FromRat(q.Amount), cost(f, &q, power, n, k, box)))
+		r.Saving = f.Sub(r.Saving, f.Mul(f.FromRat(q.Amount), cost(f, &q, power, n, k)))
 	}
 	if r.Saving.Lo().Sign() <= 0 {
 		return &Result{Saving: f.Zero()}, nil

@@ -49,33 +49,26 @@ func terms[T any](f arith.Field[T], q *Injection, power []T, k int) []term[T] {
 	return []term[T]{make1(false)}
 }
 
-// cost returns what injections with an amount of 1 add to Σ_m W(m) Σ_v v m_v x[m][v]. Under the box objective that is the sum over the lattices of depths 1 to k, on which
-// the same point is feasible.
-func cost[T any](f arith.Field[T], q *Injection, power []T, n, k int, box bool) T {
+// cost returns what injections with an amount of 1 add to Σ_m N(m) Σ_v v m_v x[m][v].
+func cost[T any](f arith.Field[T], q *Injection, power []T, n, k int) T {
 	ways := new(big.Int).Binomial(int64(n-1), int64(q.Tops))
 	ways.Mul(ways, big.NewInt(int64(n)))
-	t := terms(f, q, power, k)
-	sum, a, b := f.Zero(), f.Zero(), f.Zero()
-	for depth := 1; depth <= k; depth++ {
-		a, b = f.Add(a, f.Mul(f.FromInt(int64(depth)), power[depth])), f.Add(b, power[depth])
-		if depth < k && !box || depth < q.Depth {
-			continue
+	a, b, y, reduced, sum := f.Zero(), f.Zero(), f.Zero(), f.Zero(), f.Zero()
+	for v := 1; v <= k; v++ {
+		a, b = f.Add(a, f.Mul(f.FromInt(int64(v)), power[v])), f.Add(b, power[v])
+	}
+	for range q.Tops - 1 {
+		y = f.Sub(a, f.Mul(b, y))
+	}
+	for u := q.Depth; u <= k; u++ {
+		reduced = f.Add(reduced, f.Mul(power[u-q.Depth], f.Sub(f.FromInt(int64(u)), y)))
+	}
+	for _, t := range terms(f, q, power, k) {
+		others := arith.Pow(f, arith.Sum(f, t.g[1:]...), n-1-q.Tops)
+		if t.subtract {
+			others = f.Neg(others)
 		}
-		y := f.Zero()
-		for range q.Tops - 1 {
-			y = f.Sub(a, f.Mul(b, y))
-		}
-		reduced := f.Zero()
-		for u := q.Depth; u <= depth; u++ {
-			reduced = f.Add(reduced, f.Mul(power[u-q.Depth], f.Sub(f.FromInt(int64(u)), y)))
-		}
-		for i := range t {
-			others := arith.Pow(f, arith.Sum(f, t[i].g[1:depth+1]...), n-1-q.Tops)
-			if t[i].subtract {
-				others = f.Neg(others)
-			}
-			sum = f.Add(sum, f.Mul(reduced, others))
-		}
+		sum = f.Add(sum, f.Mul(reduced, others))
 	}
 	return f.Mul(f.FromRat(new(big.Rat).SetInt(ways)), sum)
 }

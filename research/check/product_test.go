@@ -1,4 +1,4 @@
-package certificate_test
+package check_test
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"optratio/internal/evidence/evidencetest"
+	"optratio/research/check"
 	"optratio/verify/certificate"
 )
 
@@ -28,7 +30,7 @@ func (q productLine) String() string {
 }
 
 // injected is the probability that the line injects at a variable, by definition.
-func (q productLine) injected(p *problem, x variable) *big.Rat {
+func (q productLine) injected(p *problem, x evidencetest.Variable) *big.Rat {
 	others := slices.Clone(x.M)
 	others[x.V]--
 	if x.M[0] != q.tops || x.V != q.depth || q.deepest && others[p.K] == 0 {
@@ -38,7 +40,7 @@ func (q productLine) injected(p *problem, x variable) *big.Rat {
 	for v := 1; v <= p.K; v++ {
 		g := new(big.Rat)
 		if v > q.empty {
-			g.Sub(big.NewRat(1, 1), new(big.Rat).Mul(q.ratio, power(p.Z, v-q.empty-1)))
+			g.Sub(big.NewRat(1, 1), new(big.Rat).Mul(q.ratio, evidencetest.Power(p.Z, v-q.empty-1)))
 		}
 		for range others[v] {
 			s.Mul(s, g)
@@ -113,13 +115,10 @@ func TestProductLines(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	better, partial := 0, 0
 	for _, c := range []struct {
-		n, k      int
-		exp       string
-		objective string
-	}{
-		{2, 2, "3/2", "paper"}, {3, 1, "3/2", "paper"}, {3, 3, "5/4", "paper"}, {3, 5, "3/2", "box"}, {4, 3, "6/5", "paper"}, {4, 4, "3/2", "paper"}, {5, 2, "4/3", "box"}, {5, 3, "3/2", "paper"}, {3, 7, "8/7", "paper"}, {4, 5, "6/5", "paper"},
-	} {
-		p := newProblem(c.n, c.k, c.exp, c.objective, "paper")
+		n, k int
+		exp  string
+	}{{2, 2, "3/2"}, {3, 1, "3/2"}, {3, 3, "5/4"}, {3, 5, "3/2"}, {4, 3, "6/5"}, {4, 4, "3/2"}, {5, 2, "4/3"}, {5, 3, "3/2"}, {3, 7, "8/7"}, {4, 5, "6/5"}} {
+		p := newProblem(c.n, c.k, c.exp, "paper")
 		flip := new(big.Rat).Quo(func() *big.Rat { _, v := p.point(nil); return v }(), p.ScoreVectors())
 		for range 24 {
 			var lines []productLine
@@ -140,18 +139,16 @@ func TestProductLines(t *testing.T) {
 				part := scaledLines(lines, new(big.Rat).Mul(share, big.NewRat(factor, 1e9)))
 				_, total := p.point(part)
 				value := total.Quo(total, p.ScoreVectors())
-				body := []string{"class 0"}
+				var body []string
 				for _, q := range part {
 					body = append(body, q.String())
 				}
 				draft := func(upper *big.Rat) string {
-					d := lumpedDraft(c.n, c.k, body...)
-					d.header[4], d.header[5] = "exp-epsilon "+c.exp, "objective "+c.objective
-					return d.claim("optimum", "0", upper).String()
+					return productText(c.n, c.k, "exp-epsilon "+c.exp, upper.RatString(), body...)
 				}
 				hair := big.NewRat(1, 1e12)
 				feasible := factor < 1e9 || share.Cmp(big.NewRat(1, 1)) == 0
-				if rep := check(t, draft(new(big.Rat).Add(value, hair))); rep.Valid != feasible {
+				if rep := checked(t, draft(new(big.Rat).Add(value, hair))); rep.Valid != feasible {
 					t.Fatalf("%v %v: valid = %v, %s", c, part, rep.Valid, rep.Reason)
 				} else if !feasible && !strings.Contains(rep.Reason, "not feasible") {
 					t.Fatal(rep.Reason)
@@ -160,7 +157,7 @@ func TestProductLines(t *testing.T) {
 					partial++
 				} else if value.Cmp(flip) < 0 {
 					better++
-					if rep := check(t, draft(new(big.Rat).Sub(value, hair))); rep.Valid {
+					if rep := checked(t, draft(new(big.Rat).Sub(value, hair))); rep.Valid {
 						t.Fatalf("%v %v: less than the value is claimed, and valid", c, part)
 					}
 				}
@@ -172,11 +169,17 @@ func TestProductLines(t *testing.T) {
 	}
 }
 
+// productText is a product certificate with the given lines.
+func productText(n, k int, epsilon, most string, lines ...string) string {
+	all := append([]string{"optratio-certificate 3", "problem product", fmt.Sprint("n ", n), fmt.Sprint("k ", k), epsilon, "precision 128", "claim optimum 0 " + most}, lines...)
+	return strings.Join(all, "\n") + fmt.Sprintf("\nend %d\n", len(all))
+}
+
 // TestFormOfProductLines changes one thing at a time in a valid certificate.
 func TestFormOfProductLines(t *testing.T) {
 	good := "product 2 1 0 any 1/2 1/1000"
-	text := func(lines ...string) string { return lumpedText(4, 3, append([]string{"class 0"}, lines...)...) }
-	if rep := check(t, text(good, "product 3 2 1 deepest 0x1p+00 0x1p-10")); !rep.Valid {
+	text := func(lines ...string) string { return productText(4, 3, "epsilon 1/2", "100", lines...) }
+	if rep := checked(t, text(good, "product 3 2 1 deepest 0x1p+00 0x1p-10")); !rep.Valid {
 		t.Fatal(rep.Reason)
 	}
 	for line, reason := range map[string]string{
@@ -199,25 +202,23 @@ func TestFormOfProductLines(t *testing.T) {
 		"product 9999999999 1 0 any 1/2 1":  "product",
 		"product 2 1 0 any 1/2 0x1p-16385x": "product",
 	} {
-		if rep := check(t, text(line)); rep.Valid || !strings.Contains(rep.Reason, reason) {
+		if rep := checked(t, text(line)); rep.Valid || !strings.Contains(rep.Reason, reason) {
 			t.Errorf("%s: valid = %v, reason %q, want %q", line, rep.Valid, rep.Reason, reason)
 		}
 	}
-	for _, level := range []string{"dp", "monotone", "full"} { // where the point need not be feasible
-		if rep := check(t, strings.Replace(text(good), "constraints paper", "constraints "+level, 1)); rep.Valid || !strings.Contains(rep.Reason, "constraints paper only") {
-			t.Errorf("%s: %+v", level, rep)
-		}
+	if rep := checked(t, strings.Replace(text(good), "claim optimum 0", "claim optimum 1/1000", 1)); rep.Valid || !strings.Contains(rep.Reason, "only bounds the optimum from above") {
+		t.Errorf("a lower bound: %+v", rep)
 	}
-	if rep := check(t, strings.Replace(text(good), "proof lumped", "proof dual-closed-form", 1)); rep.Valid {
-		t.Error("product lines under another proof")
+	if rep := checked(t, text()); !rep.Valid { // permute-and-flip
+		t.Error(rep.Reason)
 	}
-	for name, o := range map[string]certificate.Options{"memory": {MaxMemory: 6_000}, "steps": {MaxSteps: 1000}} {
-		if _, err := certificate.Check(strings.NewReader(text(good)), o); !errors.Is(err, certificate.ErrLimit) {
+	for name, o := range map[string]certificate.Options{"memory": {MaxMemory: 3_000}, "steps": {MaxSteps: 1000}} {
+		if _, err := check.Check(strings.NewReader(text(good)), o); !errors.Is(err, certificate.ErrLimit) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	large := lumpedText(16000, 16000, "class 0", good)
-	if _, err := certificate.Check(strings.NewReader(large), certificate.Options{}); !errors.Is(err, certificate.ErrLimit) {
+	large := productText(16000, 16000, "epsilon 1/2", "100", good)
+	if _, err := check.Check(strings.NewReader(large), certificate.Options{}); !errors.Is(err, certificate.ErrLimit) {
 		t.Errorf("a large lattice: %v", err)
 	}
 }

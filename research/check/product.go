@@ -1,4 +1,4 @@
-package certificate
+package check
 
 import (
 	"fmt"
@@ -10,6 +10,14 @@ import (
 	"optratio/number"
 )
 
+// productCertificate is section product: a point of the program that bounds the optimum from above. research/docs/product.md has the theorem.
+type productCertificate struct {
+	evidence.Setting
+	n, k     int
+	products []product
+	cost     *evidence.Effort
+}
+
 // product is a line of that name: on count vectors with tops best candidates, each candidate at the depth has s = amount Π g(v) more than privacy asks for, the product being over
 // the other candidates at depths v >= 1, with g(v) = 0 for v <= empty and 1 - ratio z^(v-empty-1) for v > empty; with deepest, only where one of them is at depth k.
 type product struct {
@@ -18,16 +26,30 @@ type product struct {
 	ratio, amount      *big.Rat
 }
 
-// readProducts reads the product lines, if any.
-func (c *certificate) readProducts(r *evidence.Reader) {
+// What n and k of section product may be, the memory that a line takes beside its numbers, and the steps of what there is most of.
+const (
+	maxProductSize  = 1 << 14
+	bytesPerProduct = 1000
+	stepsPerPoint   = 8 // of a count vector and a depth, for each step of a product
+)
+
+func (c *productCertificate) About(p *evidence.Problem) bool {
+	p.N, p.K, p.Objective, p.Constraints, p.Proof = c.n, c.k, "paper", "paper", "product"
+	c.Describe(p)
+	return len(c.Claims) > 0
+}
+
+func (c *productCertificate) Read(r *evidence.Reader, _ evidence.Options) {
+	c.cost = r.Cost
+	c.n = r.Whole("n", 1, maxProductSize)
+	c.k = r.Whole("k", 1, maxProductSize)
+	c.Parameters(r)
+	r.Long = max(r.Long, evidence.MaxBodyLength+32)
 	for r.Is("product") {
 		f := r.Fields("product", 6)
 		q := product{deepest: f[3] == "deepest"}
 		for i, at := range []*int{&q.tops, &q.depth, &q.empty} {
 			*at = r.Integer("product", f[i], 0, max(c.n, c.k))
-		}
-		if c.constraints != "paper" {
-			r.Failf("product: such points are feasible with constraints paper only")
 		}
 		if q.tops < 1 || q.tops >= c.n || q.depth < 1 || q.depth > c.k || q.empty >= c.k || f[3] != "any" && !q.deepest {
 			r.Failf("product: from 1 to n-1 best candidates, a depth from 1 to k, fewer than k empty depths, and any or deepest expected")
@@ -36,8 +58,38 @@ func (c *certificate) readProducts(r *evidence.Reader) {
 		if q.ratio.Sign() < 0 || q.ratio.Cmp(big.NewRat(1, 1)) > 0 || q.amount.Sign() <= 0 {
 			r.Failf("product: a ratio from 0 to 1 and an amount above 0 expected")
 		}
-		c.lumps.cost.Keep(bytesPerLeaf + 4*len(r.Next))
+		c.cost.Keep(bytesPerProduct + 4*len(r.Next))
 		c.products = append(c.products, q)
+	}
+}
+
+// Decide makes sure that the point is feasible and its mean error at most what is claimed, at higher and higher precision. The lower end of the claim is to be 0: nothing here
+// bounds the optimum from below.
+func (c *productCertificate) Decide(o evidence.Options) {
+	claim := &c.Claims[0]
+	low, high := claim.Value.Ends()
+	if low.Sign() > 0 {
+		evidence.Refute("claim optimum: %v and more is claimed, and a point only bounds the optimum from above", number.Exact(low))
+	}
+	for prec := max(min(uint(min(c.Precision, 960))+64, o.MaxPrecision), 128); ; prec = min(2*prec, o.MaxPrecision) {
+		lo, hi := c.Power(big.NewRat(1, 1), prec)
+		z := number.Hull(number.FromRat(lo, prec), number.FromRat(hi, prec))
+		p := newProductPoint(c, z)
+		p.cost.Spend(p.price * 4 * c.k)
+		totals := evidence.ClosedForms(arith.Interval{Prec: prec}, evidence.MayBeNegative, z, c.n, c.k, false)
+		feasible, value := p.feasible(), number.Enclosed(totals.Flip.Add(p.change()).Quo(totals.All))
+		follows := evidence.AtMost(value, number.Exact(high))
+		switch {
+		case feasible == evidence.Fails:
+			evidence.Refute("the point of the product lines is not feasible")
+		case feasible == evidence.Holds && follows == evidence.Fails:
+			evidence.Refute("claim optimum: %v and less is claimed, %v is proved", number.Exact(high), value)
+		case feasible == evidence.Holds && follows == evidence.Holds:
+			claim.Follows = true
+			return
+		case prec >= o.MaxPrecision:
+			evidence.Limit("claim optimum: not decided at %d bits", prec)
+		}
 	}
 }
 
@@ -73,9 +125,9 @@ func (p *productPoint) decisive(sunk bool) []int {
 	return at
 }
 
-func newProductPoint(c *certificate, zz number.Interval) *productPoint {
+func newProductPoint(c *productCertificate, zz number.Interval) *productPoint {
 	p := &productPoint{
-		n: c.n, k: c.k, list: c.products, known: map[string]number.Interval{}, cost: c.lumps.cost, prec: zz.Prec(), price: int(zz.Prec()) / 4,
+		n: c.n, k: c.k, list: c.products, known: map[string]number.Interval{}, cost: c.cost, prec: zz.Prec(), price: int(zz.Prec()) / 4,
 	}
 	p.depths = append(p.decisive(true), 1)
 	for _, v := range p.decisive(true) {
@@ -145,7 +197,7 @@ func (p *productPoint) best(counts []int) number.Interval {
 	rest = rest.Quo(number.FromInt(int64(tops), p.prec))
 	p.known[key] = rest
 	p.cost.Keep(200 + int(p.prec)/2 + len(key))
-	p.cost.Spend(p.price * len(counts))
+	p.cost.Spend(stepsPerPoint * p.price * len(counts))
 	return rest
 }
 
@@ -202,51 +254,35 @@ func (p *productPoint) slack(counts []int, sunk bool, tied int) number.Interval 
 	return x.Sub(p.power[1].Mul(p.best(below)))
 }
 
-// change returns by how much the objective of the point is above permute-and-flip's. Injections add their reduced costs at the dual point of proof dual-recurrence, y = Y_{m_0}: on the
-// chain of others with j = tops best ones λ_u = u - Y_j + z λ_{u+1} is what a unit injected at depth u costs. Under the objective box this holds for each lesser depth.
-func (p *productPoint) change(box bool) number.Interval {
+// change returns by how much the total error of the point is above permute-and-flip's. Injections add their reduced costs at the dual point of proof dual-recurrence, y = Y_{m_0}: on the
+// chain of others with j = tops best ones λ_u = u - Y_j + z λ_{u+1} is what a unit injected at depth u costs.
+func (p *productPoint) change() number.Interval {
 	zero := number.FromInt(0, p.prec)
-	total := zero
+	a, b, total := zero, zero, zero
+	for v := 1; v <= p.k; v++ {
+		a, b = a.Add(p.power[v].Mul(number.FromInt(int64(v), p.prec))), b.Add(p.power[v])
+	}
 	for i := range p.list {
 		q := &p.list[i]
+		p.cost.Spend(p.price * (q.tops + p.k))
 		ways := new(big.Int).Binomial(int64(p.n-1), int64(q.tops))
 		ways.Mul(ways, big.NewInt(int64(p.n)))
 		scale := arith.FromBig(ways, p.prec).Mul(number.FromRat(q.amount, p.prec))
-		a, b, sum := zero, zero, zero
-		for k := 1; k <= p.k; k++ {
-			a, b = a.Add(p.power[k].Mul(number.FromInt(int64(k), p.prec))), b.Add(p.power[k])
-			before := sum
-			sum = sum.Add(p.weight(q, k))
-			if k < p.k && (!box || q.deepest) {
-				continue
-			}
-			y := zero
-			for range q.tops - 1 {
-				y = a.Sub(b.Mul(y))
-			}
-			lambda := zero
-			for u := k; u >= q.depth; u-- {
-				lambda = number.FromInt(int64(u), p.prec).Sub(y).Add(p.power[1].Mul(lambda))
-			}
-			p.cost.Spend(p.price * (q.tops + k))
-			others := sum.Pow(p.n - 1 - q.tops)
-			if q.deepest {
-				others = others.Sub(before.Pow(p.n - 1 - q.tops))
-			}
-			total = total.Add(scale.Mul(lambda).Mul(others))
+		y, lambda, before := zero, zero, zero
+		for range q.tops - 1 {
+			y = a.Sub(b.Mul(y))
 		}
+		for u := p.k; u >= q.depth; u-- {
+			lambda = number.FromInt(int64(u), p.prec).Sub(y).Add(p.power[1].Mul(lambda))
+		}
+		for v := 1; v < p.k; v++ {
+			before = before.Add(p.weight(q, v))
+		}
+		others := before.Add(p.weight(q, p.k)).Pow(p.n - 1 - q.tops)
+		if q.deepest {
+			others = others.Sub(before.Pow(p.n - 1 - q.tops))
+		}
+		total = total.Add(scale.Mul(lambda).Mul(others))
 	}
 	return total
-}
-
-// productChange returns by how much the total error of the point of the product lines is above permute-and-flip's; open says that the point is not known to be feasible.
-func productChange(c *certificate, zz number.Interval, box bool) (change number.Interval, open string) {
-	p := newProductPoint(c, zz)
-	switch p.feasible() {
-	case evidence.Fails:
-		evidence.Refute("the point of the product lines is not feasible")
-	case evidence.Undecided:
-		open = "the point of the product lines is not known to be feasible"
-	}
-	return p.change(box), open
 }

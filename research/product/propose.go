@@ -88,7 +88,7 @@ func around(list []Injection, ratios int64) (more []Injection) {
 var one = big.NewRat(1, 1)
 
 // propose returns injections of a point near the best one, which need not be feasible. It is none where the lattice is beyond the limits.
-func propose(ctx context.Context, n, k int, z float64, box bool) ([]Injection, error) {
+func propose(ctx context.Context, n, k int, z float64) ([]Injection, error) {
 	if n < 3 || k < 2 || k > maxDepth || !(z > 0.5 && z < 1) {
 		return nil, nil
 	}
@@ -100,7 +100,7 @@ func propose(ctx context.Context, n, k int, z float64, box bool) ([]Injection, e
 	saving := 0.0
 	list := c.all(n)
 	for ratios := int64(2 * firstRatios); len(list) > 0; ratios *= 2 {
-		found, saved, err := best(ctx, n, k, z, box, list)
+		found, saved, err := best(ctx, n, k, z, list)
 		if err != nil {
 			return nil, err
 		}
@@ -116,12 +116,12 @@ func propose(ctx context.Context, n, k int, z float64, box bool) ([]Injection, e
 }
 
 // best returns those of the injections that the best combination of them takes, with their amounts, and what the share of them saves that is feasible.
-func best(ctx context.Context, n, k int, z float64, box bool, list []Injection) (chosen []Injection, saving float64, err error) {
+func best(ctx context.Context, n, k int, z float64, list []Injection) (chosen []Injection, saving float64, err error) {
 	f := arith.Float{}
 	power := arith.Powers(f, z, k)
 	p := &proposal{}
 	list = slices.DeleteFunc(list, func(q Injection) bool {
-		c := cost(f, &q, power, n, k, box)
+		c := cost(f, &q, power, n, k)
 		if !(c < 0) || math.IsInf(c, 0) {
 			return true
 		}
