@@ -15,7 +15,7 @@ import (
 )
 
 // private requires that rows are probabilities and satisfy every row of the grid at z, by the relation itself.
-func private(t *testing.T, g *Grid, rows []Row, z, tick *big.Rat) {
+func private(t *testing.T, g *Grid, rows []chosen, z, tick *big.Rat) {
 	for _, p := range rows {
 		sum := new(big.Rat)
 		for _, x := range p.PMF {
@@ -35,6 +35,9 @@ func private(t *testing.T, g *Grid, rows []Row, z, tick *big.Rat) {
 	}
 }
 
+// chosen is a score vector of the grid and the probabilities of a mechanism there.
+type chosen struct{ Scores, PMF []*big.Rat }
+
 func TestMechanismAttainsTheOptimum(t *testing.T) {
 	for _, r := range []Request{
 		{Grid: grid(4, false, "1", "2"), Epsilon: exp(t, "2")},
@@ -45,7 +48,10 @@ func TestMechanismAttainsTheOptimum(t *testing.T) {
 		r.Solver = "embedded"
 		a, err := Solve(context.Background(), r)
 		require.NoError(t, err)
-		rows := a.Mechanism()
+		var rows []chosen
+		for q, pmf := range a.Table() {
+			rows = append(rows, chosen{a.Scores[q], pmf})
+		}
 		z, _ := r.Epsilon.Z()
 		private(t, &r.Grid, rows, z, rat("1/2"))
 		sum, most, weights := new(big.Rat), new(big.Rat), new(big.Rat)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -257,9 +258,10 @@ func TestPairIsPrivateAndTight(t *testing.T) {
 			require.NoError(t, err)
 			described, levels, err := g.problem(false, false)
 			require.NoError(t, err)
-			l, err := newLaw(context.Background(), &g, levels, m, eps, mechanisms.Params{})
+			own := inquiry.ForMechanism(m, &inquiry.Space{Unit: g.Step, Gap: 1, Sensitivities: g.Sensitivities, Epsilon: eps})
+			answers, err := ask(context.Background(), own, levels)
 			require.NoError(t, err)
-			p, err := l.privacy(context.Background(), described.Pairs)
+			p, err := privacy(context.Background(), answers, own.ExpEpsilon(), described.Pairs)
 			require.NoError(t, err)
 			assert.Equal(t, verify.Proved, p.Verdict, "Δ = %v", sensitivities)
 			if tight {

@@ -21,20 +21,26 @@ const lossPrec = inquiry.FirstBits
 
 // rate compares a mechanism with the optimum of a problem that a grid describes.
 func rate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Problem, levels [][]int, best number.Number) (Rating, error) {
-	l, err := newLaw(ctx, &r.Grid, levels, m, r.Epsilon, r.Params)
+	if !m.Info().ShiftInvariant {
+		return Rating{}, fmt.Errorf("%w: it is not ShiftInvariant by its Info", mechanisms.ErrInstance)
+	}
+	own := inquiry.ForMechanism(m, &inquiry.Space{Unit: r.Grid.Step, Gap: 1, Sensitivities: r.Grid.Sensitivities, Epsilon: r.Epsilon, Params: r.Params})
+	answers, err := ask(ctx, own, levels)
 	if errors.Is(err, inquiry.ErrEstimates) {
 		return estimate(ctx, m, r, p, levels, best)
 	}
 	if err != nil {
 		return Rating{}, err
 	}
-	private, err := l.privacy(ctx, p.Pairs)
+	private, err := privacy(ctx, answers, own.ExpEpsilon(), p.Pairs)
 	if err != nil {
 		return Rating{}, err
 	}
-	out := Rating{Name: m.Info().Name, Loss: l.loss(p), DP: private.Verdict, TightEps: private.TightEps, TightExpEps: private.TightExpEps}
-	if private.Verdict == verify.Violated {
-		out.Witness = private.Attained
+	out := Rating{Name: m.Info().Name, Loss: loss(answers, p), DP: private.Verdict, TightEps: private.TightEps, TightExpEps: private.TightExpEps}
+	if w := private.Attained; private.Verdict == verify.Violated {
+		place := func(scores []*big.Rat) []*big.Rat { return r.Grid.scores(levels[scores[0].Num().Int64()]) }
+		w.Scores, w.Neighbor = place(w.Scores), place(w.Neighbor)
+		out.Witness = w
 	}
 	if out.Ratio = out.Loss.Over(best); private.Verdict == verify.Proved && !out.Ratio.IsInf() {
 		out.Ratio = out.Ratio.Max(number.Int(1)) // a feasible point of the program is no better than the optimum
@@ -42,81 +48,58 @@ func rate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Pr
 	return out, nil
 }
 
-// law is a mechanism on the grid. It is shift-invariant, as all of the registry are, and asked at scores relative to the best one, once for all shifts.
-type law struct {
-	own     *inquiry.Exact
-	subject inquiry.Subject // own, asked once for each question
-	vectors []inquiry.Vector
-	values  [][]*inquiry.Value // at each vector
-	from    *big.Rat           // which counts as 0 in the vectors
-}
-
-// newLaw asks a mechanism about every vector.
-func newLaw(ctx context.Context, g *Grid, levels [][]int, m mechanisms.Mechanism, eps number.Epsilon, params mechanisms.Params) (*law, error) {
-	if !m.Info().ShiftInvariant {
-		return nil, fmt.Errorf("%w: it is not ShiftInvariant by its Info", mechanisms.ErrInstance)
-	}
-	own := inquiry.ForMechanism(m, &inquiry.Space{Unit: g.Step, Gap: 1, Sensitivities: g.Sensitivities, Epsilon: eps, Params: params})
+// ask returns what a mechanism answers at each vector. It is shift-invariant, as all of the registry are, and asked at scores relative to the best one, once for all shifts.
+func ask(ctx context.Context, own *inquiry.Exact, levels [][]int) (answers []*inquiry.Answer, err error) {
 	once := inquiry.Remember(own)
-	l := &law{from: g.From, own: own, subject: inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
-		return once.Answer(q.Plus(-slices.Max(q)))
-	})}
 	for _, at := range levels {
-		q := make(inquiry.Vector, len(at))
-		for r, level := range at {
-			q[r] = int64(level)
-		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		a, err := l.subject.Answer(q)
+		q, top := make(inquiry.Vector, len(at)), slices.Max(at)
+		for r, level := range at {
+			q[r] = int64(level - top)
+		}
+		a, err := once.Answer(q)
 		if err != nil {
 			return nil, err
 		}
-		l.vectors, l.values = append(l.vectors, q), append(l.values, a.P)
+		answers = append(answers, a)
 	}
-	return l, nil
+	return answers, nil
 }
 
-// privacy decides whether the mechanism is ε-DP on the pairs and finds the tight ε, the largest ln x_r(q)/x_r(q') over neighbors q, q'.
-func (l *law) privacy(ctx context.Context, pairs []optimum.Pair) (*verify.Result, error) {
-	dom := &inquiry.Domain{
-		Space: l.own.Space(),
-		Neighbors: func(yield func(a, b inquiry.Vector) bool) {
+// privacy decides whether answers at inputs are ε-DP on the pairs and finds the tight ε, the largest ln x_r(q)/x_r(q') over neighbors q, q'. Witnesses have the places of inputs
+// for scores.
+func privacy(ctx context.Context, answers []*inquiry.Answer, exp *inquiry.Value, pairs []optimum.Pair) (*verify.Result, error) {
+	question := &inquiry.Question{
+		Subject: inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return answers[q[0]], nil }),
+		Exp:     exp,
+		Domain: &inquiry.Domain{Space: &inquiry.Space{Unit: big.NewRat(1, 1)}, Neighbors: func(yield func(a, b inquiry.Vector) bool) {
 			for _, p := range pairs {
-				if !yield(l.vectors[p.From], l.vectors[p.To]) {
+				if !yield(inquiry.Vector{int64(p.From)}, inquiry.Vector{int64(p.To)}) {
 					return
 				}
 			}
-		},
+		}},
 	}
-	report, err := verify.Check(ctx, &inquiry.Question{Subject: l.subject, Exp: l.own.ExpEpsilon(), Domain: dom}, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
+	report, err := verify.Check(ctx, question, verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true})
 	if err != nil {
 		return nil, err
 	}
-	found := report.Find(verify.DP)
-	for _, w := range []*verify.Witness{found.Attained, found.Witness} {
-		if w != nil {
-			for _, x := range slices.Concat(w.Scores, w.Neighbor) {
-				x.Add(x, l.from)
-			}
-		}
-	}
-	return found, nil
+	return report.Find(verify.DP), nil
 }
 
 // loss returns the mean or largest loss in the user's units.
-func (l *law) loss(p *optimum.Problem) number.Number {
+func loss(answers []*inquiry.Answer, p *optimum.Problem) number.Number {
 	total := number.Int(0)
-	for q, pmf := range l.values {
+	for q, a := range answers {
 		own := number.Int(0)
-		for r, x := range pmf {
-			at := number.Exact(p.Loss[q][r])
+		for r, x := range a.P {
+			at := number.Enclosed(x.Enclose(lossPrec))
 			if exact := x.Rat(); exact != nil {
-				own = own.Add(at.Mul(number.Exact(exact)))
-			} else {
-				own = own.Add(at.Mul(number.Enclosed(x.Enclose(lossPrec))))
+				at = number.Exact(exact)
 			}
+			own = own.Add(number.Exact(p.Loss[q][r]).Mul(at))
 		}
 		if p.Prior == nil {
 			total = total.Max(own)
@@ -162,13 +145,6 @@ func estimate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimu
 		}
 	}
 	out := Rating{Name: m.Info().Name, Loss: number.Estimate(loss, method), DP: verify.Undecided, TightEps: number.Estimate(math.Log(most), method)}
-	switch at := best.Float64(); {
-	case at > 0:
-		out.Ratio = number.Estimate(loss/at, method)
-	case loss == 0:
-		out.Ratio = number.Int(1)
-	default:
-		out.Ratio = number.Infinity()
-	}
+	out.Ratio = out.Loss.Over(best)
 	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
+	"optratio/internal/inquiry"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -46,10 +47,11 @@ func TestLossesAskForNothingNew(t *testing.T) {
 	p, levels, err := g.problem(false, false)
 	require.NoError(t, err)
 	asked := 0
-	l, err := newLaw(t.Context(), &g, levels, counted{lookup(t, "rs"), &asked}, exp(t, "2"), mechanisms.Params{})
+	space := &inquiry.Space{Unit: g.Step, Gap: 1, Sensitivities: g.Sensitivities, Epsilon: exp(t, "2")}
+	answers, err := ask(t.Context(), inquiry.ForMechanism(counted{lookup(t, "rs"), &asked}, space), levels)
 	require.NoError(t, err)
 	before := asked
-	loss := l.loss(p)
+	loss := loss(answers, p)
 	sign, _ := loss.Cmp(number.Int(0))
 	assert.Equal(t, 1, sign)
 	assert.True(t, loss.Within(big.NewRat(1, 1e15)))

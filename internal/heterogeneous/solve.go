@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
-	"slices"
 
 	"optratio/internal/optimum"
 	"optratio/mechanisms"
@@ -42,42 +40,19 @@ type Rating struct {
 	Witness     *verify.Witness `json:"witness,omitempty"` // of a violation: where TightEps is attained
 }
 
-// Row is a score vector of the grid and the probabilities of an optimal mechanism there.
-type Row struct {
-	Scores []*big.Rat
-	PMF    []*big.Rat
-}
-
-// Result is the result of a Request.
+// Result is the result of a Request: that of the grid's problem, in the user's units, squared for Squared.
 type Result struct {
-	Vectors    int           // score vectors, up to shifts where mechanisms are shift-invariant
-	Neighbors  int           // unordered pairs of neighbors
-	Variables  int           // probabilities
-	Rows       int           // of privacy, that were generated
-	Pivots     int           // of the floating-point solver
-	Optimum    number.Number // in the user's units, squared for Squared
+	*optimum.Result
+	Scores     [][]*big.Rat // the vectors, its inputs, up to shifts where mechanisms are shift-invariant
 	Mechanisms []Rating
 	// Recommended is the mechanism of several that errs least on the grid, the first one where they tie, among those that are ε-DP as they claim and
 	// proved to be so there.
 	Recommended string
-	// Undecided says which limit was met before the answer was as good as asked; empty where it was.
-	Undecided string
-	Seconds   float64
-
-	grid   *Grid
-	levels [][]int
-	best   *optimum.Result
 }
 
 // Solve answers a request. An error is bad input; where a limit or the context ended the work, the Result holds the
 // best certified bounds so far and says so in Undecided.
 func Solve(ctx context.Context, r Request) (*Result, error) {
-	if err := r.Epsilon.Check(); err != nil {
-		return nil, err
-	}
-	if i := slices.Index(r.Mechanisms, nil); i >= 0 {
-		return nil, fmt.Errorf("mechanism %d is nil", i)
-	}
 	p, levels, err := r.Grid.problem(r.Squared, r.Worst)
 	if err != nil {
 		return nil, err
@@ -88,9 +63,9 @@ func Solve(ctx context.Context, r Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Result{
-		Vectors: len(levels), Neighbors: len(p.Pairs), Variables: len(levels) * len(p.Outputs), Rows: best.Rows, Pivots: best.Pivots,
-		Optimum: best.Optimum, Undecided: best.Undecided, Seconds: best.Seconds, grid: &r.Grid, levels: levels, best: best,
+	a := &Result{Result: best}
+	for _, at := range levels {
+		a.Scores = append(a.Scores, r.Grid.scores(at))
 	}
 	least := math.Inf(1)
 	for _, m := range r.Mechanisms {
@@ -115,24 +90,4 @@ func Solve(ctx context.Context, r Request) (*Result, error) {
 		a.Mechanisms = append(a.Mechanisms, rated)
 	}
 	return a, nil
-}
-
-// Mechanism returns a mechanism that attains the upper end of Optimum and is ε-DP on the grid, with exact
-// probabilities, vector by vector; for shift-invariant mechanisms one vector of each class. Nil where nothing was solved.
-func (a *Result) Mechanism() (rows []Row) {
-	if a.best == nil {
-		return nil
-	}
-	for q, pmf := range a.best.Table() {
-		rows = append(rows, Row{a.grid.scores(a.levels[q]), pmf})
-	}
-	return rows
-}
-
-// WriteCertificate writes what proves the enclosure of the optimum, in the format of docs/reference/certificate.md. The same answer gives the same bytes.
-func (a *Result) WriteCertificate(w io.Writer) error {
-	if a.best == nil {
-		a.best = &optimum.Result{}
-	}
-	return a.best.WriteCertificate(w)
 }

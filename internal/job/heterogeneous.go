@@ -11,6 +11,7 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/heterogeneous"
+	"optratio/internal/optimum"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -139,7 +140,7 @@ func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
 		}
 		return a, err
 	}, func(why string) *heterogeneous.Result {
-		a := &heterogeneous.Result{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
+		a := &heterogeneous.Result{Result: &optimum.Result{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}}
 		for _, m := range r.Mechanisms {
 			a.Mechanisms = append(a.Mechanisms, heterogeneous.Rating{Name: m.Info().Name, Loss: a.Optimum, Ratio: a.Optimum, DP: verify.Undecided})
 		}
@@ -151,12 +152,12 @@ func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
 	doc := &document.Heterogeneous{
 		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: q.gridText(), AtEpsilon: document.At(q.Eps, q.Exp),
 		Objective: q.Objective, Loss: q.Loss, ShiftInvariant: q.ShiftInvariant,
-		Vectors: a.Vectors, Neighbors: a.Neighbors, Variables: a.Variables, Rows: a.Rows, Solver: r.Solver, Pivots: a.Pivots,
+		Vectors: len(a.Scores), Neighbors: a.Pairs, Variables: len(a.Scores) * len(r.Grid.Sensitivities), Rows: a.Rows, Solver: r.Solver, Pivots: a.Pivots,
 		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,
 	}
 	if q.Optimal {
-		for _, row := range a.Mechanism() {
-			doc.Optimal = append(doc.Optimal, document.OptimalRow{Scores: exactNumbers(row.Scores), PMF: exactNumbers(row.PMF)})
+		for q, pmf := range a.Table() {
+			doc.Optimal = append(doc.Optimal, document.OptimalRow{Scores: exactNumbers(a.Scores[q]), PMF: exactNumbers(pmf)})
 		}
 	}
 	return answered(doc, a.Undecided, a.WriteCertificate), nil
