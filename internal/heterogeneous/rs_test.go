@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/slowtest"
 	"optratio/internal/inquiry"
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"

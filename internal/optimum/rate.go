@@ -117,10 +117,7 @@ func (r *Request) rate(ctx context.Context, optimum number.Number) (*Rating, err
 	if err := out.private(ctx, r); err != nil {
 		return nil, err
 	}
-	out.OutputNames = t.outputs
-	for x := range t.p {
-		out.Table = append(out.Table, bounds(t.low[x], t.high[x]))
-	}
+	out.OutputNames, out.Table = t.outputs, t.p
 	ratio := func(value number.Number) number.Number {
 		if s, ok := optimum.Cmp(number.Int(0)); ok && s == 0 {
 			return number.Number{}
@@ -184,13 +181,12 @@ func (p *Problem) own(outputs []string, table [][]*big.Rat) [][]*big.Rat {
 	return out
 }
 
-// tightness is what ordered pairs of inputs at one distance ask of e^{dε}: at least factor, or more than any where that is nil, by the event set of the pair arc. Where
-// probabilities are not exact, factor is what all their readings ask, and none asks for more than most.
+// tightness is what ordered pairs of inputs at one distance ask of e^{dε}: at least low, by the event set of the pair arc, and in no reading of the probabilities more
+// than high. Nil is more than any number.
 type tightness struct {
 	arc
-	factor *big.Rat
-	set    []int
-	most   *big.Rat
+	set       []int
+	low, high *big.Rat
 }
 
 // larger returns the larger one of two factors, of which nil is larger than any number.
@@ -201,38 +197,35 @@ func larger(x, y *big.Rat) *big.Rat {
 	return y
 }
 
-// tight returns the least F >= 1 with Σ_o max(0, b_o - F a_o) <= δ, nil for none, and the outputs with b_o > F a_o, or = where there are no others.
-func tight(a, b []*big.Rat, delta *big.Rat) (*big.Rat, []int) {
-	order := make([]int, 0, len(a)) // by b/a, the greatest first
+// tight returns the least F >= 1 with Σ_o max(0, b_o - F a_o) <= δ, nil for none: the largest (b(S) - δ)/a(S) of any set S, and the set. In the order of b_o/a_o, the greatest first,
+// one of the first sets is the largest, for every F.
+func tight(a, b []*big.Rat, delta *big.Rat) (factor *big.Rat, set []int) {
+	order := make([]int, 0, len(a))
 	for o := range a {
 		if b[o].Sign() > 0 {
 			order = append(order, o)
 		}
 	}
-	ratio := func(o int) *big.Rat { return new(big.Rat).Quo(b[o], a[o]) }
 	slices.SortFunc(order, func(o, u int) int {
 		return new(big.Rat).Mul(b[u], a[o]).Cmp(new(big.Rat).Mul(b[o], a[u]))
 	})
-	sumA, sumB := new(big.Rat), new(big.Rat)
+	sumA, over := new(big.Rat), new(big.Rat).Neg(delta)
+	factor = one
 	for i, o := range order {
 		sumA.Add(sumA, a[o])
-		sumB.Add(sumB, b[o])
-		if sumA.Sign() == 0 {
-			if sumB.Cmp(delta) > 0 && (i+1 == len(order) || a[order[i+1]].Sign() > 0) {
-				return nil, order[:i+1]
+		over.Add(over, b[o])
+		switch {
+		case sumA.Sign() > 0 && factor == nil:
+			return nil, set
+		case sumA.Sign() > 0:
+			if f := new(big.Rat).Quo(over, sumA); f.Cmp(factor) > 0 {
+				factor, set = f, order[:i+1]
 			}
-			continue
-		}
-		f := new(big.Rat).Sub(sumB, delta)
-		f.Quo(f, sumA)
-		if i+1 == len(order) || f.Cmp(ratio(order[i+1])) >= 0 {
-			if f.Cmp(one) < 0 {
-				f.SetInt64(1)
-			}
-			return f, order[:i+1]
+		case over.Sign() > 0:
+			factor, set = nil, order[:i+1]
 		}
 	}
-	return big.NewRat(1, 1), order
+	return factor, set
 }
 
 var vanishing = new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, 1074)) // the upper end of a number 0
@@ -255,23 +248,23 @@ func (t *Table) tightest(arcs []arc, distances int, delta *big.Rat) []*tightness
 	all := make([]*tightness, distances)
 	for _, a := range arcs {
 		at := &tightness{arc: a}
-		at.factor, at.set = tight(t.high[a.above], t.low[a.below], delta)
-		if at.most = at.factor; !t.exact {
-			at.most, _ = tight(t.low[a.above], proving[a.below], delta)
+		at.low, at.set = tight(t.high[a.above], t.low[a.below], delta)
+		if at.high = at.low; !t.exact {
+			at.high, _ = tight(t.low[a.above], proving[a.below], delta)
 		}
 		if old := all[a.distance]; old != nil {
-			most := larger(old.most, at.most)
-			if old.factor == nil || at.factor != nil && at.factor.Cmp(old.factor) <= 0 {
+			most := larger(old.high, at.high)
+			if larger(old.low, at.low) == old.low {
 				at = old
 			}
-			at.most = most
+			at.high = most
 		}
 		all[a.distance] = at
 	}
 	return all
 }
 
-// private sets the tight ε and the verdict, which is verify's.
+// private sets the tight ε and the verdict, which is verify's at the ε or at the ε and δ of the request, times each distance.
 func (out *Rating) private(ctx context.Context, r *Request) error {
 	arcs, distances := r.Problem.arcs()
 	out.DP = verify.Proved
@@ -279,19 +272,43 @@ func (out *Rating) private(ctx context.Context, r *Request) error {
 		out.DP, out.undecided = verify.Undecided, "there are no pairs of neighbors"
 	}
 	all := r.Rate.tightest(arcs, len(distances), r.Delta)
-	out.TightEps, out.TightExpEps = tightEps(all, distances)
-	if !r.Rate.exact {
+	if out.TightEps, out.TightExpEps = tightEps(all, distances); !r.Rate.exact {
 		out.TightExpEps = nil
 	}
+	options := verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}
+	if r.Delta.Sign() > 0 {
+		options.Properties, options.Targets = []verify.Property{verify.ApproximateDP}, map[verify.Property]*big.Rat{verify.ApproximateDP: r.Delta}
+	}
+	answers := make([]*inquiry.Answer, len(r.Rate.p))
+	for x, row := range r.Rate.p {
+		answers[x] = &inquiry.Answer{}
+		for _, p := range row {
+			answers[x].P = append(answers[x].P, inquiry.Of(p))
+		}
+	}
+	question := inquiry.Question{
+		Subject:  inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return answers[q[0]], nil }),
+		Readings: !r.Rate.exact,
+	}
 	for i, d := range distances {
-		switch v, err := r.verdict(ctx, arcs, i, d); {
-		case err != nil:
+		question.Exp = inquiry.ExpTimes(r.Epsilon, d)
+		question.Domain = &inquiry.Domain{Space: &inquiry.Space{Unit: one}, Directed: true, Neighbors: func(yield func(a, b inquiry.Vector) bool) {
+			for _, a := range arcs {
+				if a.distance == i && !yield(inquiry.Vector{int64(a.below)}, inquiry.Vector{int64(a.above)}) {
+					return
+				}
+			}
+		}}
+		report, err := verify.Check(ctx, &question, options)
+		if err != nil {
 			return err
-		case v == verify.Violated:
-			out.DP, out.undecided, out.Witness = v, "", r.witness(all[i], d)
+		}
+		switch report.Verdict() {
+		case verify.Violated:
+			out.DP, out.undecided, out.Witness = verify.Violated, "", r.witness(all[i], d)
 			return nil
-		case v == verify.Undecided:
-			out.DP, out.undecided = v, "the probabilities are not known well enough: fractions in strings, or a smaller relative precision where it is true, decide it"
+		case verify.Undecided:
+			out.DP, out.undecided = verify.Undecided, "the probabilities are not known well enough: fractions in strings, or a smaller relative precision where it is true, decide it"
 		}
 	}
 	return nil
@@ -302,28 +319,17 @@ const tightPrec = 128
 
 // tightEps returns the least ε that what pairs at some distances ask for allows, and e^ε where that is known to be rational.
 func tightEps(all []*tightness, distances []*big.Rat) (eps number.Number, exp *big.Rat) {
-	exp, bounded := big.NewRat(1, 1), true
+	exp = one
 	others := number.Int(0) // the most that is asked for where e^ε is not rational
 	for i, at := range all {
-		d := distances[i]
+		x, y := at.eps(distances[i])
 		switch {
-		case at.factor == nil || d.Sign() == 0 && at.factor.Cmp(one) > 0:
-			return number.Infinity(), nil
-		case at.most == nil || d.Sign() == 0 && at.most.Cmp(one) > 0:
-			bounded = false
-		}
-		if d.Sign() == 0 || at.most != nil && at.most.Cmp(one) == 0 {
-			continue
-		}
-		x := number.LogRat(at.factor, tightPrec)
-		if at.most != nil {
-			x = number.Hull(x, number.LogRat(at.most, tightPrec))
-		}
-		x = x.Quo(number.FromRat(d, tightPrec))
-		if y, ok := power(at.factor, new(big.Rat).Inv(d)); ok && at.most != nil && at.most.Cmp(at.factor) == 0 {
-			exp = slices.MaxFunc([]*big.Rat{exp, y}, (*big.Rat).Cmp)
-		} else {
-			others = others.Max(number.Enclosed(x))
+		case x.IsInf():
+			return x, nil
+		case y == nil:
+			others = others.Max(x)
+		case y.Cmp(exp) > 0:
+			exp = y
 		}
 	}
 	eps = number.Int(0)
@@ -331,42 +337,31 @@ func tightEps(all []*tightness, distances []*big.Rat) (eps number.Number, exp *b
 		eps = number.Enclosed(number.LogRat(exp, tightPrec))
 	}
 	if c, ok := others.Cmp(eps); !ok || c > 0 {
-		eps, exp = eps.Max(others), nil
-	}
-	if low, ok := eps.Lower(); ok && !bounded {
-		eps = number.Bounds(low, nil)
+		return eps.Max(others), nil
 	}
 	return eps, exp
 }
 
-// verdict decides whether the table is (dε,δ)-DP on the pairs at a distance d.
-func (r *Request) verdict(ctx context.Context, arcs []arc, distance int, d *big.Rat) (verify.Verdict, error) {
-	options := verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}
-	if r.Delta.Sign() > 0 {
-		options.Properties, options.Targets = []verify.Property{verify.ApproximateDP}, map[verify.Property]*big.Rat{verify.ApproximateDP: r.Delta}
-	}
-	table := inquiry.Remember(inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
-		a := &inquiry.Answer{}
-		for _, x := range r.Rate.p[q[0]] {
-			a.P = append(a.P, inquiry.Of(x))
+// eps returns the least ε at a distance, or e^ε where that is known to be rational.
+func (t *tightness) eps(d *big.Rat) (eps number.Number, exp *big.Rat) {
+	switch {
+	case t.low == nil, d.Sign() == 0 && t.low.Cmp(one) > 0:
+		return number.Infinity(), nil
+	case t.high != nil && t.high.Cmp(one) == 0:
+		return eps, one
+	case d.Sign() == 0:
+		return number.Bounds(new(big.Rat), nil), nil
+	case t.high != nil && t.high.Cmp(t.low) == 0:
+		if y, ok := power(t.low, new(big.Rat).Inv(d)); ok {
+			return eps, y
 		}
-		return a, nil
-	}))
-	dom := &inquiry.Domain{
-		Space: &inquiry.Space{Unit: one}, Directed: true,
-		Neighbors: func(yield func(a, b inquiry.Vector) bool) {
-			for _, a := range arcs {
-				if a.distance == distance && !yield(inquiry.Vector{int64(a.below)}, inquiry.Vector{int64(a.above)}) {
-					return
-				}
-			}
-		},
 	}
-	report, err := verify.Check(ctx, &inquiry.Question{Subject: table, Exp: inquiry.ExpTimes(r.Epsilon, d), Domain: dom, Readings: !r.Rate.exact}, options)
-	if err != nil {
-		return verify.Undecided, err
+	log := func(x *big.Rat) number.Interval { return number.LogRat(x, tightPrec).Quo(number.FromRat(d, tightPrec)) }
+	if t.high == nil {
+		low, _ := number.Enclosed(log(t.low)).Lower()
+		return number.Bounds(low, nil), nil
 	}
-	return report.Verdict(), nil
+	return number.Enclosed(number.Hull(log(t.low), log(t.high))), nil
 }
 
 func (r *Request) witness(at *tightness, distance *big.Rat) *Witness {

@@ -19,11 +19,11 @@ type remapped struct {
 // remap returns what the best remap of a table's outputs to those of the problem makes of it; nil where every remap has forbidden outputs. With a prior that is,
 // for each output, the least posterior mean; in the worst case remaps are random, and a small program finds the best one.
 func (p *Problem) remap(ctx context.Context, outputs []string, table [][]*big.Rat, solver linear.Solver) (*remapped, error) {
-	allowed := make([][]int, len(outputs))
+	allowed, losses := make([][]int, len(outputs)), make([][][]*big.Rat, len(outputs)) // of each output, for each one that it may be taken for
 	for o := range outputs {
 		for a := range p.Outputs {
 			if p.mayBecome(table, o, a) {
-				allowed[o] = append(allowed[o], a)
+				allowed[o], losses[o] = append(allowed[o], a), append(losses[o], p.lossAs(table, o, a))
 			}
 		}
 		if allowed[o] == nil {
@@ -31,27 +31,35 @@ func (p *Problem) remap(ctx context.Context, outputs []string, table [][]*big.Ra
 		}
 	}
 	if p.Prior == nil {
-		return p.worstRemap(ctx, outputs, table, allowed, solver)
+		return p.worstRemap(ctx, outputs, allowed, losses, solver)
 	}
 	out := &remapped{value: new(big.Rat)}
 	for o, choices := range allowed {
-		var least *big.Rat
 		best := 0
-		for _, a := range choices {
-			sum, term := new(big.Rat), new(big.Rat)
-			for x := range p.Inputs {
-				if q := table[x][o]; q.Sign() > 0 && p.Prior[x].Sign() > 0 {
-					sum.Add(sum, term.Mul(term.Mul(q, p.Prior[x]), p.Loss[x][a]))
-				}
-			}
-			if least == nil || sum.Cmp(least) < 0 || sum.Cmp(least) == 0 && p.Outputs[a] == outputs[o] {
-				least, best = sum, a
+		for i, a := range choices {
+			if c := losses[o][i][0].Cmp(losses[o][best][0]); c < 0 || c == 0 && p.Outputs[a] == outputs[o] {
+				best = i
 			}
 		}
-		out.value.Add(out.value, least)
-		out.list = append(out.list, Remap{outputs[o], p.Outputs[best], number.Int(1)})
+		out.value.Add(out.value, losses[o][best][0])
+		out.list = append(out.list, Remap{outputs[o], p.Outputs[choices[best]], number.Int(1)})
 	}
 	return out, nil
+}
+
+// lossAs returns what a table's output adds to the loss where it is taken for another one: to the mean, or without a prior to that of each input.
+func (p *Problem) lossAs(table [][]*big.Rat, o, a int) (losses []*big.Rat) {
+	sum := new(big.Rat)
+	for x := range p.Inputs {
+		own := new(big.Rat).Mul(table[x][o], p.Loss[x][a])
+		if losses = append(losses, own); p.Prior != nil {
+			sum.Add(sum, own.Mul(own, p.Prior[x]))
+		}
+	}
+	if p.Prior != nil {
+		return []*big.Rat{sum}
+	}
+	return losses
 }
 
 // mayBecome reports whether an output may be taken for another one: that is forbidden at no input that has it.
@@ -65,17 +73,7 @@ func (p *Problem) mayBecome(table [][]*big.Rat, o, a int) bool {
 }
 
 // worstRemap minimises the largest loss of any input over random remaps.
-func (p *Problem) worstRemap(ctx context.Context, outputs []string, table [][]*big.Rat, allowed [][]int, solver linear.Solver) (*remapped, error) {
-	losses := make([][][]*big.Rat, len(outputs)) // of each output, taken for each one that it may be taken for, at each input
-	for o, choices := range allowed {
-		for _, a := range choices {
-			var own []*big.Rat
-			for x := range p.Inputs {
-				own = append(own, new(big.Rat).Mul(table[x][o], p.Loss[x][a]))
-			}
-			losses[o] = append(losses[o], own)
-		}
-	}
+func (p *Problem) worstRemap(ctx context.Context, outputs []string, allowed [][]int, losses [][][]*big.Rat, solver linear.Solver) (*remapped, error) {
 	e, err := minimax(ctx, losses, solver)
 	if err != nil {
 		return nil, fmt.Errorf("the best remap: %w", err)
