@@ -47,13 +47,20 @@ func (q *program) looks() [][]int32 {
 			if p.forbidden(x, o) {
 				text += " forbidden"
 			}
-			if _, known := ids[text]; !known {
-				ids[text] = int32(len(ids))
-			}
-			out[x] = append(out[x], ids[text])
+			out[x] = append(out[x], numbered(ids, text))
 		}
 	}
 	return out
+}
+
+// numbered returns the number of a key: the next one where it is new.
+func numbered[K comparable](ids map[K]int32, key K) int32 {
+	id, known := ids[key]
+	if !known {
+		id = int32(len(ids))
+		ids[key] = id
+	}
+	return id
 }
 
 // apart has a class for each cell.
@@ -105,12 +112,7 @@ func (q *program) refined(colour [][]int32) int {
 	ids := map[uint64]int32{}
 	for x, row := range sign {
 		for o, s := range row {
-			id, known := ids[s]
-			if !known {
-				id = int32(len(ids))
-				ids[s] = id
-			}
-			colour[x][o] = id
+			colour[x][o] = numbered(ids, s)
 		}
 	}
 	return len(ids)
@@ -161,11 +163,7 @@ func (q *program) kinds(colour [][]int32) []int32 {
 		if kinds[i] = int32(a.distance); q.delta.Sign() == 0 {
 			continue
 		}
-		key := fmt.Sprint(q.ends(a, colour))
-		if _, known := ids[key]; !known {
-			ids[key] = int32(len(ids))
-		}
-		kinds[i] = ids[key]
+		kinds[i] = numbered(ids, fmt.Sprint(q.ends(a, colour)))
 	}
 	return kinds
 }

@@ -178,26 +178,22 @@ func (q *program) number(colour [][]int32) {
 	q.table = t
 	groups, cells := map[int32]int32{}, map[int32]int32{}
 	for x, row := range colour {
-		least := slices.Min(row)
-		g, known := groups[least]
-		if !known {
-			g = int32(len(q.first))
-			groups[least] = g
+		g := numbered(groups, slices.Min(row))
+		isNew := int(g) == len(q.first)
+		if isNew {
 			q.first = append(q.first, x)
 		}
 		own := make([]int32, len(row))
 		for o, c := range row {
-			j, numbered := cells[c]
-			if !numbered {
-				j = int32(len(t.Count))
-				cells[c] = j
+			j := numbered(cells, c)
+			if int(j) == len(t.Count) {
 				t.Count = append(t.Count, 0)
 			}
-			if own[o] = j; !known {
+			if own[o] = j; isNew {
 				t.Count[j]++
 			}
 		}
-		if !known {
+		if isNew {
 			t.First = append(t.First, int32(len(t.Count)))
 		}
 		q.group, q.cell = append(q.group, g), append(q.cell, own)
