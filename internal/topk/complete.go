@@ -18,7 +18,7 @@ func complete(m *Mechanism, s *space, c *chances) []number.Number {
 	less := func(x, y number.Number) bool { return x.Float64() < y.Float64() }
 	least, most := 0, 0
 	for i, counts := range s.vars.Lattice.All() {
-		one := &single{m, s.top, c, lattice.Depths(counts), nil}
+		one := &single{m, s.top, c, lattice.Depths(counts)}
 		members := one.members()
 		each, heard, total := one.wins(members)
 		at := map[string]int{}

@@ -121,62 +121,29 @@ func (c *chances) ask(scores []int, width int64) (p []number.Number, err error) 
 }
 
 // distribution returns the probability of one outcome of each cell. Of a mechanism that returns lists, sets get the sum over their orders.
-func distribution(m *Mechanism, s *space, c *chances) ([]number.Number, error) {
-	if m.kind == "completed" && s.top < s.n {
+func distribution(m *Mechanism, s *space, c *chances) (out []number.Number, err error) {
+	switch {
+	case !s.ordered && s.top == s.n: // there is one set
+		return slices.Repeat([]number.Number{number.Int(1)}, len(s.depths)), nil
+	case m.kind == "completed":
 		return complete(m, s, c), nil
 	}
-	out := make([]number.Number, len(s.depths))
 	for i, counts := range s.vars.Lattice.All() {
-		one := &single{m, s.top, c, lattice.Depths(counts), map[string]number.Number{}}
-		var jointly map[string]number.Number
-		if !m.Lists() {
-			var err error
-			if jointly, err = one.sets(); err != nil {
-				return nil, err
-			}
+		one := &single{m, s.top, c, lattice.Depths(counts)}
+		var law map[string]number.Number
+		if m.Lists() {
+			law, err = one.lists(s.ordered)
+		} else {
+			law, err = one.sets()
 		}
-		for j := s.first[i]; j < s.first[i+1]; j++ {
-			chosen := s.depths[j]
-			x, err := number.Int(0), error(nil)
-			switch {
-			case !s.ordered && s.top == s.n: // there is one set
-				x = number.Int(1)
-			case jointly != nil:
-				x = jointly[key(chosen)]
-			case s.ordered:
-				x, err = one.list(chosen)
-			default:
-				err = orders(slices.Clone(chosen), 0, func(list []int) error {
-					y, err := one.list(list)
-					if err == nil {
-						x = x.Add(y)
-					}
-					return err
-				})
-			}
-			if err != nil {
-				return nil, err
-			}
-			out[j] = x
+		if err != nil {
+			return nil, err
+		}
+		for _, chosen := range s.depths[s.first[i]:s.first[i+1]] {
+			out = append(out, law[key(chosen)])
 		}
 	}
 	return out, nil
-}
-
-// orders visits all orders of the candidates from place i on, those with equal depths counting as different ones.
-func orders(list []int, i int, visit func([]int) error) error {
-	if i == len(list) {
-		return visit(list)
-	}
-	for j := i; j < len(list); j++ {
-		list[i], list[j] = list[j], list[i]
-		err := orders(list, i+1, visit)
-		list[i], list[j] = list[j], list[i]
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // single is a mechanism at one score vector.
@@ -184,32 +151,52 @@ type single struct {
 	m      *Mechanism
 	top    int
 	c      *chances
-	depths []int
-	known  map[string]number.Number // probabilities of lists
+	depths []int // ascending
 }
 
-// list returns the probability that given candidates with these depths are chosen in this order.
-func (s *single) list(chosen []int) (number.Number, error) {
-	if x, ok := s.known[key(chosen)]; ok {
-		return x, nil
-	}
-	x, rest := number.Int(1), slices.Clone(s.depths)
-	for _, v := range chosen {
-		at := slices.Index(rest, v)
-		if s.m.kind == "peel" {
-			p, err := s.c.ask(rest, int64(s.top))
-			if err != nil {
-				return x, err
+// lists returns the probability that given candidates are chosen in one order, by the depths of the list, or in any order, by those of the set.
+func (s *single) lists(ordered bool) (map[string]number.Number, error) {
+	law := map[string]number.Number{}
+	var choose func(chosen, rest []int, p number.Number) error
+	choose = func(chosen, rest []int, p number.Number) error {
+		if len(chosen) == s.top {
+			if s.m.kind == "one-shot" {
+				p = oneShot(func(v int) number.Number { return s.c.power(v, s.top) }, chosen, rest)
 			}
-			x = x.Mul(p[at])
+			if !ordered { // candidates of one depth are there in every order
+				chosen = slices.Sorted(slices.Values(chosen))
+				for i, v := range chosen {
+					p = p.Mul(number.Int(int64(1 + i - slices.Index(chosen, v))))
+				}
+			}
+			if sum, some := law[key(chosen)]; some {
+				p = p.Add(sum)
+			}
+			law[key(chosen)] = p
+			return nil
 		}
-		rest = slices.Delete(rest, at, at+1)
+		var each []number.Number
+		if s.m.kind == "peel" {
+			var err error
+			if each, err = s.c.ask(rest, int64(s.top)); err != nil {
+				return err
+			}
+		}
+		for i, v := range rest {
+			if i > 0 && v == rest[i-1] {
+				continue
+			}
+			next := p
+			if each != nil {
+				next = p.Mul(each[i])
+			}
+			if err := choose(append(chosen[:len(chosen):len(chosen)], v), slices.Delete(slices.Clone(rest), i, i+1), next); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	if s.m.kind == "one-shot" {
-		x = oneShot(func(v int) number.Number { return s.c.power(v, s.top) }, chosen, rest)
-	}
-	s.known[key(chosen)] = x
-	return x, nil
+	return law, choose(nil, s.depths, number.Int(1))
 }
 
 // members returns all sets, by place in depths.

@@ -17,11 +17,8 @@ import (
 	"optratio/number"
 )
 
-// ErrSize says that a question is malformed, ErrLarge that it is larger than this package enumerates.
-var (
-	ErrSize  error = number.InputError("top-k")
-	ErrLarge       = errors.New("the limit of enumeration was reached")
-)
+// ErrLarge says that a question is larger than this package enumerates.
+var ErrLarge = errors.New("the limit of enumeration was reached")
 
 // MaxCells bounds the probabilities that are enumerated.
 const MaxCells = 200_000
@@ -36,12 +33,10 @@ type space struct {
 	depths    [][]int            // of each cell's candidates, in the order of a list, or ascending
 	count     []int64            // of each cell's outcomes
 	index     []map[string]int32 // of each orbit's cells by their depths
+	rows      []table.Row
 }
 
 func newSpace(n, k, top int, ordered bool) (*space, error) {
-	if n < 1 || k < 1 || top < 1 || top > n {
-		return nil, fmt.Errorf("%w: n = %d, k = %d, top = %d: want n and k at least 1 and top from 1 to n", ErrSize, n, k, top)
-	}
 	large := fmt.Errorf("%w: n = %d, k = %d, top = %d give more than %d probabilities; use a smaller n, k or top", ErrLarge, n, k, top, MaxCells)
 	if max(n, k) > MaxCells || lattice.Variables(n, k).Cmp(big.NewInt(MaxCells)) > 0 {
 		return nil, large
@@ -63,6 +58,7 @@ func newSpace(n, k, top int, ordered bool) (*space, error) {
 		})
 		s.index, s.first = append(s.index, at), append(s.first, int32(len(s.depths)))
 	}
+	s.relate()
 	return s, nil
 }
 
@@ -113,33 +109,34 @@ func key(depths []int) string {
 	return string(b)
 }
 
-// rows returns what ε-DP says of the cells, each once: x_Above >= z x_Below, for the same outcome at two neighboring vectors.
-func (s *space) rows() []table.Row {
-	var rows []table.Row
+// relate lists what ε-DP says of the cells, each once: x_Above >= z x_Below, for the same outcome at two neighboring vectors.
+func (s *space) relate() {
 	have := map[[2]int32]bool{}
 	table.Lattice{Vars: s.vars, L: 1}.Pairs(func(pair table.Pair) bool {
 		left := make([]int, len(pair))
 		for i, p := range pair {
 			left[i] = int(p.Candidates)
 		}
-		s.choose(left, nil, func(parts []int) {
-			above, below := make([]int, s.top), make([]int, s.top)
+		cell := func(parts []int, side func(table.Part) int32) int32 {
+			depths := make([]int, s.top)
 			for i, p := range parts {
-				above[i], below[i] = int(s.vars.Depth[pair[p].Above]), int(s.vars.Depth[pair[p].Below])
+				depths[i] = int(s.vars.Depth[side(pair[p])])
 			}
 			if !s.ordered {
-				slices.Sort(above)
-				slices.Sort(below)
+				slices.Sort(depths)
 			}
-			a, b := s.index[s.vars.Orbit[pair[0].Above]][key(above)], s.index[s.vars.Orbit[pair[0].Below]][key(below)]
+			return s.index[s.vars.Orbit[side(pair[0])]][key(depths)]
+		}
+		s.choose(left, nil, func(parts []int) {
+			a := cell(parts, func(p table.Part) int32 { return p.Above })
+			b := cell(parts, func(p table.Part) int32 { return p.Below })
 			if at := [2]int32{a, b}; a != b && !have[at] {
 				have[at] = true
-				rows = append(rows, table.Row{Above: a, Below: b, Private: true})
+				s.rows = append(s.rows, table.Row{Above: a, Below: b, Private: true})
 			}
 		})
 		return true
 	})
-	return rows
 }
 
 // regret returns the sum of depths above the least one at the orbit's vectors.
@@ -151,10 +148,24 @@ func regret(orbit, chosen []int) int64 {
 	return int64(sum)
 }
 
+// meanRegret returns the mean regret of probabilities of all cells' outcomes.
+func (s *space) meanRegret(p []number.Number) number.Number {
+	sum, total := number.Int(0), new(big.Int)
+	for i, counts := range s.vars.Lattice.All() {
+		depths, n := lattice.Depths(counts), lattice.Multiplicity(counts)
+		total.Add(total, n)
+		for c := s.first[i]; c < s.first[i+1]; c++ {
+			weight := new(big.Rat).SetInt64(s.count[c] * regret(depths, s.depths[c]))
+			sum = sum.Add(p[c].Mul(number.Exact(weight.Mul(weight, new(big.Rat).SetInt(n)))))
+		}
+	}
+	return sum.Quo(number.Exact(new(big.Rat).SetInt(total)))
+}
+
 // program is the linear program of the best ε-DP choice of a set.
-func (s *space) program(rows []table.Row) *table.Program {
+func (s *space) program() *table.Program {
 	p := &table.Program{First: s.first, Count: s.count, Each: func(visit func(table.Row) bool) bool {
-		return !slices.ContainsFunc(rows, func(r table.Row) bool { return !visit(r) })
+		return !slices.ContainsFunc(s.rows, func(r table.Row) bool { return !visit(r) })
 	}}
 	uniform := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Binomial(int64(s.n), int64(s.top)))
 	for i, m := range s.vars.Lattice.All() {

@@ -11,7 +11,6 @@ import (
 	"optratio/internal/certtext"
 	"optratio/internal/linear"
 	"optratio/internal/table"
-	"optratio/lattice"
 	"optratio/number"
 )
 
@@ -82,83 +81,82 @@ func (a *Answer) WriteCertificate(w io.Writer) error {
 // Solve answers a request. Where the context ends, the answer says so and holds what is certain by then.
 func Solve(ctx context.Context, r Request) (*Answer, error) {
 	begin := time.Now()
-	if err := r.Epsilon.Check(); err != nil {
+	j := &job{Request: r, ctx: ctx, answer: &Answer{request: r}}
+	var err error
+	if j.sets, err = newSpace(r.N, r.K, r.Top, false); err != nil {
 		return nil, err
 	}
-	sets, err := newSpace(r.N, r.K, r.Top, false)
-	if err != nil {
+	if j.lists, err = newSpace(r.N, r.K, r.Top, true); err != nil {
 		return nil, err
 	}
-	lists, err := newSpace(r.N, r.K, r.Top, true)
-	if err != nil {
+	a := j.answer
+	a.Orbits, a.Cells, a.Rows, a.program = j.sets.vars.Lattice.Len(), len(j.sets.depths), len(j.sets.rows), j.sets.program()
+	if a.solution, err = j.solve(a.program, r.Epsilon); err != nil {
 		return nil, err
 	}
-	j := &job{Request: r, ctx: ctx, sets: sets, lists: lists, setRows: sets.rows(), listRows: lists.rows()}
-	j.answer = &Answer{Orbits: sets.vars.Lattice.Len(), Cells: len(sets.depths), Rows: len(j.setRows), request: r, program: sets.program(j.setRows)}
-	if j.answer.solution, j.answer.Optimum, err = j.solve(j.answer.program, r.Epsilon, r.Report); err != nil {
-		return nil, err
-	}
+	a.Optimum = a.solution.Optimum()
 	for _, m := range r.Mechanisms {
 		if ctx.Err() != nil {
-			j.answer.Undecided = context.Cause(ctx).Error()
+			a.Undecided = context.Cause(ctx).Error()
 			break
 		}
-		rated, err := j.rate(m, j.answer.Optimum)
+		rated, err := j.rate(m)
 		if err != nil {
 			return nil, err
 		}
-		j.answer.Mechanisms = append(j.answer.Mechanisms, rated)
+		a.Mechanisms = append(a.Mechanisms, rated)
 	}
-	j.answer.Seconds = time.Since(begin).Seconds()
-	return j.answer, nil
+	a.Seconds = time.Since(begin).Seconds()
+	return a, nil
 }
 
 type job struct {
 	Request
-	ctx               context.Context
-	sets, lists       *space
-	setRows, listRows []table.Row
-	answer            *Answer
+	ctx         context.Context
+	sets, lists *space
+	answer      *Answer
 }
 
 // solve bounds the least mean regret of an ε-DP choice of a set, and keeps what it says of limits.
-func (j *job) solve(p *table.Program, eps number.Epsilon, report func(linear.Progress)) (*table.Solution, number.Number, error) {
-	s, err := p.Solve(j.ctx, eps, j.Solver, j.Gap, report)
-	if err != nil {
-		return nil, number.Number{}, err
-	}
-	if s.Undecided != "" {
+func (j *job) solve(p *table.Program, eps number.Epsilon) (*table.Solution, error) {
+	s, err := p.Solve(j.ctx, eps, j.Solver, j.Gap, j.Report)
+	if err == nil && s.Undecided != "" {
 		j.answer.Undecided = s.Undecided
 	}
-	return s, number.Bounds(s.Lower, s.Upper), nil
+	return s, err
 }
 
-func (j *job) rate(m *Mechanism, optimum number.Number) (rated Rated, err error) {
-	rated.Name = m.String()
-	loss, sets, lists, err := j.measure(m)
+// rate measures a mechanism's mean regret and the greatest ratios of probabilities between neighbors.
+func (j *job) rate(m *Mechanism) (rated Rated, err error) {
+	c := &chances{base: m.base, eps: j.Epsilon}
+	p, err := distribution(m, j.sets, c)
 	if err != nil {
 		return rated, err
 	}
-	rated.Error, rated.Ratio = loss, loss.Over(optimum)
-	if rated.Sets, rated.SetsExp, err = logarithm(sets); err != nil {
+	rated.Name, rated.Error = m.String(), j.sets.meanRegret(p)
+	rated.Ratio = rated.Error.Over(j.answer.Optimum)
+	most, err := greatest(p, j.sets.rows)
+	if err != nil {
 		return rated, err
 	}
+	rated.Sets, rated.SetsExp = logarithm(most)
 	if m.Lists() {
-		eps, exp, err := logarithm(lists)
+		if p, err = distribution(m, j.lists, c); err != nil {
+			return rated, err
+		}
+		lists, err := greatest(p, j.lists.rows)
 		if err != nil {
 			return rated, err
 		}
+		eps, exp := logarithm(lists)
 		rated.Lists, rated.ListsExp = &eps, exp
 	}
 	_, budget := j.Epsilon.ExpBounds(precision)
-	most, _ := sets.Ends()
-	rated.Over = most.Cmp(budget) > 0
-	fair, err := j.at(sets, rated.Sets)
-	if err != nil {
-		return rated, err
-	}
-	rated.Fair = loss.Over(fair)
-	return rated, nil
+	least, _ := most.Ends()
+	rated.Over = least.Cmp(budget) > 0
+	fair, err := j.at(most, rated.Sets)
+	rated.Fair = rated.Error.Over(fair)
+	return rated, err
 }
 
 // shortExp is the length in bits up to which a rational e^ε is taken as it is.
@@ -167,10 +165,14 @@ const shortExp = 64
 // at returns what lies between the optima at both ends of ε: a larger ε allows more.
 func (j *job) at(exp, eps number.Number) (best number.Number, err error) {
 	optimum := func(e number.Epsilon, err error) (best number.Number, _ error) {
-		if err == nil {
-			_, best, err = j.solve(j.sets.program(j.setRows), e, j.Report)
+		if err != nil {
+			return best, err
 		}
-		return best, err
+		s, err := j.solve(j.sets.program(), e)
+		if err != nil {
+			return best, err
+		}
+		return s.Optimum(), nil
 	}
 	if x, ok := exp.Rat(); ok && x.Num().BitLen() <= shortExp {
 		return optimum(number.FromExp(x))
@@ -193,43 +195,17 @@ func rounded(x *big.Rat, more int64) *big.Rat {
 }
 
 // logarithm returns ln x for x >= 1, and x where it is known.
-func logarithm(x number.Number) (eps number.Number, exact *string, err error) {
+func logarithm(x number.Number) (eps number.Number, exact *string) {
 	if x, ok := x.Rat(); ok {
 		text := x.RatString()
 		exact = &text
 		if x.Cmp(big.NewRat(1, 1)) == 0 {
-			return number.Int(0), exact, nil
+			return number.Int(0), exact
 		}
 	}
 	low, high := x.Ends()
 	low, high = number.Enclosed(number.Hull(number.LogRat(low, precision), number.LogRat(high, precision))).Ends()
-	return number.Bounds(rounded(low, 0), rounded(high, 1)), exact, nil
-}
-
-// measure returns a mechanism's mean regret and the greatest ratios of probabilities between neighbors.
-func (j *job) measure(m *Mechanism) (loss, sets, lists number.Number, err error) {
-	c := &chances{base: m.base, eps: j.Epsilon}
-	p, err := distribution(m, j.sets, c)
-	if err != nil {
-		return loss, sets, lists, err
-	}
-	sum, total := number.Int(0), new(big.Int)
-	for i, counts := range j.sets.vars.Lattice.All() {
-		depths, n := lattice.Depths(counts), lattice.Multiplicity(counts)
-		total.Add(total, n)
-		for c := j.sets.first[i]; c < j.sets.first[i+1]; c++ {
-			weight := new(big.Rat).SetInt64(j.sets.count[c] * regret(depths, j.sets.depths[c]))
-			sum = sum.Add(p[c].Mul(number.Exact(weight.Mul(weight, new(big.Rat).SetInt(n)))))
-		}
-	}
-	loss = sum.Quo(number.Exact(new(big.Rat).SetInt(total)))
-	if sets, err = greatest(p, j.setRows); err != nil || !m.Lists() {
-		return loss, sets, lists, err
-	}
-	if p, err = distribution(m, j.lists, c); err == nil {
-		lists, err = greatest(p, j.listRows)
-	}
-	return loss, sets, lists, err
+	return number.Bounds(rounded(low, 0), rounded(high, 1)), exact
 }
 
 // greatest returns the greatest ratio of probabilities that rows relate.
