@@ -22,18 +22,20 @@ type asking struct {
 	question  job.Question
 	print     func(io.Writer, *job.Answer)
 	help      map[string]string // of fields, in place of what the question says
-	certifies string            // what --cert does; "" where there is no such flag
+	certifies bool              // there is --cert
 	draws     bool              // there is --html
+	plain     bool              // there is no --digits
 	cert      string            // file of a certificate, "" for none
 	html      string            // file of a page, "" for none
-	ends      []string          // of the names of its files; nil where there is one
+	optimal   string            // file of an optimal mechanism, "" for none
 
-	begin func() error                             // is called before the work
-	end   func(context.Context, *job.Answer) error // is called once the answer is printed
+	// mechanism returns what writes the optimal mechanism of an answer, as lines of JSON or else as CSV; nil where there is no --optimal.
+	mechanism func(found *job.Answer, lines bool) func(io.Writer) error
+
+	prepare func()                                   // is called before the question is asked
+	begin   func() error                             // is called before the work
+	end     func(context.Context, *job.Answer) error // is called once the answer is printed
 }
-
-// withCert is what --cert does of most commands.
-const withCert = "write a certificate to this file, for optratio check"
 
 // command completes a command: it asks the question, and has a flag for each of its fields and for what is written.
 func (a *asking) command(s command.Streams, c *cobra.Command) *cobra.Command {
@@ -43,13 +45,20 @@ func (a *asking) command(s command.Streams, c *cobra.Command) *cobra.Command {
 	}
 	c.RunE = a.run
 	command.AddFields(c, a.question, a.help)
-	if a.certifies != "" {
-		c.Flags().StringVar(&a.cert, "cert", "", a.certifies)
+	if a.certifies {
+		c.Flags().StringVar(&a.cert, "cert", "", "write a certificate to this file, for optratio check")
+	}
+	if a.mechanism != nil {
+		c.Flags().StringVar(&a.optimal, "optimal", "", "write an optimal mechanism to this CSV file, or for audit --pmf-file to one that ends in .jsonl")
 	}
 	if a.draws {
 		c.Flags().StringVar(&a.html, "html", "", "also draw the answer as a page that stands alone, into this file")
 	}
-	a.Job.Add(c)
+	if a.plain {
+		a.AddLimits(c)
+	} else {
+		a.Job.Add(c)
+	}
 	return c
 }
 
@@ -73,6 +82,9 @@ func (a *asking) run(c *cobra.Command, args []string) error {
 }
 
 func (a *asking) ask(ctx context.Context) error {
+	if a.prepare != nil {
+		a.prepare()
+	}
 	var out files
 	done := func() {}
 	h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
@@ -111,8 +123,7 @@ func (a *asking) ask(ctx context.Context) error {
 
 // files are what an answer is kept in.
 type files struct {
-	certs []*command.OutputFile
-	page  *command.OutputFile
+	cert, page, optimal *command.OutputFile
 }
 
 // create prepares the files before the work.
@@ -123,10 +134,11 @@ func (a *asking) create(at number.Epsilon) (out files, err error) {
 	if err == nil && a.html != "" {
 		out.page, err = command.CreateOutput("--html", a.html)
 	}
-	for i := 0; i < max(1, len(a.ends)) && a.cert != "" && err == nil; i++ {
-		var file *command.OutputFile
-		file, err = command.CreateCertificate(a.cert+append(a.ends, "")[i], at)
-		out.certs = append(out.certs, file)
+	if err == nil && a.optimal != "" {
+		out.optimal, err = command.CreateOutput("--optimal", a.optimal)
+	}
+	if err == nil && a.cert != "" {
+		out.cert, err = command.CreateCertificate(a.cert, at)
 	}
 	return out, err
 }
@@ -134,14 +146,19 @@ func (a *asking) create(at number.Epsilon) (out files, err error) {
 // keep writes the files, and returns how the command ends.
 func (a *asking) keep(ctx context.Context, h *job.Host, answer *job.Answer, out files) error {
 	end := command.Ended(ctx, answer)
-	var kept bytes.Buffer
-	for i, write := range answer.Certificates {
-		if write != nil && i < len(out.certs) {
-			before := end
-			end = out.certs[i].CommitCertificate(ctx, a.Streams, h.MaxMemory, func(w io.Writer) error { return write(io.MultiWriter(w, &kept)) }, end)
-			if end != before { // it was not kept
-				kept.Reset()
+	if out.optimal != nil {
+		if write := a.mechanism(answer, strings.HasSuffix(a.optimal, ".jsonl")); write != nil {
+			if err := out.optimal.Commit(ctx, write); err != nil {
+				return err
 			}
+		}
+	}
+	var kept bytes.Buffer
+	if write := answer.Certificate; write != nil && out.cert != nil {
+		before := end
+		end = out.cert.CommitCertificate(ctx, a.Streams, h.MaxMemory, func(w io.Writer) error { return write(io.MultiWriter(w, &kept)) }, end)
+		if end != before { // it was not kept
+			kept.Reset()
 		}
 	}
 	if out.page == nil {

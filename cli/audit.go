@@ -19,34 +19,40 @@ func newAudit(s command.Streams) *cobra.Command {
 	}}
 	c := &cobra.Command{
 		Use:   "audit (--pmf-exec CMD | --sample-exec CMD | --pmf-file FILE) --eps E",
-		Short: "Examine a mechanism in any language, or a table of its probabilities",
-		Long: `Examine a mechanism in any language. CMD is a command line for sh -c, started once and again
-after a crash. It gets this command's environment, unless --clean-env is given. It is sent one JSON object a line,
+		Short: "Decide whether your mechanism is private: a program in any language, or a table of probabilities",
+		Long: `CMD is a command line for sh -c. It is started once, and again after a crash. It gets one JSON object a line,
   {"scores":[0,-1,-2.5],"epsilon":1,"sensitivity":1,"monotonic":false}
-and answers one line each: {"pmf":[0.6,0.3,0.1]}, in numbers or strings "p/q". A sampler is also sent
-"samples":N and answers {"counts":[…]}, with --outcomes labels {"counts":{"a":12,"nobody":3}}, with --outcomes real
-{"values":[…]}, with --outcomes mixed the same, each value a JSON list or object of labels and numbers. With --outcomes labels, probabilities are stated as {"pmf":{"a":0.5,"nobody":"1/2"}}. Errors, crashes, NaN and silence are findings.
+and answers one line each: {"pmf":[0.6,0.3,0.1]}, in numbers or strings "p/q". A sampler also gets "samples":N and
+answers {"counts":[…]}. With --outcomes labels the answers are {"pmf":{"a":0.5,"nobody":"1/2"}} or
+{"counts":{"a":12,"nobody":3}}, with --outcomes real {"values":[…]}, and with --outcomes mixed the same, each value a
+list or an object of labels and numbers. Errors, crashes, NaN and silence are findings.
 
-JSON numbers stand for any real number within --pmf-precision of them. A property of stated probabilities is proved where
-every reading of the numbers has it, violated where none has, and undecided otherwise, with exit code 3; ε may be exceeded by --slack.
-The exit code is about what --property names, by default dp, and about the answers; the others are facts then. A sampler gives a lower bound on ε at --confidence; one that keeps
-within its ε is never proved to, and exits 0. Of samplers, --property takes dp, symmetry, shift, monotone and
-bounded-range; these are tests, which share what --confidence leaves to chance.
+A number of JSON stands for every real number within --pmf-precision of it. A property of stated probabilities is
+proved if it holds for every reading of the numbers, violated if it holds for none, and otherwise undecided, with
+exit code 3. The exit code tells about what --property names, which is dp by default, and about the answers; the
+others are facts.
 
-With --inputs FILE the questions are not about scores but the JSON values of FILE, one a line: {"input":[3,1],"epsilon":1,"sensitivity":1}.
---neighbors FILE then says which of them are neighbors: a line 0,3 (the lines are numbered from 0; empty ones and those that begin with # do
-not count), or [A,B] with two of the values; a third number is a distance d, at which the pair is compared at dε. Pairs are looked at both
-ways unless the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most e^ε times that of input 3.
+Samples give a lower bound on ε at --confidence. They cannot prove privacy: a sampler that keeps its ε ends
+undecided, with exit code 0. Of samplers, --property takes dp, symmetry, shift, monotone and bounded-range; these
+are tests, which share what --confidence leaves to chance.
 
-A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R and --range R also decide
-R-zCDP and bounded range R, and --delta D (ε,D)-DP instead of ε-DP; of a sampler, they are violated where a lower bound exceeds R or D.`,
+With --inputs FILE the questions are the JSON values of FILE, one a line, in place of scores:
+  {"input":[3,1],"epsilon":1,"sensitivity":1}
+--neighbors FILE then tells which of them are neighbors: a line 0,3 (lines are numbered from 0; empty lines and those
+that begin with # do not count), or [A,B] with two of the values. A third number is a distance d: the pair is compared
+at dε. Pairs are looked at both ways unless the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most
+e^ε times that of input 3.
+
+A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R
+and --range R also decide R-zCDP and bounded range R, and --delta D decides (ε,D)-DP in place of ε-DP. Of a sampler
+they are violated if a lower bound exceeds R or D.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
   optratio audit --pmf-exec ./histogram --inputs datasets.jsonl --neighbors pairs.txt --outcomes labels --eps 1
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
 	}
-	return a.judge(s, c, func(found *job.Answer) judgement {
+	return a.judge(s, c, true, func(found *job.Answer) judgement {
 		r := found.Documents[0].(*audit.Report)
 		title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, q.Epsilon)
 		units := scoreUnits("Δ = " + q.Sensitivity)

@@ -88,7 +88,7 @@ func TestBrowserViews(t *testing.T) {
 	require.NoError(t, err)
 	for name, line := range map[string]string{
 		"report-ratio": "ratio -n 4 -k 3 --eps 0.5", "report-verify": "verify --mechanism rnm-laplace -n 3 -k 2 --eps 1",
-		"report-audit": "audit --pmf-file " + table + " --shifted --exp-eps 3/2", "report-stopping": "stopping -n 10 --eps 0.5 --lp",
+		"report-audit": "audit --pmf-file " + table + " --neighbors shifted --exp-eps 3/2", "report-stopping": "stopping -n 10 --eps 0.5 --lp",
 	} {
 		path := filepath.Join(folder, name+".html")
 		code, _, errs := quietly(append(strings.Fields(line), "--html", path)...)

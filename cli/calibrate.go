@@ -14,27 +14,25 @@ import (
 func newCalibrate(s command.Streams) *cobra.Command {
 	q := job.NewCalibrate()
 	a := asking{
-		question: q, help: map[string]string{"neighbors": "with --domain FILE: linf or monotonic"},
+		question: q, help: map[string]string{"neighbors": ""},
 		print: one(func(w io.Writer, d *document.Calibration) { printCalibration(w, q, d) }),
 	}
 	return a.command(s, &cobra.Command{
 		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE | --domain real) (--eps E | --exp-eps A/B | --rho R)",
 		Short: "The largest parameter at which a mechanism is ε-DP, or ρ-zCDP",
-		Long: `The largest parameter ε' of a mechanism at which it is E-DP (or R-zCDP) on the lattice Q(n,k), or on given score
-vectors and their neighbors. The domain decides, by bisection: the mechanism meets the target there at the
-lower end of what is printed, and misses it at the upper end; nothing is said of other parameters and scores. Beside it
-stands the largest parameter for all real scores, where a theorem knows it.
---domain real with --rho gives the parameter for all real scores and any number of candidates, which theorems know for
-pf, em and geo.
+		Long: `The largest parameter ε' at which a mechanism is E-DP (or R-zCDP) on the lattice of n candidates and depth k, or on
+given score vectors and their neighbors. Bisection finds it: the mechanism meets the target at the lower end of what
+is printed and misses it at the upper end; other parameters and scores are not looked at. Where a theorem knows the
+largest parameter for all real scores, that is printed too. --domain real with --rho asks for that alone, for any
+number of candidates; theorems know it for pf, em and geo.
 
 --monotonic-scores takes neighbors that move all scores one way, on the lattice in steps of Δ, and runs the mechanism
-with 2Δ replaced by Δ: the parameter is the ε' to run it with in that way. --neighbors monotonic takes the same
-neighbors and leaves the mechanism as it is.`,
+with 2Δ replaced by Δ: the parameter is the ε' to run it with in that way.`,
 		Example: `  optratio calibrate --mechanism rnm-laplace -n 3 -k 2 --eps 1
   optratio calibrate --mechanism em -n 3 -k 2 --rho 0.125
   optratio calibrate --mechanism pf --domain real --rho 0.125
   optratio calibrate --mechanism krr -n 3 -k 2 --eps 1 --monotonic-scores
-  optratio calibrate --mechanism gem --domain scores.txt --sensitivities 1,2 --eps 1 --gap 1e-3`,
+  optratio calibrate --mechanism gem --domain scores.txt --sensitivities 1,2 --eps 1`,
 	})
 }
 

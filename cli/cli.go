@@ -42,19 +42,16 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 func newCheck(s command.Streams) *cobra.Command { return command.NewCheck(s, certificate.Check) }
 
-// itself is the group of the commands about the program.
-const itself = "The program itself"
-
 // newRoot returns the command tree. Without a command word the root computes a ratio.
 func newRoot(s command.Streams) *cobra.Command {
 	lp.Register()
 	root := newRatio(s)
 	root.Use = "optratio"
-	root.Short = "Decide exactly how good a differentially private selection mechanism is"
-	root.Long = overview
-	root.Example = "  optratio -n 4 -k 4 --eps 0.5\n  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1\n  optratio pmf --mechanism pf --scores 0,-1,-3 --eps 1"
-	root.SetUsageFunc(nil) // not that of ratio
-	root.SetUsageTemplate(usage)
+	root.Short = "Decide exactly how private, and how good, a differentially private selection mechanism is"
+	root.Long = ""
+	root.Example = "  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1\n  optratio ratio -n 4 -k 4 --eps 0.5\n  optratio recommend --scores 8,6,5 --eps 1"
+	root.SetUsageFunc(usage)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { help(c.OutOrStdout(), c) })
 	rate := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().NFlag() == 0 {
@@ -72,14 +69,10 @@ func newRoot(s command.Streams) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("Answer", newRatio, newThreshold, newSweep, newPMF, newMechanisms, newEvaluate)
-	add("Your mechanism", newVerify, newAudit, newCalibrate, newRecommend)
-	add("Other problems", newOptimum, newHeterogeneous, newTopK, newStopping)
-	add("Look", newServe)
-	add("Trust", newCheck)
-	add(itself)
-	root.SetCompletionCommandGroupID(itself)
-	root.SetHelpCommandGroupID(itself)
+	add(first, newAudit, newRatio, newRecommend, newOptimum, newVerify, newCheck)
+	add(others, newMechanisms, newPMF, newEvaluate, newCalibrate, newThreshold, newSweep, newHeterogeneous, newTopK, newStopping, newServe)
+	root.SetCompletionCommandGroupID(others)
+	root.SetHelpCommandGroupID(others)
 	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map"} {
 		root.AddCommand(&cobra.Command{Use: name, Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
 			return command.Usagef("%s is a command of the program research, which make research leaves in bin/research: research %s", name, name)
@@ -89,6 +82,7 @@ func newRoot(s command.Streams) *cobra.Command {
 		return command.Usagef("report is gone: ratio, verify, audit, optimum, heterogeneous and stopping draw their answers with --html FILE")
 	}})
 	addCompletion(root)
+	inOrder(root)
 	root.SetOut(s.Out) // where the commands that this makes will write
 	root.InitDefaultCompletionCmd()
 	completion, _, _ := root.Find([]string{"completion"})

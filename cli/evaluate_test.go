@@ -138,7 +138,7 @@ func TestEvaluateUsage(t *testing.T) {
 		{"--bins", "--task scores --eps 1 --bins 1 --scores " + scores},
 		{"not --scores", "--task mode --eps 1 --scores 0 --histogram " + counts},
 		{"--task quantile:1/9223372036854775808", "--task quantile:1/9223372036854775808 --eps 1 --histogram " + counts},
-		{"moved to bin/research worst-case", "--task worst-case -n 3 --eps 1"},
+		{"moved to bin/research worst-case", "--task worst-case --eps 1"},
 		{"give mode, median", "--eps 1"},
 	} {
 		_, errs := evaluated[document.Evaluate](t, command.Usage, strings.Fields(c.args)...)

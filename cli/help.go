@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,59 +12,90 @@ import (
 
 func init() { cobra.EnableCommandSorting = false } // help lists commands as newRoot does
 
-// overview is what the help of the root says before the commands.
-const overview = `Decide exactly how good a differentially private selection mechanism is. Without a command it rates mechanisms, as
-the command ratio does.`
+// The groups of commands.
+const (
+	first  = "Commands"
+	others = "Other commands"
+)
 
-// usage is how help says what a command takes: of the root the commands and no flags, of all others the flags.
-const usage = `Usage:
-  {{if .HasParent}}{{.UseLine}}
-{{if .HasAvailableSubCommands}}  {{.CommandPath}} COMMAND
-{{end}}{{else}}{{.Name}} [ratio] -n N -k K (--eps E | --exp-eps A/B) [flags]
-  {{.Name}} COMMAND [flags]
-{{range $group := .Groups}}
-{{.Title}}:
-{{range $.Commands}}{{if and (eq .GroupID $group.ID) (not .Hidden)}}  {{rpad .Name 13}}  {{.Short}}
-{{end}}{{end}}{{end}}{{end}}{{if .HasExample}}
-Examples:
-{{.Example}}
-{{end}}{{if not .HasParent}}
-{{.Name}} COMMAND --help tells what a command takes; {{.Name}} ratio --help has the flags of the main job.
-{{else}}{{if .HasAvailableSubCommands}}
-Commands:
-{{range .Commands}}{{if not .Hidden}}  {{rpad .Name .NamePadding}} {{.Short}}
-{{end}}{{end}}{{end}}
-Flags:
-{{.LocalFlags.FlagUsages}}{{end}}`
-
-// ratioSections are the flags of ratio by what they are about.
-var ratioSections = []struct{ title, flags string }{
-	{"The question", "n k eps exp-eps mechanism"},
-	{"What is averaged, over which scores", "objective step loss prior monotonic-scores sensitivity"},
-	{"Compared with which mechanisms", "constraints delta rho domain"},
-	{"A mechanism of your own", "pmf-exec pmf-file pmf-precision assume-symmetric clean-env timeout"},
-	{"How it is found", "method solver gap exact"},
-	{"What is written", "json digits cert html"},
-	{"Limits", "time-limit max-memory"},
-	{"Others", "help"},
+// flagGroup is a heading of a command's flags.
+type flagGroup struct {
+	title string
+	flags []string
 }
 
-// ratioUsage is usage for the flags of ratio, in sections.
-func ratioUsage(c *cobra.Command) error {
+// flagGroups are the flags of all commands by what they are about; what no group names is about the question.
+var flagGroups = []flagGroup{
+	{"The question", nil},
+	{"How it is answered", strings.Fields("method solver gap exact seed confidence until budget children assume-symmetric pmf-precision slack shard resume")},
+	{"Output", strings.Fields("json digits html cert optimal output format junit vipr rule help")},
+	{"Limits", strings.Fields("time-limit max-memory timeout jobs")},
+}
+
+// inOrder makes help list the flags of a command, and of those below it, as they were added.
+func inOrder(c *cobra.Command) {
+	c.Flags().SortFlags = false
+	for _, below := range c.Commands() {
+		inOrder(below)
+	}
+}
+
+// help writes what --help prints: of the root its commands, of all others a sentence, examples, flags in groups, and then the details.
+func help(w io.Writer, c *cobra.Command) {
+	fmt.Fprintf(w, "%s.\n\n%s", c.Short, c.UsageString())
+	if c.Long != "" {
+		fmt.Fprintf(w, "\n%s\n", c.Long)
+	}
+}
+
+// usage writes what a command takes.
+func usage(c *cobra.Command) error {
 	w := c.OutOrStderr()
+	if !c.HasParent() {
+		rootUsage(w, c)
+		return nil
+	}
+	c.DisableFlagsInUseLine = true
 	fmt.Fprintf(w, "Usage:\n  %s\n", c.UseLine())
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(w, "  %s COMMAND\n", c.CommandPath())
+	}
 	if c.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
 	}
-	for _, s := range ratioSections {
-		section := pflag.NewFlagSet("", pflag.ContinueOnError)
-		section.SortFlags = false
-		for name := range strings.FieldsSeq(s.flags) {
-			if f := c.LocalFlags().Lookup(name); f != nil {
-				section.AddFlag(f)
+	if c.HasAvailableSubCommands() {
+		listCommands(w, "Commands", c.Commands())
+	}
+	for i, group := range flagGroups {
+		listed := pflag.NewFlagSet("", pflag.ContinueOnError)
+		listed.SortFlags = false
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			at := max(0, slices.IndexFunc(flagGroups, func(g flagGroup) bool { return slices.Contains(g.flags, f.Name) }))
+			if at == i {
+				listed.AddFlag(f)
 			}
+		})
+		if listed.HasAvailableFlags() {
+			fmt.Fprintf(w, "\n%s:\n%s", group.title, listed.FlagUsagesWrapped(120))
 		}
-		fmt.Fprintf(w, "\n%s:\n%s", s.title, section.FlagUsagesWrapped(120))
 	}
 	return nil
+}
+
+// rootUsage writes what the program takes.
+func rootUsage(w io.Writer, root *cobra.Command) {
+	fmt.Fprintf(w, "Usage:\n  %s COMMAND [flags]\n  %s -n N -k K --eps E [flags], which is %s ratio\n\nExamples:\n%s\n", root.Name(), root.Name(), root.Name(), root.Example)
+	for _, group := range root.Groups() {
+		listCommands(w, group.Title, slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return c.GroupID != group.ID }))
+	}
+	fmt.Fprintf(w, "\n%s COMMAND --help tells what a command takes.\n", root.Name())
+}
+
+func listCommands(w io.Writer, title string, commands []*cobra.Command) {
+	fmt.Fprintf(w, "\n%s:\n", title)
+	for _, c := range commands {
+		if !c.Hidden {
+			fmt.Fprintf(w, "  %-14s %s\n", c.Name(), c.Short)
+		}
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,7 +15,7 @@ import (
 	"optratio/internal/command"
 )
 
-// The help of the program, which it prints when it is called alone, has every command once, in a group, and no flag of the main job.
+// The help of the program, which it prints when it is called alone, has every command once: six first, then the others.
 func TestHelpShowsGroups(t *testing.T) {
 	code, alone, errs := programs["optratio"].Quietly()
 	require.Zero(t, code, errs)
@@ -24,36 +26,63 @@ func TestHelpShowsGroups(t *testing.T) {
 		assert.Len(t, lines, map[bool]int{true: 0, false: 1}[c.Hidden], c.Name())
 	}
 	assert.NotContains(t, help, "--constraints")
-	_, itself, _ := strings.Cut(help, "\nThe program itself:\n")
-	assert.Regexp(t, `^  completion .*\n  help .*\n\n`, itself, "every other command has a group")
-	assert.Regexp(t, `(?s)\nAnswer:\n  ratio .*\n\nYour mechanism:\n  verify .*\n\nTrust:\n  check `, help)
+	assert.Regexp(t, `(?s)\nCommands:\n  audit [^\n]*\n  ratio [^\n]*\n  recommend [^\n]*\n  optimum [^\n]*\n  verify [^\n]*\n  check [^\n]*\n\nOther commands:\n`, help)
 }
 
-// The help of ratio has every flag once, those of the question first.
-func TestHelpOfRatioHasSections(t *testing.T) {
-	code, help, errs := programs["optratio"].Quietly("ratio", "--help")
-	require.Zero(t, code, errs)
-	flags := help[strings.Index(help, "\nThe question:"):]
-	newRatio(command.Streams{}).Flags().VisitAll(func(f *pflag.Flag) {
-		assert.Len(t, regexp.MustCompile(`(?m)^ +(-., )?--`+f.Name+` `).FindAllString(flags, -1), 1, f.Name)
-	})
-	assert.Less(t, strings.Index(flags, "--mechanism"), strings.Index(flags, "--objective"))
-	assert.NotContains(t, flags[:strings.Index(flags, "\nOthers:")], "--help")
-	assert.Equal(t, 1, strings.Count(flags[strings.Index(flags, "\nOthers:"):], "--"), "only --help is in no section")
+// mostFlags bounds the flags of all commands, each counted where it can be given.
+const mostFlags = 240
+
+// The help of a command is a sentence, examples, and every flag once, in groups.
+func TestHelpOfCommands(t *testing.T) {
+	flags := 0
+	var visit func(*cobra.Command)
+	visit = func(c *cobra.Command) {
+		for _, below := range c.Commands() {
+			visit(below)
+		}
+		if !c.HasParent() || c.Hidden || c.Name() == "help" || strings.HasPrefix(c.CommandPath(), "optratio completion") {
+			return
+		}
+		code, help, errs := programs["optratio"].Quietly(append(strings.Fields(c.CommandPath())[1:], "--help")...)
+		require.Zero(t, code, errs)
+		assert.True(t, strings.HasPrefix(help, c.Short+".\n\nUsage:\n"), c.Name())
+		assert.NotEmpty(t, c.Example, c.Name())
+		assert.Less(t, strings.Index(help, "\nExamples:\n"), strings.Index(help, "\nOutput:\n"), c.Name())
+		for line := range strings.SplitSeq(help, "\n") {
+			assert.LessOrEqual(t, utf8.RuneCountInString(line), 120, line)
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			assert.Len(t, regexp.MustCompile(`(?m)^ +(-., )?--`+f.Name+` `).FindAllString(help, -1), 1, "%s --%s", c.Name(), f.Name)
+			if f.Name != "help" {
+				flags++
+			}
+		})
+	}
+	visit(newRoot(command.Streams{}))
+	assert.LessOrEqual(t, flags, mostFlags)
+	assert.Greater(t, flags, mostFlags-20, "lower the bound")
+
+	_, help, _ := programs["optratio"].Quietly("ratio", "--help")
+	_, help, _ = strings.Cut(help, "python3 examples")
+	at := -1
+	for _, text := range []string{"\nThe question:\n", "-n, --n", "--mechanism", "--objective", "\nHow it is answered:\n", "--gap", "\nOutput:\n", "--json", "\nLimits:\n", "--time-limit"} {
+		require.Greater(t, strings.Index(help, text), at, text)
+		at = strings.Index(help, text)
+	}
 }
 
 // A name that is not known is answered with the nearest one that is.
 func TestUnknownNamesAreAnsweredWithTheNearest(t *testing.T) {
 	for line, near := range map[string]string{
-		"ratio -n 2 -k 1 --eps 1 --mechanism geopair":      "geo-pair",
-		"audit --pmf-file x --eps 1 --against rnm-laplac":  "rnm-laplace",
-		"verify -n 2 -k 1 --eps 1 --property symmetric":    "symmetry",
-		"verify -n 2 -k 1 --eps 1 --property dp,monotonic": "monotone",
-		"ratio -n 2 -k 1 --eps 1 --loss squared":           "square",
-		"ratio -n 2 -k 1 --eps 1 --prior geometrical:1/2":  "geometric",
-		"ratio -n 2 -k 1 --eps 1 --method lumpd":           "lumped",
-		"ratio -n 2 -k 1 --eps 1 --solver embeded":         "embedded",
-		"ratio -n 2 -k 1 --eps 1 --constraints monotonic":  "monotone",
+		"ratio -n 2 -k 1 --eps 1 --mechanism geopair":           "geo-pair",
+		"audit --pmf-file x --eps 1 --against rnm-laplac":       "rnm-laplace",
+		"verify --mechanism pf --eps 1 --property symmetric":    "symmetry",
+		"verify --mechanism pf --eps 1 --property dp,monotonic": "monotone",
+		"ratio -n 2 -k 1 --eps 1 --loss squared":                "square",
+		"ratio -n 2 -k 1 --eps 1 --prior geometrical:1/2":       "geometric",
+		"ratio -n 2 -k 1 --eps 1 --method lumpd":                "lumped",
+		"ratio -n 2 -k 1 --eps 1 --solver embeded":              "embedded",
+		"ratio -n 2 -k 1 --eps 1 --constraints monotonic":       "monotone",
 		"verfy":                 "verify",
 		"ratio --mechanisms pf": "--mechanism",
 		"evaluate --task meadian --eps 1 --histogram ../go.mod": "median",

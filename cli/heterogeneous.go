@@ -15,18 +15,21 @@ import (
 
 func newHeterogeneous(s command.Streams) *cobra.Command {
 	q := job.NewHeterogeneous()
-	a := asking{
-		question: q, certifies: withCert, draws: true, print: one(func(w io.Writer, d *document.Heterogeneous) { printHeterogeneous(w, q.Epsilon, d) }),
-		help: map[string]string{"mechanism": "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates, see optratio mechanisms --help (default " + job.RatedByDefault + ", and geo-pair:M for every M below n)"},
+	a := &asking{
+		mechanism: func(found *job.Answer, lines bool) func(io.Writer) error {
+			return optimalRows(found.Documents[0].(*document.Heterogeneous).Optimal, lines)
+		},
+		question: q, certifies: true, draws: true, print: one(func(w io.Writer, d *document.Heterogeneous) { printHeterogeneous(w, q.Epsilon, d) }),
+		help: map[string]string{"mechanism": "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates, see optratio mechanisms --help (default " + strings.ReplaceAll(job.RatedByDefault, ",", ", ") + ", and geo-pair:M for every M below n)"},
 	}
+	a.prepare = func() { q.Optimal = a.optimal != "" }
 	return a.command(s, &cobra.Command{
 		Use:   "heterogeneous --sensitivities D,… (--eps E | --exp-eps A/B)",
-		Short: "Certified ratio of mechanisms to the best one for unequal sensitivities, on a small grid",
-		Long: `The least error that any ε-DP mechanism can have on a grid of score vectors where each
-candidate has its own sensitivity, how far given mechanisms are from it, and whether they are ε-DP on
-the grid. Errors are in the units of the scores (of their squares with --loss mse).
-With --shift-invariant the best mechanism may look at differences of scores only, as all registered
-ones do.`,
+		Short: "The ratio to the best mechanism where candidates have unequal sensitivities, on a small grid",
+		Long: `The least error that any ε-DP mechanism can have on a grid of score vectors where each candidate has its own
+sensitivity, how far given mechanisms are from it, and whether they are ε-DP on the grid. Errors are in the units of
+the scores (of their squares with --loss square). With --shift-invariant the best mechanism may look at differences
+of scores only, as all mechanisms of the library do.`,
 		Example: `  optratio heterogeneous --sensitivities 1,2 --grid 0:4 --exp-eps 2
   optratio heterogeneous --sensitivities 1,2,4 --shift-invariant --eps 0.5 --mechanism gem,krr --json`,
 	})
@@ -44,12 +47,12 @@ func printHeterogeneous(w io.Writer, eps job.Epsilon, d *document.Heterogeneous)
 	command.Say(w, "sensitivities %s, scores %s, %s", plainly(d.Sensitivities), d.Grid, eps)
 	fmt.Fprintf(w, "%d score vectors%s, %d pairs of neighbors, %d rows generated\n",
 		d.Vectors, job.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
-	what := job.Choose(d.Loss == "mse", "mean squared error", "expected error")
+	what := job.Choose(d.Loss == "square", "mean squared error", "expected error")
 	what = job.Choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
 	fmt.Fprintf(w, "optimum: %s (%s)\n\n", command.Fraction(d.Optimum), what)
 	t := command.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\terror (%s)\tratio to the optimum\tε-DP on the grid\ttight ε there\n",
-		job.Choose(d.Loss == "mse", "squares of the scores' units", "units of the scores"))
+		job.Choose(d.Loss == "square", "squares of the scores' units", "units of the scores"))
 	for _, m := range d.Mechanisms {
 		tight := m.TightEps.String()
 		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {
@@ -66,13 +69,34 @@ func printHeterogeneous(w io.Writer, eps job.Epsilon, d *document.Heterogeneous)
 	if d.Recommended != "" {
 		fmt.Fprintf(w, "\nrecommended for scores in this range, which has to be public: %s\n", d.Recommended)
 	}
-	if d.Optimal == nil {
-		return
+}
+
+// optimalRows writes a mechanism, a line for each score vector: the scores and as many probabilities.
+func optimalRows(rows []document.OptimalRow, lines bool) func(io.Writer) error {
+	if rows == nil {
+		return nil
 	}
-	fmt.Fprintln(w)
-	fmt.Fprintln(t, "scores\tprobabilities of an optimal mechanism")
-	for _, row := range d.Optimal {
-		fmt.Fprintf(t, "%s\t%s\n", plainly(row.Scores), plainly(row.PMF))
+	return func(w io.Writer) (err error) {
+		for _, row := range rows {
+			if lines {
+				_, err = fmt.Fprintf(w, "{\"scores\":[%s],\"pmf\":[%s]}\n", fractions(row.Scores, `"`), fractions(row.PMF, `"`))
+			} else {
+				_, err = fmt.Fprintf(w, "%s,%s\n", fractions(row.Scores, ""), fractions(row.PMF, ""))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	t.Flush()
+}
+
+// fractions writes exact numbers with commas between, each between quotes.
+func fractions(xs []number.Number, quote string) string {
+	texts := make([]string, len(xs))
+	for i, x := range xs {
+		r, _ := x.Rat()
+		texts[i] = quote + r.RatString() + quote
+	}
+	return strings.Join(texts, ",")
 }

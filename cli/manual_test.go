@@ -79,7 +79,7 @@ func TestCompletion(t *testing.T) {
 	assert.Equal(t, []string{"pf,em"}, complete("ratio", "--mechanism", "pf,em"))
 	assert.Contains(t, complete("pmf", "--mechanism", ""), "lp-optimal")
 	assert.Len(t, complete("verify", "--mechanism", ""), len(mechanisms.Names()))
-	assert.Contains(t, complete("thres"), "threshold\tThe ε at which permute-and-flip becomes optimal on the lattice of step 2Δ")
+	assert.Contains(t, complete("thres"), "threshold\tThe ε from which on permute-and-flip is optimal")
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		var out, errs bytes.Buffer
 		require.Zero(t, Run(context.Background(), []string{"completion", shell}, nil, &out, &errs))

@@ -17,12 +17,12 @@ func newMechanisms(s command.Streams) *cobra.Command {
 	j := command.Job{Streams: s}
 	c := &cobra.Command{
 		Use:   "mechanisms",
-		Short: "The mechanisms by name, with source, privacy claim, and what is known of them",
-		Long: `The mechanisms by name, with source, privacy claim, and what is known of them.
-
-heterogeneous, pmf and recommend also know NAME:M, such as geo-pair:2: the mechanism NAME on the M least sensitive candidates alone. NAME is one of
+		Short: "What is known of each mechanism: source, privacy, exactness",
+		Long: `heterogeneous, pmf and recommend also know NAME:M, such as geo-pair:2: the mechanism NAME on the M least sensitive
+candidates alone. NAME is one of
 ` + strings.Join(job.FewerNames(), ", ") + `.`,
-		Args: command.NoArgs,
+		Example: `  optratio mechanisms`,
+		Args:    command.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			var docs []document.Mechanism
 			for _, name := range mechanisms.Names() {

@@ -18,8 +18,7 @@ import (
 
 type mergeFlags struct {
 	command.Job
-	out   string
-	union bool
+	out string
 }
 
 func newMerge(s command.Streams) *cobra.Command {
@@ -27,10 +26,9 @@ func newMerge(s command.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge -o FILE PART…",
 		Short: "Put the files of the shards of a sweep together, in order",
-		Long: `The rows of all parts, ordered by n, k, ε, objective, constraints and the mechanism's name: what the whole sweep would
-have written. A row that several parts hold must be the same in all of them, apart from its seconds. Where a row is missing of
-the grid that the rows span, FILE is written all the same, and the exit code is 3; --union puts sweeps of different grids
-together, of which no row is called missing. FILE ends in .csv.`,
+		Long: `The rows of all parts, ordered by n, k, ε, objective, constraints and the mechanism's name: what the whole sweep
+would have written. A row that several parts hold must be the same in all of them, apart from its seconds. If a row
+is missing of the grid that the rows span, FILE is written all the same, and the exit code is 3. FILE ends in .csv.`,
 		Example: `  optratio sweep merge -o ratios.csv part-*.csv`,
 	}
 	var parts []string
@@ -40,10 +38,9 @@ together, of which no row is called missing. FILE ends in .csv.`,
 		}
 		return nil
 	}
-	c.RunE = f.Limited(func(ctx context.Context) error { return f.run(ctx, parts) })
+	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c.Context(), parts) }
 	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all rows, .csv")
-	c.Flags().BoolVar(&f.union, "union", false, "the parts are of several sweeps, whose rows need not span one grid: nothing is called missing")
-	f.Job.Add(c)
+	c.Flags().BoolVar(&f.JSON, "json", false, "print one JSON document")
 	return c
 }
 
@@ -91,12 +88,12 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 		return err
 	}
 	doc := mergeDoc{File: f.out, Parts: len(parts), Rows: len(table.Rows), Lacking: []sweep.Parameters{}}
-	if some, all := table.Missing(mostLacking); all > 0 && !f.union {
+	if some, all := table.Missing(mostLacking); all > 0 {
 		doc.Lacking, doc.Missing = some, all
 	}
 	f.Show(doc, doc.print)
 	if doc.Missing > 0 {
-		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again, or give --union if the parts are of different grids", doc.Missing, f.out, doc.Lacking[0]))
+		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again", doc.Missing, f.out, doc.Lacking[0]))
 	}
 	if doc.Rows == 0 {
 		return command.Exit(command.Undecided, errors.New("undecided: the parts hold no rows; end the shards with sweep --resume and merge again"))

@@ -20,8 +20,7 @@ import (
 type optimumFiles struct {
 	asking
 	*job.Optimum
-	output, optimal string
-	table           *command.OutputFile
+	output string
 }
 
 func newOptimum(s command.Streams) *cobra.Command {
@@ -32,28 +31,39 @@ func newOptimum(s command.Streams) *cobra.Command {
 	}
 	a := &optimumFiles{Optimum: q}
 	a.asking = asking{
-		question: q, certifies: withCert, draws: true, begin: a.createTable, end: a.writeTable,
+		question: q, certifies: true, draws: true, prepare: func() { q.Rounded = a.optimal != "" },
 		print: one(func(w io.Writer, d *document.Optimum) { printOptimum(w, q, d, a.optimal) }),
-		help: map[string]string{
-			"pmf-exec": `compare this program with the optimum: it is sent {"input":NAME,"epsilon":E,"sensitivity":1} and states probabilities as for optratio audit --inputs, {"pmf":{"a":0.5,"b":"1/2"}}`,
-			"pmf-file": `compare this table with the optimum: a line {"input":NAME,"pmf":{"a":0.5,"b":"1/2"}} for each input`,
+		mechanism: func(found *job.Answer, lines bool) func(io.Writer) error {
+			switch rounded := found.Documents[0].(*document.Optimum).Rounded; {
+			case rounded == nil:
+				return nil
+			case lines:
+				return rounded.WriteJSONL
+			default:
+				return rounded.WriteCSV
+			}
 		},
 	}
 	c := a.command(s, &cobra.Command{
 		Use:   "optimum FILE (--eps E | --exp-eps A/B)",
-		Short: "The best private mechanism of any finite problem, and how far a table of yours is from it",
-		Long: `The least loss that any ε-DP or (ε,δ)-DP mechanism of a finite problem can have, and a mechanism that has it. FILE is one JSON document:
+		Short: "The best private mechanism of any finite problem, and how far yours is from it",
+		Long: `The least loss that any ε-DP or (ε,δ)-DP mechanism of a finite problem can have, and a mechanism that has it. FILE
+is one JSON document:
 
   {"inputs":["0","1","2"], "outputs":["0","1","2"],
    "pairs":[["0","1"],["1","2","3/2"]],
    "loss":[["0","1","2"],["1","0","1"],["2","1","0"]],
    "prior":["1/4","1/2","1/4"], "forbidden":[["0","2"]]}
 
-Inputs of a pair are neighbors, at a distance (1 where none is given): the pair is bound by the distance times ε, in both directions
-unless "directed":true, which says Pr[first in S] <= e^(dε) Pr[second in S] + δ alone. loss is a row of values for each input, or "abs", "square", "zero-one" by
-the names; prior is a number for each input, which sum to 1, "uniform", or "worst" for the largest loss of any input. Numbers are rationals or decimals in strings, or JSON
-numbers, taken exactly. The same as CSV: --pairs with the columns x,y[,d], --loss with x,o,value, --prior with x,p; beside FILE or a
-preset, they take the place of what these say. Names are compared letter by letter: in a CSV file a blank after a comma belongs to the name. Presets:
+Inputs of a pair are neighbors, at a distance (1 where none is given): the pair is bound by the distance times ε, in
+both directions. With "directed":true it is bound in one alone: Pr[first in S] <= e^(dε) Pr[second in S] + δ. loss
+has a row of values for each input, or is "abs", "square" or "zero-one" of the names. prior is a number for each
+input, which sum to 1, "uniform", or "worst" for the largest loss of any input. Numbers are rationals or decimals in
+strings, or JSON numbers, taken exactly.
+
+The same as CSV: --pairs with the columns x,y[,d], --loss with x,o,value, --prior with x,p. Beside FILE or a preset
+they take the place of what these say. Names are compared letter by letter: in a CSV file a blank after a comma
+belongs to the name. Presets:
 
 ` + strings.Join(presets, "\n"),
 		Example: `  optratio optimum --preset count:3 --exp-eps 2
@@ -69,12 +79,11 @@ preset, they take the place of what these say. Names are compared letter by lett
 	})
 	c.RunE = a.run
 	c.Flags().StringVarP(&a.output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
-	c.Flags().StringVar(&a.optimal, "optimal", "", "write the optimal mechanism to this CSV file, or for audit to one that ends in .jsonl, rounded so that it is private as it is written")
 	return c
 }
 
 func (a *optimumFiles) run(c *cobra.Command, args []string) error {
-	a.File, a.Rounded = strings.Join(args, ""), a.optimal != ""
+	a.File = strings.Join(args, "")
 	if a.output != "" {
 		if err := a.Limited(a.writeProblem)(c, args); err != nil || a.Epsilon == (job.Epsilon{}) {
 			return err
@@ -97,25 +106,6 @@ func (a *optimumFiles) writeProblem(ctx context.Context) error {
 		return err
 	}
 	return file.Commit(ctx, p.WriteJSON)
-}
-
-func (a *optimumFiles) createTable() (err error) {
-	if a.optimal != "" {
-		a.table, err = command.CreateOutput("--optimal", a.optimal)
-	}
-	return err
-}
-
-func (a *optimumFiles) writeTable(ctx context.Context, found *job.Answer) error {
-	rounded := found.Documents[0].(*document.Optimum).Rounded
-	if rounded == nil {
-		return nil
-	}
-	write := rounded.WriteCSV
-	if strings.HasSuffix(a.optimal, ".jsonl") {
-		write = rounded.WriteJSONL
-	}
-	return a.table.Commit(ctx, write)
 }
 
 // mostShown is how many rows and columns a table for people has.
@@ -154,7 +144,7 @@ func printOptimum(w io.Writer, q *job.Optimum, d *document.Optimum, file string)
 		t.Flush()
 	}
 	if r := d.Rated; r != nil {
-		printRating(w, r, q.Rated())
+		printRating(w, r)
 	}
 	if u := d.Users; u != nil {
 		fmt.Fprintln(w)
@@ -170,21 +160,11 @@ func printOptimum(w io.Writer, q *job.Optimum, d *document.Optimum, file string)
 		fmt.Fprintln(w)
 		command.Say(w, "%s: multiples of 2^-%d, private as they are written; loss given up: %s", file, d.Rounded.Bits, d.Rounded.GivenUp)
 	}
-	for i, drawn := range d.Drawn {
-		if i == 0 {
-			fmt.Fprintln(w)
-		}
-		command.Say(w, "drawn at %s: %s", drawn.Input, drawn.Output)
-	}
 }
 
-func printRating(w io.Writer, r *optimum.Rating, what string) {
+func printRating(w io.Writer, r *optimum.Rating) {
 	fmt.Fprintln(w)
-	if r.Finding != "" {
-		command.Say(w, "%s states no probabilities", what)
-		return
-	}
-	command.Say(w, "%s is private at ε = %s; as asked: %s", what, r.TightEps, r.DP)
+	fmt.Fprintf(w, "the table is private at ε = %s; as asked: %s\n", r.TightEps, r.DP)
 	if v := r.Witness; v != nil {
 		command.Say(w, "%s at %s, and %s at %s: outputs %s", command.Fraction(v.P), v.Input, command.Fraction(v.PNeighbor), v.Neighbor, strings.Join(v.Outputs, ", "))
 	}

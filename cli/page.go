@@ -28,7 +28,7 @@ func isPlain(q job.Question) bool {
 	plain := job.NewRatio()
 	plain.Size, plain.Epsilon, plain.Mechanism, plain.Constraints, plain.Objective = r.Size, r.Epsilon, r.Mechanism, r.Constraints, r.Objective
 	plain.Gap, plain.Solver, plain.Sensitivity, plain.Exact, plain.Monotonic = r.Gap, r.Solver, r.Sensitivity, r.Exact, r.Monotonic
-	return *r == *plain && r.Objective != "minimax" && lattice.Orbits(r.N, r.K).Cmp(big.NewInt(certified)) <= 0
+	return *r == *plain && lattice.Orbits(r.N, r.K).Cmp(big.NewInt(certified)) <= 0
 }
 
 // curveTime is how long each question of a curve may take.
@@ -39,7 +39,7 @@ func (a *asking) page(ctx context.Context, h *job.Host, found *job.Answer, kept 
 	at := report.Context{Command: job.CommandText(a.question), Certificate: kept, CertificateName: filepath.Base(a.cert)}
 	if a.cert == "" && h.Certificate {
 		var b bytes.Buffer
-		err := found.Certificates[0](&b)
+		err := found.Certificate(&b)
 		if err == nil {
 			err = command.Checker(certificate.Check).Accepts(ctx, b.Bytes(), h.MaxMemory)
 		}

@@ -20,24 +20,24 @@ import (
 
 func newRatio(s command.Streams) *cobra.Command {
 	q := job.NewRatio()
-	a := asking{question: q, certifies: "write a certificate to this file", draws: true, print: func(w io.Writer, found *job.Answer) { printRatios(w, q, found) }, help: map[string]string{
+	a := asking{question: q, certifies: true, draws: true, print: func(w io.Writer, found *job.Answer) { printRatios(w, q, found) }, help: map[string]string{
 		"pmf-exec": "rate this program too, as subject: it states probabilities as for optratio audit",
 		"pmf-file": `rate this table of probabilities too, as subject: a line {"scores":[0,-2],"pmf":[0.7,0.3]} for each score vector`,
 	}}
-	c := a.command(s, &cobra.Command{
+	return a.command(s, &cobra.Command{
 		Use:   "ratio -n N -k K (--eps E | --exp-eps A/B | --rho R)",
-		Short: "Certified optimality ratio of mechanisms on the lattice of n candidates and depth k",
-		Long: `Certified optimality ratio: a mechanism's mean expected error over all score
-vectors of n candidates on the lattice of step 2Δ, best score 0, worst at least -2Δk,
-over a lower bound on what any shift-invariant ε-DP mechanism can have there (with
---constraints monotone or full: any such mechanism that is monotone as well). Errors are in steps
-of 2Δ; --step asks the same of a finer lattice. --pmf-exec and --pmf-file rate your own mechanism beside
-the others, as subject: it is asked about every score vector. Several ε, separated by commas, give one table (with
---json an array).
+		Short: "How far mechanisms are from the best possible one, certified",
+		Long: `n candidates have scores that are whole multiples of 2Δ, at most k of them below the best: this is the lattice. A
+mechanism's error is how far below the best its choice lies, in steps of 2Δ, as a mean over all these score vectors.
+The ratio compares it with a certified lower bound on what any shift-invariant ε-DP mechanism can have there.
+--constraints, --loss, --objective, --prior, --worst and --step ask about other mechanisms, losses, means and
+lattices.
 
---rho R compares the mechanisms with each other instead, the first named being 1: each runs at the largest parameter at
-which it is R-zCDP on the lattice, or with --domain real for all real scores, which theorems know for pf, em and geo.
-Equal ρ, not equal ε, is what counts where many choices are composed.`,
+--pmf-exec and --pmf-file rate your own mechanism beside the others, as subject: it is asked about every score vector.
+Several ε, separated by commas, give one table (with --json an array).
+
+--rho R compares the mechanisms with each other: each runs at the largest parameter at which it is R-zCDP on the
+lattice, and the first named is 1. Equal ρ, not equal ε, is what counts where many choices are composed.`,
 		Example: `  optratio -n 4 -k 4 --eps 0.5
   optratio -n 4 -k 4 --eps 0.1,0.5,1
   optratio -n 3 -k 3 --eps 1 --step delta --constraints dp --mechanism pf,geo
@@ -56,8 +56,6 @@ Equal ρ, not equal ε, is what counts where many choices are composed.`,
 			return nil
 		},
 	})
-	c.SetUsageFunc(ratioUsage)
-	return c
 }
 
 // latticeText says what differs from the published question.
@@ -186,7 +184,7 @@ func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 		return
 	}
 	unit := job.Choose(q.Loss == "mean", fmt.Sprintf("error (steps of %s)", job.Choose(q.Monotonic, "Δ", "2Δ")), "loss")
-	fmt.Fprintf(w, "n = %d, k = %d%s\nerror: %s\n\n", q.N, q.K, latticeText(&q.Lattice), command.Meaning(q.Objective, documents[0].(*document.Ratio).Constraints))
+	fmt.Fprintf(w, "n = %d, k = %d%s\nerror: %s\n\n", q.N, q.K, latticeText(&q.Lattice), command.Meaning(documents[0].(*document.Ratio).Objective, documents[0].(*document.Ratio).Constraints))
 	t := command.Table(w, 3)
 	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", job.Choose(q.Exp != "", "e^ε", "ε"), unit)
 	for _, each := range documents {
@@ -206,11 +204,7 @@ func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 func printRho(w io.Writer, d *document.Rho, rho string) {
 	base := job.Choose(d.Monotonic, "Δ", "2Δ")
 	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s%s%s\n", d.N, d.K, rho, job.Choose(d.Objective == "box", ", prior box", ""), job.Choose(d.Monotonic, ", monotonic scores", ""))
-	where := "on this lattice, of step " + base + "; other scores were not looked at"
-	if d.Domain == "real" {
-		where = "for all real scores and any number of candidates, by theorem"
-	}
-	fmt.Fprintf(w, "every mechanism runs at the largest parameter ε' at which it is %s-zCDP %s\n", rho, where)
+	fmt.Fprintf(w, "every mechanism runs at the largest parameter ε' at which it is %s-zCDP on this lattice, of step %s; other scores were not looked at\n", rho, base)
 	fmt.Fprintf(w, "compared: mean expected errors over the lattice at the lower ends of the parameters, which are certified; the upper ends are not %s-zCDP\n\n", rho)
 	t := command.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\tparameter ε'\terror (steps of %s)\tratio to %s\n", base, d.Mechanisms[0].Name)

@@ -20,35 +20,31 @@ import (
 
 func newServe(s command.Streams) *cobra.Command {
 	var addr string
-	var parallel int
 	c := &cobra.Command{
 		Use:   "serve [--addr localhost:0]",
 		Short: "Explore answers in a browser",
-		Long: `Serve pages to a browser on this machine: the ratio of any mechanism over n, k and ε, probabilities of two mechanisms on scores,
-the audit of a table, errors on a histogram, the best mechanism of a problem. The address is printed on the first line, and nothing is opened. The pages'
-numbers are those of the commands that they name. Ctrl-C ends it.`,
+		Long: `Serve pages to a browser on this machine: the ratio of any mechanism over n, k and ε, probabilities of two
+mechanisms on scores, the audit of a table, errors on a histogram, the best mechanism of a problem. The address is
+printed on the first line, and nothing is opened. The pages' numbers are those of the commands that they name.
+Ctrl-C ends it.`,
 		Example: `  optratio serve
   optratio serve --addr localhost:8080`,
 		Args: command.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if parallel < 1 || parallel > 1000 {
-				return command.Usagef("--jobs %d: give the number of jobs at a time, at least 1", parallel)
-			}
-			return serveOn(c.Context(), s, addr, parallel)
+			return serveOn(c.Context(), s, addr)
 		},
 	}
 	c.Flags().StringVar(&addr, "addr", "localhost:0", "host:port to listen on; port 0 is a free one")
-	c.Flags().IntVar(&parallel, "jobs", runtime.NumCPU(), "jobs at a time; others wait for their turn")
 	return c
 }
 
 // serveOn serves until the context ends.
-func serveOn(ctx context.Context, s command.Streams, addr string, parallel int) error {
+func serveOn(ctx context.Context, s command.Streams, addr string) error {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return command.Usagef("--addr %s: %w; give host:port such as localhost:8080, or localhost:0 for a free port", escape.Quoted(addr), err)
 	}
-	server := serve.New(serve.Config{Addr: listener.Addr().String(), Parallel: parallel, Run: runJob}).HTTP()
+	server := serve.New(serve.Config{Addr: listener.Addr().String(), Parallel: runtime.NumCPU(), Run: runJob}).HTTP()
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

@@ -302,7 +302,7 @@ func TestServedJobEndsWithItsClient(t *testing.T) {
 }
 
 func TestServeRefusals(t *testing.T) {
-	for _, line := range []string{"serve --addr nowhere", "serve --addr localhost:99999", "serve --jobs 0", "serve now"} {
+	for _, line := range []string{"serve --addr nowhere", "serve --addr localhost:99999", "serve now"} {
 		code, out, errs := quietly(strings.Fields(line)...)
 		assert.Equal(t, command.Usage, code, line)
 		assert.Empty(t, out)

@@ -16,45 +16,24 @@ import (
 )
 
 func newStopping(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewStopping(), certifies: withCert, draws: true, print: printStopping}
-	c := a.command(s, &cobra.Command{
+	a := asking{question: job.NewStopping(), certifies: true, draws: true, print: one(printStopping)}
+	return a.command(s, &cobra.Command{
 		Use:   "stopping -n N",
-		Short: "Private optimal stopping: outcome law, tight privacy and the best private rule",
-		Long: `The secretary problem with n candidates under differential privacy. Neighboring
-preference orders swap two candidates at most l places apart. With --eps: the best rule that is
-(ε, δ)-private, certified, and how far the best p-mix of the secretary rule and the blind choice is from it.
-Beside it, or without --eps: the outcome law of the p-mix of the secretary rule, which is optimal without privacy,
-the least ε that it has at --delta and the least δ at --eps.
-With --distance: how many swaps of elements at most l places apart turn one order into another.`,
+		Short: "Private optimal stopping: the best private rule, and the secretary rule beside it",
+		Long: `The secretary problem with n candidates under differential privacy. Neighboring preference orders swap two candidates
+at most l places apart. With --eps: the best rule that is (ε, δ)-private, certified, and how far the best p-mix of the
+secretary rule and the blind choice is from it. Beside it, or without --eps: the outcome law of the p-mix of the
+secretary rule, which is optimal without privacy, the least ε that it has at --delta and the least δ at --eps.`,
 		Example: `  optratio stopping -n 8
   optratio stopping -n 30 -l 3 --p 0.5 --eps 1
-  optratio stopping -n 30 --eps 0.5 --rule
-  optratio stopping --distance 3,1,2 -l 1`,
+  optratio stopping -n 30 --eps 0.5 --rule`,
 	})
-	var asymptotic bool
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if asymptotic {
-			return command.Usagef("--asymptotic: limits of large n moved to bin/research stopping-limit: make research")
-		}
-		return a.run(c, args)
-	}
-	c.Flags().BoolVar(&asymptotic, "asymptotic", false, "")
-	c.Flags().String("boundary", "", "")
-	c.Flags().Lookup("asymptotic").Hidden, c.Flags().Lookup("boundary").Hidden = true, true
-	return c
 }
 
 // shownRanks is how many ranks the table for people shows.
 const shownRanks = 12
 
-func printStopping(w io.Writer, found *job.Answer) {
-	if d, ok := found.Documents[0].(*document.Distance); ok {
-		fmt.Fprintf(w, "d_%d = %d (%s)\n", d.L, d.Distance, map[string]string{
-			"inversions": "the number of inversions", "cycles": "the number of candidates less that of cycles", "search": "by search",
-		}[d.Method])
-		return
-	}
-	d := found.Documents[0].(*document.Stopping)
+func printStopping(w io.Writer, d *document.Stopping) {
 	eps := ""
 	if said := d.Said(); said != "" {
 		eps = ", " + said
@@ -106,9 +85,6 @@ func printStopping(w io.Writer, found *job.Answer) {
 		for _, r := range d.Rule {
 			fmt.Fprintf(t, "%d\t%s\t%s\n", r.Time, short(r.Reach), takes(r.Take))
 		}
-	}
-	if d.Play != nil {
-		fmt.Fprintf(t, "\nplayed: stopped at time %d and took rank %d (a chance of %s with these arrivals)\n", d.Play.Time, d.Play.Rank, short(d.Play.Stop))
 	}
 	t.Flush()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,13 +36,12 @@ func newSweep(s command.Streams) *cobra.Command {
 	f := sweepFlags{asking: asking{Job: command.Job{Streams: s}}, ratio: job.NewRatio()}
 	c := &cobra.Command{
 		Use:   "sweep -n RANGE -k RANGE (--eps RANGE | --exp-eps RANGE) -o FILE",
-		Short: "Ratios over a grid of n, k and ε, in one file; resumable, and in shards for many machines",
-		Long: `A grid of ratio jobs: one row for each n, k, ε and mechanism, in a .csv file. Ranges are taken
-exactly: 0.1:1.0:0.1 has ten values. The numbers of a row depend on its parameters alone, not on how the
-work was cut or stopped; only the seconds do not. A FILE that exists is refused, unless --resume says that its rows are kept. --shard I/M computes one of M
-parts; in a Slurm job array and in a Kubernetes indexed Job (with JOB_COMPLETIONS) that is the default. %i in
-FILE is the shard's number. optratio sweep merge puts the parts together. --solver auto is the embedded solver,
-in every build.`,
+		Short: "Ratios over a grid of n, k and ε, in one file that can be resumed and cut into shards",
+		Long: `One row for each n, k, ε and mechanism, in a .csv file. Ranges are taken exactly: 0.1:1.0:0.1 has ten values. The
+numbers of a row depend on its parameters alone, not on how the work was cut or stopped; only the seconds do. A FILE
+that exists is refused, unless --resume says that its rows are kept. --shard I/M computes one of M parts; in a Slurm
+job array and in a Kubernetes indexed Job (with JOB_COMPLETIONS) that is the default. %i in FILE is the shard's
+number. optratio sweep merge puts the parts together.`,
 		Example: `  optratio sweep -n 2:6 -k 4 --eps 0.05:1.5:0.05 -o ratios.csv
   optratio sweep -n 2:8 -k 1:8 --eps 0.1:1:0.1 --shard 0/4 -o part-%i.csv --resume
   optratio sweep merge -o ratios.csv part-0.csv part-1.csv part-2.csv part-3.csv`,
@@ -58,12 +56,12 @@ in every build.`,
 	fs.StringVar(&f.ratio.Exp, "exp-eps", "", "values of e^ε, fractions or decimals: "+command.RangeHelp)
 	ratio := &cobra.Command{}
 	command.AddFields(ratio, f.ratio, map[string]string{
-		"prior": "weights of score vectors: uniform, box or geometric:R", "loss": "mean (the error in steps of 2Δ), square, top1 or tail:T (error >= T steps of 2Δ)",
+		"prior": "weights of score vectors: uniform, box or geometric:R", "loss": "what a choice costs: mean (the error, in steps of 2Δ), square (its square), top1 (1 unless a best candidate is taken) or tail:T (1 if the error is T steps of 2Δ or more)",
 	})
-	for name := range strings.FieldsSeq("constraints objective loss prior step monotonic-scores sensitivity mechanism method solver gap exact") {
+	for name := range strings.FieldsSeq("constraints objective worst loss prior step mechanism method solver") {
 		fs.AddFlag(ratio.Flags().Lookup(name))
 	}
-	f.Job.Add(c)
+	f.AddLimits(c)
 	fs.StringVarP(&f.out, "output", "o", "", "file for the rows, .csv; %i in it stands for the shard's number")
 	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
 	command.CountVar(fs, &f.jobs, "jobs", "", 0, "rows at a time (default: all cores)")
@@ -111,7 +109,7 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 		return nil, err
 	}
 	slices.SortFunc(p.Request.Mechanisms, func(a, b mechanisms.Mechanism) int { return strings.Compare(a.Info().Name, b.Info().Name) })
-	p.Objective, p.Constraints, p.Settings = f.ratio.Objective, f.ratio.Constraints, f.settings(&one, p)
+	p.Objective, p.Constraints, p.Settings = job.Choose(f.ratio.Worst, "worst", f.ratio.Objective), f.ratio.Constraints, f.settings(&one, p)
 	if _, err := job.Await(ctx, 0, func() (any, error) { return nil, p.Check() }); err != nil && ctx.Err() == nil {
 		return nil, command.Exit(command.Usage, err)
 	}
@@ -127,13 +125,10 @@ func (f *sweepFlags) settings(one *job.Ratio, p *sweep.Plan) string {
 			words = append(words, name+"="+value)
 		}
 	}
-	add(r.Gap.Cmp(big.NewRat(1, 1e9)) != 0, "gap", decimal.Text(r.Gap))
 	add(r.Method != "auto", "method", r.Method)
-	add(r.Exact, "exact", "true")
 	add(r.Solver == "clp", "solver", r.Solver)
 	step := max(1, r.Step)
 	add(step != 1, "step", "2delta/"+strconv.Itoa(step))
-	add(one.Monotonic, "monotonic_scores", "true")
 	add(r.Loss.String() != "mean", "loss", r.Loss.String())
 	add(one.Prior != "", "prior", one.Prior)
 	add(r.MaxMemory != command.StandardMemory && !p.FitsIn(min(r.MaxMemory, command.StandardMemory)), "max_memory", strconv.FormatInt(r.MaxMemory, 10))

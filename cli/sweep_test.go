@@ -49,7 +49,7 @@ func TestMergeReadsPipes(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	written := make(chan error, 1)
 	go func() { written <- os.WriteFile(pipe, data, 0o600) }()
-	finishes(t, command.Done, "sweep", "merge", "-o", merged, "--time-limit", "60s", pipe)
+	finishes(t, command.Done, "sweep", "merge", "-o", merged, pipe)
 	require.NoError(t, <-written)
 	assert.Equal(t, rowsOf(t, whole), rowsOf(t, merged))
 }
@@ -143,9 +143,8 @@ func TestSweepSettings(t *testing.T) {
 	debug.FreeOSMemory() // what other tests left behind counts for the least limit below
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	for want, args := range map[string][]string{
-		"": {"--gap", "1e-9", "--method", "auto", "--step", "2delta", "--loss", "mean", "--solver", "auto", "--max-memory", "12G", "--sensitivity", "3"},
-		"gap=0.01 method=lp step=2delta/2 loss=tail:3/2 prior=geometric:0.8": {"--gap", "0.010", "--solver", "embedded", "--step", "delta", "--loss", "tail:1.5", "--prior", "geometric:0.8"},
-		"monotonic_scores=true": {"--monotonic-scores", "--max-memory", "3G"},
+		"": {"--method", "auto", "--step", "2delta", "--loss", "mean", "--solver", "auto", "--max-memory", "12G"},
+		"method=lp step=2delta/2 loss=tail:3/2 prior=geometric:0.8": {"--solver", "embedded", "--step", "delta", "--loss", "tail:1.5", "--prior", "geometric:0.8"},
 		"max_memory=1000000000": {"--max-memory", "1G"},
 	} {
 		_ = os.Remove(path)
@@ -162,19 +161,19 @@ func TestSweepSettings(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"--objective", "box", "--constraints", "dp", "--mechanism", "krr"},
-		{"--objective", "minimax", "--loss", "tail:1"},
+		{"--worst", "--loss", "tail:1"},
 		{"--loss", "square", "--constraints", "full"},
 	} {
 		require.NoError(t, os.Remove(path))
-		finishes(t, command.Done, append([]string{"sweep", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "-o", path}, args...)...)
+		finishes(t, command.Done, append([]string{"sweep", "-n", "3", "-k", "2", "--exp-eps", "3/2", "-o", path}, args...)...)
 		table, err := sweep.Load(path)
 		require.NoError(t, err)
-		out, _ := finishes(t, command.Done, append([]string{"ratio", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--exact", "--json"}, args...)...)
+		out, _ := finishes(t, command.Done, append([]string{"ratio", "-n", "3", "-k", "2", "--exp-eps", "3/2", "--json"}, args...)...)
 		var doc struct {
 			Objective, Constraints string
 			Mechanisms             []struct {
 				Name         string
-				Error, Ratio struct{ Exact string }
+				Error, Ratio struct{ Lower, Upper string }
 			}
 		}
 		require.NoError(t, json.Unmarshal([]byte(out), &doc))
@@ -182,7 +181,7 @@ func TestSweepSettings(t *testing.T) {
 		for _, r := range table.Rows {
 			for _, m := range doc.Mechanisms {
 				if m.Name == r.Mechanism {
-					assert.Equal(t, [4]string{doc.Objective, doc.Constraints, m.Error.Exact, m.Ratio.Exact}, [4]string{r.Objective, r.Constraints, r.ErrorLower, r.RatioUpper}, "%v", args)
+					assert.Equal(t, [4]string{doc.Objective, doc.Constraints, m.Error.Lower, m.Ratio.Upper}, [4]string{r.Objective, r.Constraints, r.ErrorLower, r.RatioUpper}, "%v", args)
 				}
 			}
 		}

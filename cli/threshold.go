@@ -16,20 +16,18 @@ import (
 func newThreshold(s command.Streams) *cobra.Command {
 	q := job.NewThreshold()
 	a := asking{
-		question: q, ends: []string{".lower", ".upper"}, certifies: "with --method lp: write certificates to this name with .lower and .upper added",
-		help:  map[string]string{"objective": "weights of score vectors: paper or box", "delta": ""},
+		question: q, plain: true, help: map[string]string{"loss": "", "worst": "", "step": "", "delta": "", "monotonic-scores": "", "solver": ""},
 		print: one(func(w io.Writer, d *document.Threshold) { printThreshold(w, q, d) }),
 	}
 	return a.command(s, &cobra.Command{
 		Use:   "threshold -n N -k K",
-		Short: "The ε at which permute-and-flip becomes optimal on the lattice of step 2Δ",
-		Long: `The ε from which on permute-and-flip has the least mean loss of all mechanisms with the given
-constraints, on the lattice of step 2Δ, for any loss that does not fall with the depth and any product
-prior: the loss does not matter, the prior does. On finer lattices (--step) it is optimal at no ε as
-soon as a depth between the multiples of 2Δ has a weight and a loss.`,
+		Short: "The ε from which on permute-and-flip is optimal",
+		Long: `Permute-and-flip has the least mean loss of all mechanisms with the given constraints from this ε on, on the lattice
+of n candidates, depth k and steps of 2Δ. It does not matter which loss, as long as it does not fall with the depth;
+the prior matters. On finer lattices permute-and-flip is optimal at no ε as soon as a depth between the multiples of
+2Δ has a weight and a loss. optratio ratio --exp-eps X --method lp --cert FILE writes a certificate at either end.`,
 		Example: `  optratio threshold -n 4 -k 4
-  optratio threshold -n 4 -k 4 --loss top1 --prior geometric:0.8
-  optratio threshold -n 4 -k 4 --step delta`,
+  optratio threshold -n 4 -k 4 --prior geometric:0.8`,
 	})
 }
 

@@ -13,15 +13,20 @@ import (
 
 func newTopK(s command.Streams) *cobra.Command {
 	q := job.NewTopK()
-	a := asking{question: q, certifies: withCert, print: one(func(w io.Writer, d *document.TopK) { printTopK(w, q.Epsilon, d) })}
+	a := asking{question: q, certifies: true, print: one(func(w io.Writer, d *document.TopK) { printTopK(w, q.Epsilon, d) })}
 	return a.command(s, &cobra.Command{
 		Use:   "topk -n N -k K --top T (--eps E | --exp-eps A/B)",
-		Short: "Choosing the top T of n candidates: peeling, one-shot noise and selection of sets against the best ε-DP choice",
-		Long: `The least mean regret that any shift-invariant ε-DP choice of T of n candidates can have on the lattice of step 2Δ, and how
-far mechanisms with the same budget of ε in all are from it. The regret of a set is the sum of its candidates' distances below the best score minus
-the least such sum, in steps of 2Δ. For each mechanism also: how private its sets, and its lists, really are on the lattice, and the ratio to the optimum
-at that ε. Mechanisms: peel:NAME (a registered mechanism at ε/T, again and again; peel:em is one-shot Gumbel noise),
-one-shot:exponential, joint:NAME (a registered mechanism among all sets), pairwise (every two sets are compared at their own scale), completed (the same without drawing again).`,
+		Short: "Choose the top T of n candidates: mechanisms against the best ε-DP choice",
+		Long: `The least mean regret that any shift-invariant ε-DP choice of T of n candidates can have on the lattice of depth k
+and steps of 2Δ, and how far mechanisms with the same budget of ε in all are from it. The regret of a set is the sum
+of its candidates' distances below the best score minus the least such sum, in steps of 2Δ. For each mechanism also:
+how private its sets, and its lists, really are on the lattice, and the ratio to the optimum at that ε. The
+mechanisms:
+  peel:NAME             a mechanism at ε/T, again and again; peel:em is one-shot Gumbel noise
+  one-shot:exponential  exponential noise once
+  joint:NAME            a mechanism among all sets
+  pairwise              every two sets are compared at their own scale
+  completed             the same without drawing again`,
 		Example: `  optratio topk -n 4 -k 3 --top 2 --exp-eps 4
   optratio topk -n 4 -k 3 --top 2 --eps 1 --mechanism peel:pf,peel:krr --json`,
 	})

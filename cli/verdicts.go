@@ -60,13 +60,16 @@ type judgement struct {
 	sampled      bool            // undecided means that nothing was found, which is all that samples can say
 }
 
-// judge completes a command whose answer is verdicts.
-func (a *asking) judge(s command.Streams, c *cobra.Command, judged func(*job.Answer) judgement) *cobra.Command {
-	var f verdictFlags
-	a.certifies, a.draws = withCert, true
+// judge completes a command whose answer is verdicts, with the flags of verdicts for machines where these are wanted.
+func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool, judged func(*job.Answer) judgement) *cobra.Command {
+	f := verdictFlags{format: formatText}
+	a.certifies, a.draws = true, true
 	a.begin = func() error { return f.create(a.JSON) }
 	a.end = func(ctx context.Context, found *job.Answer) error { return f.write(ctx, a.Short, judged(found)) }
 	a.print = func(w io.Writer, found *job.Answer) { f.print(w, judged(found)) }
+	if !machines {
+		return a.command(s, c)
+	}
 	c.Flags().StringVar(&f.format, "format", formatText, "text, markdown, or github: text with annotations of GitHub Actions, and Markdown on the page of the run")
 	c.Flags().StringVar(&f.junit, "junit", "", "also write the verdicts to this file, as JUnit XML with a test case for each property")
 	return a.command(s, c)

@@ -41,8 +41,8 @@ func TestJUnit(t *testing.T) {
 		code int
 		want map[string]string // what the failure, or the skipped case, says
 	}{
-		"all proved":             {[]string{"verify", "--mechanism", "pf", "-n", "3", "-k", "2", "--exp-eps", "2"}, command.Done, nil},
-		"violated":               {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dp,bounded-range,dominates-em"}, command.Violated, map[string]string{"dominates-em": "Pr[error >= "}},
+		"all proved":             {[]string{"audit", "--pmf-file", "../testdata/em.jsonl", "--neighbors", "shifted", "--exp-eps", "2", "--property", "dp,sum"}, command.Done, nil},
+		"violated":               {[]string{"audit", "--pmf-file", "../testdata/em.jsonl", "--neighbors", "shifted", "--exp-eps", "3/2", "--property", "dp,bounded-range"}, command.Violated, map[string]string{"dp": "scores ", "bounded-range": "scores "}},
 		"program":                {[]string{"audit", "--pmf-exec", `while read -r q; do echo '{"pmf":["1/2","1/4","1/4"]}'; done`, "--eps", "1", "-n", "3", "-k", "1", "--property", "dp,symmetry"}, command.Violated, map[string]string{"symmetry": "scores (0, 0"}},
 		"escaped":                {[]string{"audit", "--pmf-exec", "sh " + odd, "--eps", "1", "-n", "2", "-k", "1", "--property", "dp"}, command.Violated, map[string]string{"dp": "undecided", "answers": `<a> & \"b\" ]]> \x01 é`}},
 		"sampler, nothing found": {[]string{"audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$s,0]}"; done`, "--eps", "1", "-n", "2", "-k", "1", "--budget", "2000"}, command.Done, map[string]string{"dp": "undecided"}},
@@ -104,9 +104,9 @@ func TestFormats(t *testing.T) {
 		code           int
 		errors, others []string // of annotations
 	}{
-		"proved":   {[]string{"verify", "--mechanism", "pf", "-n", "3", "-k", "2", "--exp-eps", "2"}, command.Done, nil, nil},
-		"fact":     {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2"}, command.Done, nil, nil},
-		"violated": {[]string{"verify", "--mechanism", "krr", "-n", "3", "-k", "2", "--exp-eps", "2", "--property", "dp,dominates-em"}, command.Violated, []string{"dominates-em"}, nil},
+		"proved":   {[]string{"audit", "--pmf-file", "../testdata/em.jsonl", "--neighbors", "shifted", "--exp-eps", "2"}, command.Done, nil, nil},
+		"fact":     {[]string{"audit", "--pmf-file", "../testdata/em.jsonl", "--neighbors", "shifted", "--exp-eps", "2", "--property", "sum,dp"}, command.Done, nil, nil},
+		"violated": {[]string{"audit", "--pmf-file", "../testdata/em.jsonl", "--neighbors", "shifted", "--exp-eps", "3/2", "--property", "dp"}, command.Violated, []string{"dp"}, nil},
 		"program":  {[]string{"audit", "--pmf-exec", `while read -r q; do echo '{"error":"a|b 100%"}'; done`, "--eps", "1", "-n", "2", "-k", "1", "--property", "dp,symmetry"}, command.Violated, []string{"answers"}, []string{"warning dp", "warning symmetry"}},
 		"sampler":  {[]string{"audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$s,0]}"; done`, "--eps", "1", "-n", "2", "-k", "1", "--budget", "2000", "--seed", "1"}, command.Done, nil, []string{"notice dp", "notice independence"}},
 	} {

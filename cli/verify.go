@@ -22,18 +22,17 @@ func newVerify(s command.Streams) *cobra.Command {
 	}}
 	c := &cobra.Command{
 		Use:   "verify --mechanism NAME -n N -k K (--eps E | --exp-eps A/B)",
-		Short: "Decide exactly which properties a mechanism has on a lattice",
-		Long: `Decide exactly, on every score vector of n candidates with best score 0 and steps of 2Δ (--step: finer
-ones) down to -2Δk, and all neighbors among them, whether a mechanism is ε-DP, symmetric, shift-invariant, monotone, and
-never worse than the exponential mechanism. The exit code is about what --property names, by default dp; the others are
-facts then, which the mechanism has or does not have. Says how private it is (tight ε, with the pair that attains it)
-and shows the smallest witness of what fails. Also: bounded-range, dominates-em-mean, rdp, zcdp. With
---rho R it decides R-zCDP, with --range R bounded range R (by default at most ε). With --delta D it decides (ε,D)-DP instead of
-ε-DP, and says which δ would do.
+		Short: "Decide exactly which properties a mechanism of the library has",
+		Long: `On the lattice: every score vector of n candidates with best score 0 and steps of 2Δ down to -2Δk, and all neighbors
+among them. Is the mechanism ε-DP, symmetric, shift-invariant, monotone, and never worse than the exponential
+mechanism? The exit code tells about what --property names, which is dp by default; the others are facts. The answer
+says how private the mechanism is (tight ε, with the pair that attains it), and shows the smallest witness of what
+fails. Other properties: bounded-range, dominates-em-mean, rdp, zcdp. --rho R decides R-zCDP, --range R bounded
+range R (by default ε), and --delta D decides (ε,D)-DP in place of ε-DP and says which δ would do.
 
-With --domain FILE (score vectors, one a line, comma-separated or JSON arrays) it does the same for these and their
-neighbors: every score up to its sensitivity up or down (--neighbors linf), or all in one direction (monotonic).
---neighbors monotonic leaves the mechanism as it is, which is then ε/2-DP if it is ε-DP and shift-invariant;
+With --domain FILE (score vectors, one a line, comma-separated or JSON arrays) it does the same for these vectors and
+their neighbors: every score moves by up to its sensitivity up or down (--neighbors linf), or all one way (monotonic).
+--neighbors monotonic leaves the mechanism as it is: it is ε/2-DP then if it is ε-DP and shift-invariant.
 --monotonic-scores takes the same neighbors, on the lattice in steps of Δ, and runs it with 2Δ replaced by Δ.`,
 		Example: `  optratio verify --mechanism pf -n 4 -k 3 --exp-eps 3/2
   optratio verify --mechanism geo -n 3 -k 2 --step delta --exp-eps 3/2
@@ -42,7 +41,7 @@ neighbors: every score up to its sensitivity up or down (--neighbors linf), or a
   optratio verify --mechanism em -n 3 -k 2 --eps 0.8 --delta 1e-3
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
 	}
-	return a.judge(s, c, func(found *job.Answer) judgement {
+	return a.judge(s, c, false, func(found *job.Answer) judgement {
 		r := found.Documents[0].(*verify.Report)
 		title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, q.Epsilon)
 		if r.Precision != nil {

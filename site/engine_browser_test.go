@@ -41,7 +41,7 @@ func TestBrowserEngine(t *testing.T) {
 	require.NoError(t, err)
 	forms := [][2]string{
 		{"", "n=4&k=4&eps=0.5"}, {"", "n=5&k=3&eps=3/2&mechanism=pf,em,krr,uniform"}, {"", "n=60&k=3"}, {"", "n=8&k=3&eps=0.3"}, {"", "n=4&k=3&constraints=full"},
-		{"", "n=4&k=3&eps=3/2&constraints=dp"}, {"", "n=3&k=3&eps=1&step=delta&mechanism=pf,geo"}, {"", "n=3&k=3&objective=minimax"}, {"", "n=3&k=3&prior=geometric:0.5&loss=square"}, {"", "n=zero"},
+		{"", "n=4&k=3&eps=3/2&constraints=dp"}, {"", "n=3&k=3&eps=1&step=delta&mechanism=pf,geo"}, {"", "n=3&k=3&objective=worst"}, {"", "n=3&k=3&prior=geometric:0.5&loss=square"}, {"", "n=zero"},
 		{"pmf", "scores=0,-0.5,-3&first=rnm-laplace&second=em&eps=0.7"}, {"choose", ""}, {"map", "constraints=full"}, {"audit", ""}, {"audit", "eps=1&shifted=yes"}, {"audit", "table=x"},
 		{"evaluate", "task=median&eps=3/2&counts=a,12%0Ab,7%0Ac,7%0Ad,3%0Ae,0"}, {"optimum", "eps=2"}, {"optimum", "preset=count:2&eps=4&delta=0.01&judged=the+worst+input"}, {"check", "certificate=" + url.QueryEscape(string(certificate))}, {"check", "certificate=none"},
 	}

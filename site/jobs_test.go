@@ -28,11 +28,11 @@ import (
 var reference = []string{
 	`ratio {"n":4,"k":4,"eps":"0.5"}`, `ratio {"n":5,"k":3,"exp-eps":"3/2","mechanism":"pf,em,krr,uniform"}`, `ratio {"n":5,"k":5,"eps":"0.2"}`, `ratio {"n":60,"k":3,"eps":"0.5"}`, `ratio {"n":8,"k":3,"eps":"0.3"}`,
 	`ratio {"n":4,"k":3,"eps":"0.5","constraints":"full"}`, `ratio {"n":4,"k":3,"exp-eps":"3/2","constraints":"dp"}`, `ratio {"n":3,"k":2,"eps":"0.4,0.8,1.2","mechanism":"pf"}`,
-	`ratio {"n":3,"k":3,"eps":"1","step":"delta","constraints":"dp","mechanism":"pf,geo"}`, `ratio {"n":3,"k":3,"eps":"0.5","objective":"minimax"}`, `ratio {"n":3,"k":3,"eps":"0.5","prior":"geometric:0.5","loss":"square"}`,
+	`ratio {"n":3,"k":3,"eps":"1","step":"delta","constraints":"dp","mechanism":"pf,geo"}`, `ratio {"n":3,"k":3,"eps":"0.5","worst":true}`, `ratio {"n":3,"k":3,"eps":"0.5","prior":"geometric:0.5","loss":"square"}`,
 	`ratio {"n":6,"k":4,"eps":"0.5","loss":"tail:2","objective":"box"}`, `threshold {"n":4,"k":4}`, `threshold {"n":3,"k":5,"constraints":"dp"}`,
 	`pmf {"mechanism":"pf","scores":"0,-1,-3","eps":"1"}`, `pmf {"mechanism":"rnm-laplace","scores":"0,-0.5,-3","eps":"0.7"}`, `pmf {"mechanism":"em","scores":"0,-2,-4","exp-eps":"3/2"}`,
 	`recommend {"scores":"8,6,5","sensitivities":"1,1,4","eps":"1"}`,
-	`audit {"pmf-file":"table.jsonl","eps":"0.5"}`, `audit {"pmf-file":"table.jsonl","eps":"1","shifted":true}`, `evaluate {"task":"mode","histogram":"counts.csv","eps":"0.5"}`, `evaluate {"task":"median","histogram":"counts.csv","exp-eps":"3/2"}`,
+	`audit {"pmf-file":"table.jsonl","eps":"0.5"}`, `audit {"pmf-file":"table.jsonl","eps":"1","neighbors":"shifted"}`, `evaluate {"task":"mode","histogram":"counts.csv","eps":"0.5"}`, `evaluate {"task":"median","histogram":"counts.csv","exp-eps":"3/2"}`,
 	`optimum {"File":"problem.json","exp-eps":"2","rate":"rate.csv"}`, `optimum {"preset":"count:2","exp-eps":"4","delta":"0.01","worst":true,"rate":"rate.csv"}`, `optimum {"File":"problem.json","eps":"0.5"}`, `check {"File":"valid.cert"}`, `check {"File":"invalid.cert"}`,
 }
 

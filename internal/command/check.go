@@ -26,10 +26,12 @@ func NewCheck(s Streams, decide Checker) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check a certificate with code that shares nothing with the solvers",
-		Long: `Check a certificate: rebuild the program from the parameters in the file, and decide whether
-every claim in it follows from the values it holds, in exact or outward-rounded arithmetic.
-For a second opinion, --vipr OUT writes what a valid certificate with rational e^ε proves about the minimum of the
-program in the VIPR 1.0 format, which independent checkers such as viprchk read.`,
+		Long: `The checker rebuilds the program from the parameters in the file, and decides in exact or outward-rounded arithmetic
+whether every claim in the file follows from the values that it holds. For a second opinion, --vipr OUT writes what a
+valid certificate with rational e^ε proves about the minimum of the program in the VIPR 1.0 format, which independent
+checkers such as viprchk read.`,
+		Example: `  optratio ratio -n 4 -k 4 --exp-eps 3/2 --cert ratio.cert
+  optratio check ratio.cert`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return Usagef("check takes one certificate file, got %d arguments", len(args))
@@ -38,7 +40,7 @@ program in the VIPR 1.0 format, which independent checkers such as viprchk read.
 		},
 	}
 	c.RunE = j.Limited(func(ctx context.Context) error { return decide.run(ctx, &j, c.Flags().Arg(0), out) })
-	j.Add(c)
+	j.AddLimits(c)
 	c.Flags().StringVar(&out, "vipr", "", "write the proof to this file too, in the VIPR 1.0 format")
 	return c
 }

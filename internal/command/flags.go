@@ -62,8 +62,6 @@ func AddFields(c *cobra.Command, q any, help map[string]string) {
 		switch to := f.To.(type) {
 		case *string:
 			fs.StringVar(to, f.Name, *to, usage)
-		case *[]string:
-			fs.StringArrayVar(to, f.Name, *to, usage)
 		case *bool:
 			fs.BoolVar(to, f.Name, *to, usage)
 		case *int:

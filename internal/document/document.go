@@ -189,8 +189,7 @@ type Stopping struct {
 	TightEps   number.Number   `json:"tight_eps"`
 	TightDelta *number.Number  `json:"tight_delta"`
 	*BestRule
-	Play      *secretary.Game `json:"play,omitempty"`
-	Undecided string          `json:"undecided,omitempty"`
+	Undecided string `json:"undecided,omitempty"`
 }
 
 // Schema names the form of the JSON document.
@@ -232,7 +231,6 @@ type Optimum struct {
 	Mechanism   [][]number.Number  `json:"mechanism"` // rows of inputs; it attains the upper end of the optimum, or is the rounded one where that is no known number
 	Losses      []number.Number    `json:"losses"`    // of mechanism, at each input
 	Rounded     *optimum.Mechanism `json:"rounded"`
-	Drawn       []Drawn            `json:"drawn,omitempty"` // by rounded, in the order that was asked for
 	Rated       *optimum.Rating    `json:"rated"`
 	Users       *optimum.Users     `json:"users"`
 	Proof       string             `json:"proof"`
@@ -240,12 +238,6 @@ type Optimum struct {
 	Pivots      int                `json:"pivots"`
 	Seconds     float64            `json:"seconds"`
 	Undecided   string             `json:"undecided,omitempty"`
-}
-
-// Drawn is an output that a mechanism drew at an input.
-type Drawn struct {
-	Input  string `json:"input"`
-	Output string `json:"output"`
 }
 
 // Schema names the form of the JSON document.
@@ -300,18 +292,6 @@ type TopK struct {
 
 // Schema names the form of the JSON document.
 func (TopK) Schema() string { return "optratio.topk/1" }
-
-// Distance is the JSON document of the distance of two orders.
-type Distance struct {
-	From     []int  `json:"from"`
-	To       []int  `json:"to"`
-	L        int    `json:"l"`
-	Distance int    `json:"distance"`
-	Method   string `json:"method"`
-}
-
-// Schema names the form of the JSON document.
-func (Distance) Schema() string { return "optratio.stopping-distance/1" }
 
 // Threshold is the JSON document of a threshold job.
 type Threshold struct {

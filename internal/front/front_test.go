@@ -108,9 +108,9 @@ func TestFieldsFillQuestions(t *testing.T) {
 	for _, c := range [][3]string{
 		{"", "n=3&k=2&eps=1e-6", "ratio -n 3 -k 2 --eps 1e-6"},
 		{"", "eps=.5&mechanism=pf&mechanism=krr", "ratio -n 4 -k 4 --eps .5 --mechanism pf,krr"},
-		{"", "eps=3/2&prior=geometric:0.5&loss=tail:1&objective=minimax", "ratio -n 4 -k 4 --exp-eps 3/2 --loss tail:1 --objective minimax --prior geometric:0.5"},
+		{"", "eps=3/2&prior=geometric:0.5&loss=tail:1&objective=worst", "ratio -n 4 -k 4 --exp-eps 3/2 --loss tail:1 --worst --prior geometric:0.5"},
 		{"choose", "scores=3, 2,−1&sensitivities=1&mechanism=pf", "recommend --scores=3,2,-1 --sensitivities=1 --mechanism pf --eps 1"},
-		{"audit", "shifted=yes", "audit --pmf-file table.jsonl --eps 0.5 --shifted"},
+		{"audit", "shifted=shifted", "audit --pmf-file table.jsonl --eps 0.5 --neighbors shifted"},
 		{"evaluate", "task=median&eps=2", "evaluate --task median --histogram counts.csv --eps 2"},
 		{"optimum", "preset=grid:2x3&delta=1e-6&judged=the+worst+input&table=x", "optimum --preset grid:2x3 --eps 0.5 --delta 1e-6 --worst --rate table.csv"},
 		{"optimum", "", "optimum problem.json --eps 0.5"},

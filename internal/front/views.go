@@ -80,16 +80,16 @@ var levelMeaning = map[string]string{
 var levels = []option{{"paper", levelMeaning["paper"]}, {"dp", levelMeaning["dp"]}, {"monotone", levelMeaning["monotone"]}, {"full", levelMeaning["full"]}}
 
 var (
-	averages = []option{{"paper", "the mean over all of them"}, {"minimax", "the worst one"}}
+	averages = []option{{"mean", "the mean over all of them"}, {"worst", "the worst one"}}
 	losses   = []option{{"mean", "the error"}, {"square", "the squared error"}, {"top1", "1 unless a best candidate is taken"}, {"tail:1", "1 where the error is 2Δ or more"}, {"tail:2", "1 where the error is 4Δ or more"}}
 	priors   = []option{{"", "all are equally likely"}, {"geometric:0.8", "0.8 times as likely a step deeper"}, {"geometric:0.5", "half as likely a step deeper"}, {"box", "uniform scores, then shifted"}}
 	steps    = []option{{"2delta", "multiples of 2Δ"}, {"delta", "multiples of Δ"}, {"2delta/3", "multiples of 2Δ/3"}}
 )
 
 func (s *Site) ratio(f *form) question {
-	asked := job.NewRatio()
+	asked, over := job.NewRatio(), averages[0].Value
 	asked.N, asked.K = 4, 4
-	return question{limits: stages, curve: report.CurveFor, curves: standardLimit, jobs: []Job{{Question: asked}}, shown: shown{
+	q := question{limits: stages, curve: report.CurveFor, curves: standardLimit, jobs: []Job{{Question: asked}}, shown: shown{
 		Title: "How far from optimal is a private selection mechanism?", Live: true,
 		Lead: "n candidates have scores that are whole multiples of 2Δ, at most k of them below the best. How much larger is a mechanism's mean error than the least that ε-differential privacy permits? The answer is certified.",
 		Fields: []field{
@@ -98,11 +98,13 @@ func (s *Site) ratio(f *form) question {
 			f.epsilon(&asked.Epsilon, "0.5", "2"), f.mechanisms(&asked.Mechanism),
 			f.choice(&asked.Constraints, "constraints", "Compared with", levels),
 			f.choice(&asked.Loss, "loss", "Loss", losses),
-			f.choice(&asked.Objective, "objective", "Of the score vectors", averages),
+			f.choice(&over, "objective", "Of the score vectors", averages),
 			f.choice(&asked.Prior, "prior", "Score vectors", priors),
 			f.choice(&asked.Step, "step", "Scores are", steps),
 		},
 	}}
+	asked.Worst = over == averages[1].Value
+	return q
 }
 
 func (s *Site) pmf(f *form) question {
@@ -172,17 +174,17 @@ func (s *Site) nothingLeaves() string {
 }
 
 func (s *Site) audit(f *form) question {
-	asked, shifted := job.NewAudit(), "no"
+	asked, shifted := job.NewAudit(), "linf"
 	asked.File = "table.jsonl"
 	q := pasted(shown{
 		Title: "Audit a table of probabilities",
 		Lead:  "Paste one line for each score vector: its scores, and the probability of each candidate, as numbers or fractions. Rows whose scores differ by at most the sensitivity 1 are neighbors." + s.nothingLeaves(),
 		Fields: []field{
 			f.epsilon(&asked.Epsilon, "0.5", ""),
-			f.choice(&shifted, "shifted", "Rows are neighbors", []option{{"no", "as they are"}, {"yes", "after adding one number to all scores too"}}),
+			f.choice(&shifted, "shifted", "Rows are neighbors", []option{{"linf", "as they are"}, {"shifted", "after adding one number to all scores too"}}),
 		},
 	}, f.area(exampleTable, field{Name: "table", Label: "The table: a JSON object a line, or CSV lines of first the scores and then as many probabilities", Drop: "JSONL or CSV"}), asked.File, asked)
-	asked.Shifted = shifted == "yes"
+	asked.Neighbors = shifted
 	q.jobs[0].Files[asked.File] = tableLines(q.jobs[0].Files[asked.File])
 	return q
 }

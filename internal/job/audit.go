@@ -23,28 +23,28 @@ type Audit struct {
 	Stated
 	SampleExec string `json:"sample-exec" help:"program that draws samples"`
 	Epsilon
-	Shifted bool `json:"shifted" help:"with {pmf-file}: rows are neighbors also if they are after a shift"`
 	Size
 	Domain      string `json:"domain" help:"lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
 	Inputs      string `json:"inputs" help:"file of what is asked about instead of scores, a JSON value a line; needs {neighbors} FILE"`
-	Neighbors   string `json:"neighbors" help:"linf, monotonic, or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]; of inputs 0,3 or [A,B], with a distance 0,3,2"`
+	Neighbors   string `json:"neighbors" help:"linf, monotonic, shifted (rows of {pmf-file} are neighbors also if they are after a shift), or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]; of inputs 0,3 or [A,B], with a distance 0,3,2"`
 	Sensitivity string `json:"sensitivity" help:"sensitivity Δ"`
+	OneWay
 	Target
-	Against      string               `json:"against" help:"compare with this mechanism's probabilities"`
-	Confidence   string               `json:"confidence" help:"of a sampler's lower bound on ε"`
-	Until        string               `json:"until" help:"end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget"`
-	Outcomes     string               `json:"outcomes" help:"what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers) or mixed (lists or objects of labels and numbers)"`
-	Budget       string               `json:"budget" help:"samples in all, such as 300k or 10M"`
-	Children     int                  `json:"children" help:"with {sample-exec}: run the program so many times at once; the samples of every question are dealt to them"`
-	Seed         uint64               `json:"seed" help:"seed of what is chosen at random"`
-	MaxQuestions int                  `json:"max-questions" help:"with {pmf-exec}: refuse to ask more than so many; 0 for what takes about a minute by the first answers. With {time-limit} nothing is refused: it ends then"`
-	Function     mechanisms.Mechanism `json:"-"` // of the caller's, in place of a program
+	Against    string               `json:"against" help:"compare with this mechanism's probabilities"`
+	Confidence string               `json:"confidence" help:"of a sampler's lower bound on ε"`
+	Until      string               `json:"until" help:"end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget"`
+	Outcomes   string               `json:"outcomes" help:"what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers) or mixed (lists or objects of labels and numbers)"`
+	Budget     string               `json:"budget" help:"samples in all, such as 300k or 10M"`
+	Children   int                  `json:"children" help:"with {sample-exec}: run the program so many times at once; the samples of every question are dealt to them"`
+	Seed       uint64               `json:"seed" help:"seed of what is chosen at random"`
+	Timeout    time.Duration        `json:"timeout" help:"for one answer of the program"`
+	Function   mechanisms.Mechanism `json:"-"` // of the caller's, in place of a program
 }
 
 // NewAudit returns the question with its defaults.
 func NewAudit() *Audit {
 	return &Audit{
-		Stated: standardStated(), Size: Size{3, 2}, Domain: "lattice", Neighbors: "linf", Sensitivity: "1", Confidence: "0.95", Until: "budget", Outcomes: audit.Index, Budget: "1M", Children: 1, Seed: 1,
+		Stated: standardStated(), Size: Size{3, 2}, Domain: "lattice", Neighbors: "linf", Sensitivity: "1", Confidence: "0.95", Until: "budget", Outcomes: audit.Index, Budget: "1M", Children: 1, Seed: 1, Timeout: 10 * time.Second,
 	}
 }
 
@@ -53,10 +53,8 @@ func (*Audit) standard() (string, any) { return "audit", NewAudit() }
 func (q *Audit) read(in *reading) audit.Options {
 	q.checkProgram(in)
 	o := q.Stated.options(in, number.Epsilon{})
-	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.MaxQuestions = q.N, q.K, q.Domain, q.Seed, q.Outcomes, int64(q.MaxQuestions)
-	if q.MaxQuestions == 0 {
-		o.MaxQuestions = -1
-	}
+	in.refuse(q.Timeout <= 0, "{timeout} %s: give a positive duration such as 10s", q.Timeout)
+	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.MaxQuestions = q.N, q.K, q.Domain, q.Seed, q.Outcomes, -1
 	o.Epsilon, o.Sensitivity = in.epsilon(q.Epsilon), in.positive("sensitivity", q.Sensitivity)
 	q.checkOutcomes(in)
 	targets := q.Target.options(in, q.askable(in, q.properties(in)))
@@ -109,9 +107,8 @@ func (q *Audit) checkOutcomes(in *reading) {
 func (q *Audit) askable(in *reading, properties []verify.Property) []verify.Property {
 	if q.Inputs != "" {
 		in.refuse(q.Domain != "lattice", "{inputs} and {domain} exclude each other: the inputs are the domain")
-		in.refuse(q.Neighbors == "linf" || q.Neighbors == "monotonic", "{inputs}: give {neighbors} FILE, a line such as 0,3 for each pair of inputs that are neighbors")
+		in.refuse(slices.Contains(neighborhoods, q.Neighbors) || q.Monotonic, "{inputs}: give {neighbors} FILE, a line such as 0,3 for each pair of inputs that are neighbors")
 		in.refuse(q.Against != "", "{against}: a mechanism is about scores, leave it out with {inputs}")
-		in.refuse(q.Shifted, "{shifted}: it is about scores, leave it out with {inputs}")
 	}
 	for _, p := range properties {
 		other := !slices.Contains(audit.OfLabels, p)
@@ -142,9 +139,13 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 	default:
 		o.Vectors = in.vectors(q.Domain, "lattice, half-lattice, random")
 	}
-	var err error
-	if o.Monotonic, err = neighborhood(q.Neighbors); err != nil {
-		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
+	in.refuse(q.Neighbors == "shifted" && q.File == "", "{neighbors} shifted: is about the rows of {pmf-file}, give that")
+	if o.Monotonic = q.Monotonic || q.Neighbors == "monotonic"; q.Monotonic {
+		in.refuse(q.Neighbors != "linf" && q.Neighbors != "monotonic", "{monotonic-scores} and {neighbors} %s exclude each other: give one of them", escape.Quoted(q.Neighbors))
+		o.Domain = Choose(q.Domain == "lattice", "half-lattice", q.Domain)
+	}
+	if !slices.Contains(neighborhoods, q.Neighbors) {
+		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic, shifted or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
 	}
 }
 
@@ -205,7 +206,7 @@ func (q *Audit) examine(in *reading, o audit.Options) (*audit.Report, error) {
 	if in.refuse(t != nil && t.Inputs != nil && q.Inputs == "", "{pmf-file} %s: its rows are about inputs, give them with {inputs} FILE and their pairs with {neighbors} FILE", escape.Quoted(q.File)); in.err != nil {
 		return nil, in.err
 	}
-	return t.Audit(in.ctx, q.Shifted, o)
+	return t.Audit(in.ctx, q.Neighbors == "shifted", o)
 }
 
 // noted is how long an audit has to take for a note about it.
@@ -240,10 +241,13 @@ func (q *Audit) progress(h *Host, report func(string, ...any)) func(done, total 
 	}
 }
 
+// neighborhoods are the neighbors that have a name.
+var neighborhoods = []string{"linf", "monotonic", "shifted"}
+
 // otherwise adds the field that goes with a program whose answers are of another kind than was asked for, or that is asked too much.
 func otherwise(err error) error {
 	if errors.Is(err, audit.ErrMany) {
-		return refuse("%w; give a smaller {n}, {k} or {domain} FILE, {max-questions} N to ask them all, or {time-limit} D to end after D with the best answer so far", err)
+		return refuse("%w; give a smaller {n}, {k} or {domain} FILE, or {time-limit} D to ask until D has passed, and end with the best answer so far", err)
 	}
 	var u *audit.Unlike
 	if !errors.As(err, &u) {
@@ -267,7 +271,7 @@ func (q *Audit) setting(o *audit.Options) witnessed {
 	switch {
 	case o.Pairs != nil:
 		s.Neighbors = "stated"
-	case q.Shifted:
+	case q.Neighbors == "shifted":
 		s.Neighbors = "shifted"
 	}
 	return s

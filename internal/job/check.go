@@ -48,7 +48,7 @@ func (q *Check) answer(in *reading) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := answered(doc, doc.Undecided)
+	a := answered(doc, doc.Undecided, nil)
 	if !doc.Valid && doc.Undecided == "" {
 		a.Violated = "invalid certificate: " + doc.Reason
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 
 	"optratio/internal/decimal"
@@ -21,20 +20,17 @@ import (
 type Heterogeneous struct {
 	Sensitivities string `json:"sensitivities" help:"sensitivities, one for each candidate"`
 	Grid          string `json:"grid" help:"scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1"`
-	Step          string `json:"step" help:"step of {grid} from:to as a part of twice the largest sensitivity: 2delta, delta or 2delta/L"`
 	Epsilon
 	Mechanism      string `json:"mechanism" help:""`
-	Objective      string `json:"objective" help:"mean over the grid or worst score vector"`
-	Loss           string `json:"loss" help:"error (q* - q) or mse (its square)"`
+	Worst          bool   `json:"worst" help:"the worst score vector instead of the mean over the grid"`
+	Loss           string `json:"loss" help:"mean (the error q* - q) or square"`
 	ShiftInvariant bool   `json:"shift-invariant" help:"the best mechanism among those that look at differences of scores only"`
-	Optimal        bool   `json:"optimal" help:"print an optimal mechanism, too"`
-	Params
-	Effort
+	Optimal        bool   `json:"-"` // an optimal mechanism is wanted, too
 }
 
 // NewHeterogeneous returns the question with its defaults.
 func NewHeterogeneous() *Heterogeneous {
-	return &Heterogeneous{Grid: "0:4:1", Objective: "mean", Loss: "error", Effort: standardEffort()}
+	return &Heterogeneous{Grid: "0:4:1", Loss: "mean"}
 }
 
 func (*Heterogeneous) standard() (string, any) { return "heterogeneous", NewHeterogeneous() }
@@ -83,18 +79,8 @@ func (q *Heterogeneous) request(in *reading) (r heterogeneous.Request) {
 	g := &r.Grid
 	g.Sensitivities = in.numbers("sensitivities", q.Sensitivities)
 	in.refuse(g.Sensitivities == nil, "sensitivities are missing: give {sensitivities} 1,2, one for each candidate")
-	grid := q.Grid
-	if q.Step != "" {
-		// The resolution of ratio: the grid's step as a part of twice the largest sensitivity.
-		l := in.step(q.Step, false)
-		grid = q.gridText()
-		if in.refuse(strings.Count(grid, ":") != 1, "{step} %s with {grid} %s: give the grid as from:to, or leave out {step}", escape.Quoted(q.Step), escape.Quoted(grid)); in.err == nil {
-			step := new(big.Rat).Mul(slices.MaxFunc(g.Sensitivities, (*big.Rat).Cmp), big.NewRat(2, int64(l)))
-			grid += ":" + step.RatString()
-		}
-	}
 	var err error
-	g.From, g.Step, g.Steps, err = parseGrid(grid)
+	g.From, g.Step, g.Steps, err = parseGrid(q.Grid)
 	if in.keep(err); in.err == nil {
 		g.ShiftInvariant = q.ShiftInvariant
 		err := g.Check()
@@ -102,7 +88,8 @@ func (q *Heterogeneous) request(in *reading) (r heterogeneous.Request) {
 	}
 	r.Epsilon = in.epsilon(q.Epsilon)
 	in.enclosable(r.Epsilon, nil)
-	r.Worst, r.Squared = in.oneOf("objective", q.Objective, "mean", "worst"), in.oneOf("loss", q.Loss, "error", "mse")
+	in.refuse(q.Loss == "error" || q.Loss == "mse", "{loss} %s: give mean, which is the error, or square", q.Loss)
+	r.Worst, r.Squared = q.Worst, in.oneOf("loss", q.Loss, "mean", "square")
 	list := q.Mechanism
 	if list == "" {
 		list = RatedByDefault
@@ -114,7 +101,7 @@ func (q *Heterogeneous) request(in *reading) (r heterogeneous.Request) {
 	for _, m := range r.Mechanisms {
 		in.refuse(m.Info().Name == "lp-optimal", "{mechanism} lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
 	}
-	r.Params, r.Solver, r.Gap = q.Params.read(in), in.solverName(q.Solver), in.gap(q.Gap, false)
+	r.Gap = standardGap
 	return r
 }
 
@@ -151,8 +138,8 @@ func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
 	}
 	doc := &document.Heterogeneous{
 		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: q.gridText(), AtEpsilon: document.At(q.Eps, q.Exp),
-		Objective: q.Objective, Loss: q.Loss, ShiftInvariant: q.ShiftInvariant,
-		Vectors: len(a.Scores), Neighbors: a.Pairs, Variables: len(a.Scores) * len(r.Grid.Sensitivities), Rows: a.Rows, Solver: r.Solver, Pivots: a.Pivots,
+		Objective: Choose(q.Worst, "worst", "mean"), Loss: q.Loss, ShiftInvariant: q.ShiftInvariant,
+		Vectors: len(a.Scores), Neighbors: a.Pairs, Variables: len(a.Scores) * len(r.Grid.Sensitivities), Rows: a.Rows, Solver: solverName, Pivots: a.Pivots,
 		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,
 	}
 	if q.Optimal {

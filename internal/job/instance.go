@@ -16,11 +16,10 @@ import (
 
 // Params are the parameters of mechanisms that have any.
 type Params struct {
-	Gamma       string `json:"gamma" help:"rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)"`
-	Beta        string `json:"beta" help:"gem, mgem, combined-gem: failure probability β (default 0.05)"`
-	Eta         string `json:"eta" help:"rs-tnb: shape η of the number of draws (default 1)"`
-	EpsChoice   string `json:"eps-choice" help:"combined-gem: share of ε for the choice (default 0.6)"`
-	Constraints string `json:"constraints" help:"lp-optimal: paper, dp, monotone or full (default paper)"`
+	Gamma     string `json:"gamma" help:"rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)"`
+	Beta      string `json:"beta" help:"gem, mgem, combined-gem: failure probability β (default 0.05)"`
+	Eta       string `json:"eta" help:"rs-tnb: shape η of the number of draws (default 1)"`
+	EpsChoice string `json:"eps-choice" help:"combined-gem: share of ε for the choice (default 0.6)"`
 }
 
 // read reads them.
@@ -46,12 +45,8 @@ func (p Params) Values() (mechanisms.Params, error) {
 }
 
 // onLattice returns the mechanism with the constraints and, unless it is 0, the depth k of the lattice.
-func (p Params) onLattice(in *reading, m mechanisms.Mechanism, k int) mechanisms.Mechanism {
-	level := lp.Paper
-	if p.Constraints != "" {
-		level = parsed(in, "constraints", p.Constraints, lp.ParseLevel)
-	}
-	return lp.OnLattice(m, k, level)
+func onLattice(in *reading, m mechanisms.Mechanism, k int, constraints string) mechanisms.Mechanism {
+	return lp.OnLattice(m, k, parsed(in, "constraints", constraints, lp.ParseLevel))
 }
 
 // mechanism reads the name of one, in the given field.

@@ -35,16 +35,16 @@ func Ask(ctx context.Context, h *Host, q Question) (a *Answer, err error) {
 
 // Answer is what a question has found.
 type Answer struct {
-	Documents    []document.Document
-	List         bool // the documents are a list, however many they are
-	Violated     string
-	Undecided    string                  // why it is not decided what was asked, "" where it is
-	Certificates []func(io.Writer) error // write them; nil for one that there is not
+	Documents   []document.Document
+	List        bool // the documents are a list, however many they are
+	Violated    string
+	Undecided   string                // why it is not decided what was asked, "" where it is
+	Certificate func(io.Writer) error // writes it; nil where there is none
 }
 
-// answered is the answer that one document is, with what writes its certificates, nil for one that there is not.
-func answered(d document.Document, undecided string, certificates ...func(io.Writer) error) *Answer {
-	return &Answer{Documents: []document.Document{d}, Undecided: undecided, Certificates: certificates}
+// answered is the answer that one document is.
+func answered(d document.Document, undecided string, certificate func(io.Writer) error) *Answer {
+	return &Answer{Documents: []document.Document{d}, Undecided: undecided, Certificate: certificate}
 }
 
 // Host is where a question is answered.
@@ -79,12 +79,6 @@ func CommandLine(q Question) []string {
 	kind, standard := q.standard()
 	words := []string{kind}
 	for _, f := range given(q, standard) {
-		if list, several := f.To.(*[]string); several {
-			for _, text := range *list {
-				words = append(words, f.Flag(), text)
-			}
-			continue
-		}
 		switch text := f.Text(); {
 		case f.Name == "":
 			words = append(words, text)

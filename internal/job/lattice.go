@@ -9,13 +9,14 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
+	"optratio/internal/linear"
 	"optratio/lp"
 )
 
 // Size is the number of candidates, and the greatest depth.
 type Size struct {
 	N int `json:"n" help:"number of candidates, at least 1"`
-	K int `json:"k" help:"greatest depth in steps of 2Δ, at least 1"`
+	K int `json:"k" help:"greatest depth: so many steps of 2Δ scores lie below the best, at least 1"`
 }
 
 func (s Size) check(in *reading) {
@@ -28,28 +29,28 @@ type OneWay struct {
 	Monotonic bool `json:"monotonic-scores" help:"neighbors move all scores one way, each by at most its sensitivity, as counts do when a person is added: mechanisms run with 2Δ replaced by Δ, which keeps them ε-DP"`
 }
 
-// Effort says what solves programs, and how closely.
-type Effort struct {
-	Solver string `json:"solver" help:"auto, clp or embedded"`
-	Gap    string `json:"gap" help:"relative width wanted: (upper-lower)/upper"`
-}
+// standardGap is the relative width of answers that is wanted where a question does not say.
+var standardGap = big.NewRat(1, 1e9)
 
-func standardEffort() Effort { return Effort{"auto", "1e-9"} }
+// solverName names the solver of questions that do not say which.
+var solverName = linear.Embedded{}.Name()
 
 // Lattice says over which score vectors what is averaged, and compared with which mechanisms.
 type Lattice struct {
-	Constraints string `json:"constraints" help:"paper, dp, monotone or full"`
-	Loss        string `json:"loss" help:"mean (the error in steps of 2Δ), square, top1, tail:T (error >= T steps of 2Δ), or a file: the loss of each depth, one a line"`
-	Objective   string `json:"objective" help:"weights of score vectors: paper or box; or minimax, the worst score vector instead of a mean"`
+	Constraints string `json:"constraints" help:"which mechanisms the optimum is the least of: paper (shift-invariant, private towards the worst neighbors: a lower bound), dp (private towards all neighbors), monotone and full (the same two of monotone mechanisms)"`
+	Loss        string `json:"loss" help:"what a choice costs: mean (the error, in steps of 2Δ), square (its square), top1 (1 unless a best candidate is taken), tail:T (1 if the error is T steps of 2Δ or more), or a file: the loss of each depth, one a line"`
+	Objective   string `json:"objective" help:"weights of score vectors: paper (all alike) or box (uniform scores, shifted so that the best is 0)"`
+	Worst       bool   `json:"worst" help:"the worst score vector instead of a mean"`
 	Prior       string `json:"prior" help:"weights of score vectors: uniform, box, geometric:R, product:FILE (a factor a depth), scores:FILE (a score vector a line) or histogram:FILE (score vector;weight)"`
 	Step        string `json:"step" help:"distance of scores: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same. With {monotonic-scores}: delta or delta/L, and Δ for 2Δ"`
 	Delta       string `json:"delta" help:"compare with the optimum over (ε,δ)-DP mechanisms with this δ, a decimal or fraction from 0 to 1, taken exactly; constraints are then approximate: all neighbors"`
 	OneWay
-	Effort
+	Solver string `json:"solver" help:"auto, clp or embedded"`
+	Gap    string `json:"gap" help:"relative width wanted: (upper-lower)/upper"`
 }
 
 func standardLattice(gap string) Lattice {
-	return Lattice{Constraints: "paper", Loss: "mean", Objective: "paper", Step: "2delta", Effort: Effort{"auto", gap}}
+	return Lattice{Constraints: "paper", Loss: "mean", Objective: "paper", Step: "2delta", Solver: "auto", Gap: gap}
 }
 
 // StepText is the distance of scores as documents have it.
@@ -65,13 +66,16 @@ func (q *Lattice) priorName() string {
 	switch {
 	case q.Prior != "":
 		return q.Prior
+	case q.Worst:
+		return "none"
 	case q.Objective == "paper":
 		return "uniform"
-	case q.Objective == "minimax":
-		return "none"
 	}
 	return q.Objective
 }
+
+// over is what the loss is taken over, as documents have it.
+func (q *Lattice) over() string { return Choose(q.Worst, "worst", q.Objective) }
 
 // level is the name of the rows that are asked for.
 func (q *Lattice) level() string { return Choose(q.Delta == "", q.Constraints, "approximate") }
@@ -103,10 +107,10 @@ func (in *reading) step(step string, monotonic bool) int {
 // request reads the question, where scores of files have the sensitivity delta.
 func (q *Lattice) request(in *reading, size Size, delta *big.Rat) lp.Request {
 	size.check(in)
-	r := lp.Request{N: size.N, K: size.K, Worst: q.Objective == "minimax", MaxMemory: in.MaxMemory, Solver: q.Solver}
-	if !r.Worst {
-		r.Prior = parsed(in, "objective", q.Objective, parseObjective)
-	}
+	r := lp.Request{N: size.N, K: size.K, Worst: q.Worst, MaxMemory: in.MaxMemory, Solver: q.Solver}
+	in.average(q.Objective)
+	r.Prior = parsed(in, "objective", q.Objective, parseObjective)
+	in.refuse(q.Worst && (q.Objective != "paper" || q.Prior != ""), "{worst} and a prior exclude each other: leave out {objective} and {prior}, which weigh score vectors for a mean")
 	r.Level = parsed(in, "constraints", q.Constraints, lp.ParseLevel)
 	in.solver(q.Solver)
 	r.Gap = in.gap(q.Gap, true)
@@ -124,6 +128,11 @@ func (q *Lattice) request(in *reading, size Size, delta *big.Rat) lp.Request {
 		r.Prior = q.prior(in, &r, delta)
 	}
 	return r
+}
+
+// average refuses the names that the worst case had among the objectives.
+func (in *reading) average(objective string) {
+	in.refuse(objective == "minimax" || objective == "worst", "{objective} %s is {worst} now; give that instead", objective)
 }
 
 // parseObjective reads the two objectives that are means.

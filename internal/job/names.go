@@ -11,7 +11,7 @@ import (
 
 // words are the names that fields take which take nothing else.
 var words = map[string]string{
-	"solver": "auto clp embedded", "constraints": "paper dp monotone full", "objective": "paper box minimax", "method": "auto closed-form lumped lp", "task": "mode median quantile scores",
+	"solver": "auto clp embedded", "constraints": "paper dp monotone full", "objective": "paper box", "method": "auto closed-form lumped lp", "task": "mode median quantile scores",
 	"loss": "mean square top1 tail", "prior": "uniform box geometric product scores histogram",
 }
 

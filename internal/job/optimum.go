@@ -3,14 +3,16 @@ package job
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"math/big"
 	"slices"
+	"strings"
 
+	"optratio/internal/audit"
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/inquiry"
 	"optratio/internal/optimum"
 	"optratio/number"
 	"optratio/verify"
@@ -21,25 +23,21 @@ type Optimum struct {
 	File   string `json:""`
 	Preset string `json:"preset" help:"a ready problem instead of FILE, such as count:4"`
 	Epsilon
-	Delta    string   `json:"delta" help:"δ, a decimal or fraction from 0 to 1"`
-	Worst    bool     `json:"worst" help:"minimise the largest loss of any input: {prior} worst"`
-	Rate     string   `json:"rate" help:"compare this table with the optimum: a CSV file with the columns input,output,probability"`
-	Pairs    string   `json:"pairs" help:"pairs of neighbors, a CSV file with the columns x,y or x,y,d"`
-	Loss     string   `json:"loss" help:"abs, square, zero-one, or a CSV file with the columns x,o,value"`
-	Prior    string   `json:"prior" help:"uniform, worst, or a CSV file with the columns x,p"`
-	Directed bool     `json:"directed" help:"with {pairs}: each pair is bound in one direction alone"`
-	Users    string   `json:"users" help:"priors of users that share one mechanism, CSV files with commas between"`
-	Draw     []string `json:"draw" help:"run the rounded optimal mechanism at this input: draw an output with exactly its probability, by the system's randomness; may be repeated"`
-	Stated
-	Effort
-	Rounded bool `json:"-"` // the rounded mechanism is wanted, be the optimal one exact or not
+	Delta   string `json:"delta" help:"δ, a decimal or fraction from 0 to 1"`
+	Worst   bool   `json:"worst" help:"minimise the largest loss of any input: {prior} worst"`
+	Rate    string `json:"rate" help:"compare this table with the optimum: a CSV file with the columns input,output,probability, or one that ends in .jsonl with a line {\"input\":NAME,\"pmf\":{\"a\":0.5,\"b\":\"1/2\"}} for each input"`
+	Pairs   string `json:"pairs" help:"pairs of neighbors, a CSV file with the columns x,y or x,y,d"`
+	Loss    string `json:"loss" help:"abs, square, zero-one, or a CSV file with the columns x,o,value"`
+	Prior   string `json:"prior" help:"uniform, worst, or a CSV file with the columns x,p"`
+	Users   string `json:"users" help:"priors of users that share one mechanism, CSV files with commas between"`
+	Rounded bool   `json:"-"` // the rounded mechanism is wanted, be the optimal one exact or not
 
 	problem *optimum.Problem // once it is read
 }
 
 // NewOptimum returns the question with its defaults.
 func NewOptimum() *Optimum {
-	return &Optimum{Delta: "0", Stated: standardStated(), Effort: standardEffort()}
+	return &Optimum{Delta: "0"}
 }
 
 func (*Optimum) standard() (string, any) { return "optimum", NewOptimum() }
@@ -91,7 +89,6 @@ func (q *Optimum) about(err error) error {
 func (q *Optimum) change(in *reading, p *optimum.Problem, isNew bool) {
 	if q.Pairs != "" {
 		file(in, "pairs", q.Pairs, func(name string, text io.Reader) (_ any, err error) { return nil, p.ReadPairs(name, text, isNew) })
-		p.OneWay = q.Directed
 	}
 	switch {
 	case in.err != nil || q.Loss == "":
@@ -121,7 +118,7 @@ func (q *Optimum) request(in *reading) (r optimum.Request) {
 	q.readProblem(in)
 	p := q.problem
 	r.Problem = p
-	r.Delta, r.Solver, r.Gap, r.Epsilon = in.delta(q.Delta), in.solverName(q.Solver), in.gap(q.Gap, false), in.epsilon(q.Epsilon)
+	r.Delta, r.Gap, r.Epsilon = in.delta(q.Delta), standardGap, in.epsilon(q.Epsilon)
 	if in.err != nil {
 		return r
 	}
@@ -133,18 +130,26 @@ func (q *Optimum) request(in *reading) (r optimum.Request) {
 	}
 	in.enclosable(r.Epsilon, farthest)
 	if q.Rate != "" {
-		r.Rate = file(in, "rate", q.Rate, p.ReadTable)
-	}
-	if in.refuse(q.given() && q.Rate != "", "{rate} and {pmf-exec} or {pmf-file} exclude each other: give one of them"); q.given() {
-		r.Rate = q.Stated.about(in, p, r.Epsilon)
-	}
-	for _, name := range q.Draw {
-		in.refuse(!slices.Contains(p.Inputs, name), "{draw} %s: the problem has no such input", escape.Quoted(name))
+		r.Rate = file(in, "rate", q.Rate, Choose(strings.HasSuffix(q.Rate, ".jsonl"), statedRows(p), p.ReadTable))
 	}
 	for _, name := range in.names("users", q.Users) {
 		r.Users = append(r.Users, file(in, "users", name, p.ReadPrior))
 	}
 	return r
+}
+
+// statedPrecision is how closely numbers of JSON are read that are not exact.
+var statedPrecision = big.NewRat(1, 1e9)
+
+// statedRows reads a mechanism as audits do, a line for each input.
+func statedRows(p *optimum.Problem) func(string, io.Reader) (*optimum.Table, error) {
+	return func(name string, text io.Reader) (*optimum.Table, error) {
+		t, err := audit.ReadTable(text, name, audit.Labels, statedPrecision)
+		if err != nil {
+			return nil, err
+		}
+		return p.TableOf(t.Name, t.Labels, t.Inputs, inquiry.Numbers(t.PMF))
+	}
 }
 
 func (q *Optimum) answer(in *reading) (*Answer, error) {
@@ -163,31 +168,16 @@ func (q *Optimum) answer(in *reading) (*Answer, error) {
 		return nil, err
 	}
 	rounded, err := Await(in.ctx, Grace/4, func() (*optimum.Mechanism, error) { return a.Round(in.ctx) })
-	if err != nil && a.Undecided == "" && (q.Rounded || len(q.Draw) > 0 || !a.Exact()) {
+	if err != nil && a.Undecided == "" && (q.Rounded || !a.Exact()) {
 		a.Undecided = err.Error()
 	}
 	doc := q.document(&r, a, rounded)
-	if rounded != nil {
-		for _, input := range q.Draw {
-			output, err := rounded.Sample(input, rand.Reader)
-			if err != nil {
-				return nil, err
-			}
-			doc.Drawn = append(doc.Drawn, document.Drawn{Input: input, Output: output})
-		}
-	}
 	found := answered(doc, a.Undecided, a.WriteCertificate)
-	switch r := a.Rated; {
-	case r != nil && r.Finding != "":
-		found.Violated = r.Finding
-	case r != nil && r.DP == verify.Violated:
-		found.Violated = "violated: " + q.Rated() + " is not private as asked"
+	if r := a.Rated; r != nil && r.DP == verify.Violated {
+		found.Violated = "violated: the table is not private as asked"
 	}
 	return found, nil
 }
-
-// Rated names what is rated.
-func (q *Optimum) Rated() string { return Choose(q.Exec != "", "the program", "the table") }
 
 func (q *Optimum) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Mechanism) *document.Optimum {
 	doc := &document.Optimum{
@@ -195,7 +185,7 @@ func (q *Optimum) document(r *optimum.Request, a *optimum.Result, rounded *optim
 		AtEpsilon: document.At(q.Eps, q.Exp), Delta: r.Delta.RatString(),
 		Objective: Choose(r.Problem.Prior == nil, "worst", "mean"), Optimum: a.Optimum,
 		InputNames: r.Problem.Inputs, OutputNames: r.Problem.Outputs, Rounded: rounded, Rated: a.Rated, Users: a.Users,
-		Proof: "lp", Solver: r.Solver, Pivots: a.Pivots, Seconds: a.Seconds, Undecided: a.Undecided,
+		Proof: "lp", Solver: solverName, Pivots: a.Pivots, Seconds: a.Seconds, Undecided: a.Undecided,
 	}
 	table := a.Table()
 	if rounded != nil && !a.Exact() {

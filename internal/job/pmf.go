@@ -10,31 +10,28 @@ import (
 
 	"optratio/internal/document"
 	"optratio/internal/recommend"
-	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
 )
 
-// Instance is scores and sensitivities, and the parameters of mechanisms.
+// Instance is scores and sensitivities.
 type Instance struct {
-	Scores            string `json:"scores" help:"scores, comma-separated decimals or fractions, or a file with one a line"`
-	ScoresFile        string `json:"scores-file" help:"file of scores, one a line"`
-	Sensitivity       string `json:"sensitivity" help:"sensitivity Δ of all candidates"`
-	Sensitivities     string `json:"sensitivities" help:"sensitivities, one for each score, as a list or a file; mechanisms for one Δ take the largest"`
-	SensitivitiesFile string `json:"sensitivities-file" help:"file of sensitivities, one a line"`
+	Scores        string `json:"scores" help:"scores, comma-separated decimals or fractions, or a file with one a line"`
+	Sensitivity   string `json:"sensitivity" help:"sensitivity Δ of all candidates"`
+	Sensitivities string `json:"sensitivities" help:"sensitivities, one for each score, as a list or a file; mechanisms for one Δ take the largest"`
 	OneWay
-	K int `json:"k" help:"lp-optimal: depth of the lattice (default: the deepest score)"`
-	Params
 
 	Vector []*big.Rat `json:"-"` // the scores, once they are read
 }
 
-func (q *Instance) read(in *reading, at Epsilon) *mechanisms.Instance {
-	x := &mechanisms.Instance{Epsilon: in.epsilon(at), Params: q.Params.read(in)}
-	x.Scores = q.numbers(in, "scores", q.Scores, q.ScoresFile)
-	in.refuse(x.Scores == nil, "scores are missing: give {scores} 0,-1,-3 or {scores-file} FILE")
-	x.Sensitivities = q.numbers(in, "sensitivities", q.Sensitivities, q.SensitivitiesFile)
-	if x.Sensitivities == nil {
+// read reads them, but for scores that are given.
+func (q *Instance) read(in *reading, at Epsilon, scores []*big.Rat) *mechanisms.Instance {
+	x := &mechanisms.Instance{Epsilon: in.epsilon(at), Scores: scores}
+	if x.Scores == nil {
+		x.Scores = in.numbers("scores", q.Scores)
+	}
+	in.refuse(x.Scores == nil, "scores are missing: give {scores} 0,-1,-3, or a file with one a line")
+	if x.Sensitivities = in.numbers("sensitivities", q.Sensitivities); x.Sensitivities == nil {
 		x.Sensitivities = []*big.Rat{in.positive("sensitivity", q.Sensitivity)}
 	}
 	d, n := len(x.Sensitivities), len(x.Scores)
@@ -46,32 +43,31 @@ func (q *Instance) read(in *reading, at Epsilon) *mechanisms.Instance {
 	return x
 }
 
-// numbers reads the numbers of a list or of a file; nil where neither is given.
-func (q *Instance) numbers(in *reading, field, list, file string) []*big.Rat {
-	in.refuse(list != "" && file != "", "{"+field+"} and {"+field+"-file} exclude each other: give one of them")
-	if file != "" {
-		return in.column(field+"-file", file, "")
-	}
-	return in.numbers(field, list)
-}
-
 // PMF asks for mechanisms' output probabilities on given scores. Several mechanisms have a list of answers.
 type PMF struct {
 	Mechanism string `json:"mechanism" help:"mechanisms, by name, or NAME:M, see optratio mechanisms {help}; of several, a column each, and with {json} an array"`
 	Instance
+	ScoresFile string `json:"scores-file" help:"file of scores, one a line"`
 	Epsilon
+	Params
+	Constraints string `json:"constraints" help:"lp-optimal: paper, dp, monotone or full"`
 }
 
 // NewPMF returns the question with its defaults.
-func NewPMF() *PMF { return &PMF{Instance: Instance{Sensitivity: "1"}} }
+func NewPMF() *PMF { return &PMF{Instance: Instance{Sensitivity: "1"}, Constraints: "paper"} }
 
 func (*PMF) standard() (string, any) { return "pmf", NewPMF() }
 
 func (q *PMF) answer(in *reading) (*Answer, error) {
-	x := q.Instance.read(in, q.Epsilon)
+	var scores []*big.Rat
+	if in.refuse(q.Scores != "" && q.ScoresFile != "", "{scores} and {scores-file} exclude each other: give one of them"); q.ScoresFile != "" {
+		scores = in.column("scores-file", q.ScoresFile, "")
+	}
+	x := q.Instance.read(in, q.Epsilon, scores)
+	x.Params = q.Params.read(in)
 	list := in.mechanisms(q.Mechanism, mechanisms.LookupFewer)
 	for i := range list {
-		list[i] = q.Params.onLattice(in, list[i], q.K)
+		list[i] = onLattice(in, list[i], 0, q.Constraints)
 	}
 	if in.err != nil {
 		return nil, in.err
@@ -141,15 +137,14 @@ func anyAnswer(in *mechanisms.Instance) *mechanisms.Distribution {
 // Recommend asks which mechanism is best on given scores.
 type Recommend struct {
 	Instance
-	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name, or NAME:M, see optratio mechanisms {help}; all leaves out lp-optimal, which lives on the lattice, and without {k} lp-extended, whose lattice must not depend on the scores"`
+	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name, or NAME:M, see optratio mechanisms {help}; all leaves out lp-optimal and lp-extended, whose lattice must not depend on the scores"`
 	Epsilon
-	By   string `json:"by" help:"what ranks the mechanisms: error, the expected error, or mse, the mean squared error"`
-	Step string `json:"step" help:"with {k}: distance of the scores of lp-extended's table, 2delta, delta or 2delta/L; all others are rated at the scores as they are"`
+	By string `json:"by" help:"what ranks the mechanisms: error, the expected error, or mse, the mean squared error"`
 }
 
 // NewRecommend returns the question with its defaults.
 func NewRecommend() *Recommend {
-	return &Recommend{Instance: Instance{Sensitivity: "1"}, Mechanism: "all", By: recommend.Error, Step: "2delta"}
+	return &Recommend{Instance: Instance{Sensitivity: "1"}, Mechanism: "all", By: recommend.Error}
 }
 
 func (*Recommend) standard() (string, any) { return "recommend", NewRecommend() }
@@ -159,23 +154,16 @@ func (q *Recommend) candidates(in *reading) (out []mechanisms.Mechanism) {
 	if q.Mechanism != "all" {
 		return in.mechanisms(q.Mechanism, mechanisms.LookupFewer)
 	}
-	parts := in.step(q.Step, false)
 	for _, m := range in.mechanisms(strings.Join(mechanisms.Names(), ","), mechanisms.Lookup) {
-		switch name := m.Info().Name; {
-		case name == "lp-optimal", name == "lp-extended" && q.K == 0:
-			continue
-		case name == "lp-extended":
-			m = lp.Extended(q.K, parts)
-		default:
-			m, _ = mechanisms.ForLattice(m, q.K)
+		if name := m.Info().Name; name != "lp-optimal" && name != "lp-extended" {
+			out = append(out, m)
 		}
-		out = append(out, m)
 	}
 	return out
 }
 
 func (q *Recommend) answer(in *reading) (*Answer, error) {
-	x := q.Instance.read(in, q.Epsilon)
+	x := q.Instance.read(in, q.Epsilon, nil)
 	in.oneOf("by", q.By, recommend.Error, recommend.MSE)
 	list := q.candidates(in)
 	r, err := settled(in, "recommend", x.Epsilon, func(func(string, ...any)) (*recommend.Recommendation, error) {
@@ -186,5 +174,5 @@ func (q *Recommend) answer(in *reading) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answered(r, r.Undecided), nil
+	return answered(r, r.Undecided, nil), nil
 }

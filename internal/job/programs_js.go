@@ -2,16 +2,11 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 
 	"optratio/internal/audit"
 )
 
 // Pages start no programs, and the engine has none of what asks them.
-
-func (*Stated) rows(context.Context, []json.RawMessage, audit.Options) (*audit.Table, error) {
-	return nil, refuse("{pmf-exec}: a page starts no programs")
-}
 
 func (*Stated) rival(bool, audit.Options) (*audit.Subject, error) {
 	return nil, refuse("{pmf-exec}: a page starts no programs")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"optratio/internal/document"
-	"optratio/internal/escape"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -23,7 +22,6 @@ type Ratio struct {
 	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name"`
 	Lattice
 	Rho         string `json:"rho" help:"instead of ε: each mechanism at its largest parameter that is ρ-zCDP with this ρ"`
-	Domain      string `json:"domain" help:"with {rho}: where each mechanism has to be ρ-zCDP, lattice or real (all real scores)"`
 	Method      string `json:"method" help:"auto, closed-form, lumped or lp; {solver} clp and embedded imply lp"`
 	Sensitivity string `json:"sensitivity" help:"sensitivity Δ; errors are in steps of 2Δ whatever it is"`
 	Exact       bool   `json:"exact" help:"accept exact rationals only (with {exp-eps})"`
@@ -33,7 +31,7 @@ type Ratio struct {
 
 // NewRatio returns the question with its defaults.
 func NewRatio() *Ratio {
-	return &Ratio{Mechanism: "pf,em", Lattice: standardLattice("1e-9"), Domain: "lattice", Method: "auto", Sensitivity: "1", Stated: standardStated()}
+	return &Ratio{Mechanism: "pf,em", Lattice: standardLattice("1e-9"), Method: "auto", Sensitivity: "1", Stated: standardStated()}
 }
 
 func (*Ratio) standard() (string, any) { return "ratio", NewRatio() }
@@ -63,7 +61,7 @@ func (q *Ratio) request(in *reading) lp.Request {
 	if q.Solver != "auto" && r.Method == "auto" {
 		r.Method = "lp"
 	}
-	if r.Method == "lp" || q.Delta+q.Prior != "" || q.Step != "2delta" || q.Loss != "mean" || q.Objective == "minimax" || q.Constraints != "paper" {
+	if r.Method == "lp" || q.Delta+q.Prior != "" || q.Step != "2delta" || q.Loss != "mean" || q.Worst || q.Constraints != "paper" {
 		in.enclosable(r.Epsilon, nil) // closed forms have others
 	}
 	in.oneWay(q.Monotonic, r.Mechanisms, delta)
@@ -83,9 +81,6 @@ func (in *reading) oneWay(monotonic bool, list []mechanisms.Mechanism, delta *bi
 func (q *Ratio) answer(in *reading) (*Answer, error) {
 	if q.Rho != "" {
 		return q.atRho(in)
-	}
-	if q.Domain != "lattice" {
-		return nil, refuse("{domain} %s: is for {rho}", escape.Quoted(q.Domain))
 	}
 	list, err := q.Epsilon.List()
 	if err != nil {
@@ -144,7 +139,7 @@ func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
 		return nil, err
 	}
 	doc := &document.Ratio{
-		N: q.N, K: q.K, AtEpsilon: document.At(q.Eps, q.Exp), Objective: q.Objective, Constraints: q.level(),
+		N: q.N, K: q.K, AtEpsilon: document.At(q.Eps, q.Exp), Objective: q.over(), Constraints: q.level(),
 		Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: time.Since(begin).Seconds(),
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 		Monotonic: q.Monotonic, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(), PFOptimal: a.PFOptimal, Subject: q.subjectDocument(subject, &r), Price: a.Price,

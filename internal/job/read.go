@@ -264,14 +264,6 @@ func (in *reading) solver(name string) linear.Solver {
 	return s
 }
 
-// solverName is solver for those who want the solver's own name.
-func (in *reading) solverName(name string) string {
-	if s := in.solver(name); in.err == nil {
-		return s.Name()
-	}
-	return ""
-}
-
 // MostInput bounds what is read of a file of numbers, in bytes.
 const MostInput = 1 << 28
 

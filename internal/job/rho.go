@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"optratio/internal/document"
-	"optratio/internal/escape"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -19,7 +18,7 @@ import (
 )
 
 // withRho are the fields that go with Rho.
-var withRho = strings.Fields("rho n k mechanism objective domain gap monotonic-scores sensitivity")
+var withRho = strings.Fields("rho n k mechanism objective gap monotonic-scores sensitivity")
 
 // atRho compares mechanisms at equal ρ.
 func (q *Ratio) atRho(in *reading) (*Answer, error) {
@@ -37,16 +36,9 @@ func (q *Ratio) atRho(in *reading) (*Answer, error) {
 	if len(others) > 0 {
 		in.refuse(true, "{"+slices.Min(others)+"}: makes no sense with {rho}, which compares mechanisms with each other on the lattice of step 2Δ; leave it out")
 	}
-	in.refuse(q.Domain != "lattice" && q.Domain != "real", "{domain} %s: give lattice or real", escape.Quoted(q.Domain))
 	rho := in.positive("rho", q.Rho)
 	r := q.request(in)
-	in.refuse(r.Worst, "{objective} minimax: makes no sense with {rho}, which compares mean errors; give paper or box")
 	in.refuse(q.N < 2, "{n} %d: with {rho} give at least 2 candidates; one makes no error at any ρ", q.N)
-	if q.Domain == "real" {
-		for _, m := range r.Mechanisms {
-			in.concentrated(m)
-		}
-	}
 	if in.err != nil {
 		return nil, in.err
 	}
@@ -54,7 +46,7 @@ func (q *Ratio) atRho(in *reading) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := &document.Rho{N: q.N, K: q.K, Rho: number.Exact(rho), Domain: q.Domain, Objective: q.Objective, Monotonic: q.Monotonic, Orbits: lattice.Orbits(q.N, q.K)}
+	doc := &document.Rho{N: q.N, K: q.K, Rho: number.Exact(rho), Domain: "lattice", Objective: q.Objective, Monotonic: q.Monotonic, Orbits: lattice.Orbits(q.N, q.K)}
 	for _, m := range r.Mechanisms {
 		row, err := Settle(in.ctx, func() (document.AtRho, error) { return q.calibrated(in.ctx, r, m, rho, report, doc) }, func(why string) document.AtRho {
 			doc.Undecided = why
@@ -72,17 +64,13 @@ func (q *Ratio) atRho(in *reading) (*Answer, error) {
 		doc.Mechanisms = append(doc.Mechanisms, row)
 	}
 	doc.Seconds = time.Since(begin).Seconds()
-	return answered(doc, doc.Undecided), nil
+	return answered(doc, doc.Undecided, nil), nil
 }
 
 // calibrated calibrates one mechanism and rates it.
 func (q *Ratio) calibrated(ctx context.Context, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, report func(string, ...any), doc *document.Rho) (row document.AtRho, err error) {
 	name := m.Info().Name
-	n, k := q.N, q.K
-	if q.Domain == "real" {
-		n, k = 0, 0
-	}
-	cal, err := verify.Calibrate(ctx, verify.Claim{Mechanism: m, Monotonic: q.Monotonic}, n, k, verify.Options{
+	cal, err := verify.Calibrate(ctx, verify.Claim{Mechanism: m, Monotonic: q.Monotonic}, q.N, q.K, verify.Options{
 		Targets: map[verify.Property]*big.Rat{verify.ZCDP: rho}, Gap: r.Gap,
 		Narrowed: func(tried int, low, _ *big.Rat) { report("%s at least %s", name, low.FloatString(9)) },
 	})

@@ -92,8 +92,8 @@ func TestCommandLine(t *testing.T) {
 	q.Size, q.Eps, q.Monotonic, q.Step = Size{3, 2}, "0.5", true, "delta"
 	assert.Equal(t, []string{"ratio", "-n", "3", "-k", "2", "--eps", "0.5", "--step", "delta", "--monotonic-scores"}, CommandLine(q))
 	p := NewOptimum()
-	p.File, p.Draw = "a problem.json", []string{"0", "it's"}
-	assert.Equal(t, `optratio optimum 'a problem.json' --draw 0 --draw 'it'\''s'`, CommandText(p))
+	p.File, p.Rate = "a problem.json", "it's"
+	assert.Equal(t, `optratio optimum 'a problem.json' --rate 'it'\''s'`, CommandText(p))
 	s := NewStopping()
 	s.N, s.P = 8, "0.5"
 	assert.Equal(t, "optratio stopping -n 8 --p 0.5", CommandText(s))

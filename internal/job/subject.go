@@ -3,15 +3,11 @@ package job
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math/big"
-	"time"
 
 	"optratio/internal/audit"
 	"optratio/internal/document"
-	"optratio/internal/inquiry"
-	"optratio/internal/optimum"
 	"optratio/lattice"
 	"optratio/lp"
 	"optratio/mechanisms"
@@ -20,20 +16,17 @@ import (
 
 // Stated names the user's own mechanism: a program or a table that states probabilities.
 type Stated struct {
-	Exec      string        `json:"pmf-exec" help:"program that states probabilities"`
-	File      string        `json:"pmf-file" help:"table of probabilities"`
-	Precision string        `json:"pmf-precision" help:"relative precision of these probabilities"`
-	Timeout   time.Duration `json:"timeout" help:"for one answer of the program"`
-	CleanEnv  bool          `json:"clean-env" help:"start the program with an empty environment, not with that of this command"`
+	Exec      string `json:"pmf-exec" help:"program that states probabilities"`
+	File      string `json:"pmf-file" help:"table of probabilities"`
+	Precision string `json:"pmf-precision" help:"relative precision of these probabilities"`
 }
 
-func standardStated() Stated { return Stated{Precision: "1e-9", Timeout: 10 * time.Second} }
+func standardStated() Stated { return Stated{Precision: "1e-9"} }
 
 func (s *Stated) given() bool { return s.Exec != "" || s.File != "" }
 
 // options are those of an audit of the mechanism.
 func (s *Stated) options(in *reading, eps number.Epsilon) audit.Options {
-	in.refuse(s.Timeout <= 0, "{timeout} %s: give a positive duration such as 10s", s.Timeout)
 	return audit.Options{Epsilon: eps, Precision: in.within("pmf-precision", s.Precision, "a decimal >= 0 and below 1 such as 1e-9", func(x *big.Rat) bool { return notNegative(x) && x.Cmp(one) < 0 })}
 }
 
@@ -55,7 +48,7 @@ func (q *Ratio) addSubject(in *reading, r *lp.Request, report func(string, ...an
 	if !q.given() {
 		return nil, in.err
 	}
-	in.refuse(r.Worst && !q.AssumeSymmetric, "{objective} minimax: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give {assume-symmetric} if the subject is")
+	in.refuse(r.Worst && !q.AssumeSymmetric, "{worst}: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give {assume-symmetric} if the subject is")
 	q.alone(in)
 	o := q.Stated.options(in, r.Epsilon)
 	o.Progress = func(done, _ int64) { report("the subject was asked about %d score vectors", done) }
@@ -113,32 +106,4 @@ func (q *Ratio) subjectDocument(s *audit.Subject, r *lp.Request) *document.Subje
 		d.Vectors = lattice.Orbits(r.N, r.K*max(1, r.Step))
 	}
 	return d
-}
-
-// about returns the mechanism on the inputs of a problem.
-func (s *Stated) about(in *reading, p *optimum.Problem, eps number.Epsilon) *optimum.Table {
-	s.alone(in)
-	o := s.options(in, eps)
-	var stated *audit.Table
-	if s.Exec == "" {
-		stated = s.table(in, audit.Labels, o.Precision)
-	}
-	if in.err != nil {
-		return nil
-	}
-	var err error
-	if s.Exec != "" {
-		stated, err = s.rows(in.ctx, p.Asked(), o)
-	}
-	var t *optimum.Table
-	if err == nil {
-		t, err = p.TableOf(stated.Name, stated.Labels, stated.Inputs, inquiry.Numbers(stated.PMF))
-	}
-	if s.Exec == "" {
-		in.refuse(err != nil, "{pmf-file} %w", err)
-	} else if errors.Is(err, mechanisms.ErrAnswer) || errors.Is(err, optimum.ErrProblem) {
-		return &optimum.Table{Finding: fmt.Sprint(err)}
-	}
-	in.keep(err)
-	return t
 }

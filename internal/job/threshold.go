@@ -2,7 +2,6 @@ package job
 
 import (
 	"fmt"
-	"io"
 	"math/big"
 
 	"optratio/internal/document"
@@ -32,7 +31,6 @@ func (q *Threshold) request(in *reading) lp.Request {
 		return r
 	}
 	in.refuse(q.Method != "auto" && q.Method != "closed-form", "{method} %s: give auto or lp", escape.Quoted(q.Method))
-	in.refuse(in.Certificate, "{cert}: certificates come with {method} lp")
 	return r
 }
 
@@ -52,16 +50,8 @@ func (q *Threshold) answer(in *reading) (*Answer, error) {
 		}
 		return n
 	}
-	var certificates []func(io.Writer) error
-	for _, end := range a.Optima {
-		var write func(io.Writer) error
-		if end != nil {
-			write = end.WriteCertificate
-		}
-		certificates = append(certificates, write)
-	}
 	return answered(&document.Threshold{
 		N: q.N, K: q.K, Objective: q.Objective, Constraints: q.Constraints, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(),
 		Lower: a.Ends[0], Upper: a.Ends[1], LowerExp: end(a.Exp[0]), UpperExp: end(a.Exp[1]), Proof: a.Proof, Undecided: a.Undecided,
-	}, a.Undecided, certificates...), nil
+	}, a.Undecided, nil), nil
 }

@@ -17,11 +17,10 @@ type TopK struct {
 	Top int `json:"top" help:"how many candidates are chosen"`
 	Epsilon
 	Mechanism string `json:"mechanism" help:"mechanisms to rate"`
-	Effort
 }
 
 // NewTopK returns the question with its defaults.
-func NewTopK() *TopK { return &TopK{Top: 2, Mechanism: topk.Standard, Effort: standardEffort()} }
+func NewTopK() *TopK { return &TopK{Top: 2, Mechanism: topk.Standard} }
 
 func (*TopK) standard() (string, any) { return "topk", NewTopK() }
 
@@ -33,7 +32,7 @@ func (q *TopK) request(in *reading) topk.Request {
 	for _, name := range in.names("mechanism", q.Mechanism) {
 		r.Mechanisms = append(r.Mechanisms, parsed(in, "mechanism", name, topk.ParseMechanism))
 	}
-	r.Solver, r.Gap = in.solver(q.Solver), in.gap(q.Gap, false)
+	r.Solver, r.Gap = linear.Embedded{}, standardGap
 	return r
 }
 

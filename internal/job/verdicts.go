@@ -12,6 +12,7 @@ import (
 	"optratio/internal/escape"
 	"optratio/internal/evidence"
 	"optratio/internal/inquiry"
+	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -127,16 +128,12 @@ type Domain struct {
 	Domain        string `json:"domain" help:"lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
 	Neighbors     string `json:"neighbors" help:""`
 	OneWay
-	Params
 }
 
-// claim returns the mechanism with its parameters and one sensitivity for all candidates.
+// claim returns the mechanism and one sensitivity for all candidates.
 func (d *Domain) claim(in *reading) verify.Claim {
+	in.refuse(d.Mechanism == "", "{mechanism} is missing: give one of %s", strings.Join(mechanisms.Names(), ", "))
 	c := verify.Claim{Mechanism: in.mechanism("mechanism", d.Mechanism), Monotonic: d.Monotonic}
-	if in.err == nil {
-		c.Mechanism = d.Params.onLattice(in, c.Mechanism, 0)
-	}
-	c.Params = d.Params.read(in)
 	c.Sensitivities = []*big.Rat{in.positive("sensitivity", d.Sensitivity)}
 	return c
 }
@@ -156,13 +153,13 @@ type Verify struct {
 	Domain
 	Epsilon
 	Target
-	Step   string `json:"step" help:"distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same"`
-	Orders string `json:"orders" help:"orders of rdp, comma-separated (default 2 to 32)"`
+	Step        string `json:"step" help:"distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same"`
+	Constraints string `json:"constraints" help:"lp-optimal: paper, dp, monotone or full"`
 }
 
 // NewVerify returns the question with its defaults.
 func NewVerify() *Verify {
-	return &Verify{Domain: Domain{Mechanism: "pf", Sensitivity: "1", Domain: "lattice", Neighbors: "linf"}, Step: "2delta"}
+	return &Verify{Domain: Domain{Size: Size{3, 2}, Sensitivity: "1", Domain: "lattice", Neighbors: "linf"}, Step: "2delta", Constraints: "paper"}
 }
 
 func (*Verify) standard() (string, any) { return "verify", NewVerify() }
@@ -179,9 +176,8 @@ func (q *Verify) read(in *reading) (j checking) {
 	j.Claim = q.claim(in)
 	j.Claim.Epsilon = in.epsilon(q.Epsilon)
 	j.options = q.Target.options(in, q.properties(in))
-	j.options.Orders = in.numbers("orders", q.Orders)
-	for _, a := range j.options.Orders {
-		in.refuse(a.Cmp(one) < 0, "{orders}: %s is below 1, give orders of at least 1", a.RatString())
+	if in.err == nil {
+		j.Mechanism = onLattice(in, j.Mechanism, 0, q.Constraints)
 	}
 	j.options.Complete()
 	if q.Domain.Domain != "lattice" {
@@ -241,7 +237,6 @@ type Calibrate struct {
 	Domain
 	Epsilon
 	Rho string `json:"rho" help:"zero-concentrated DP with this ρ, instead of ε-DP"`
-	Gap string `json:"gap" help:"relative width wanted of the parameter: (upper-lower)/upper (default 1e-9)"`
 }
 
 // NewCalibrate returns the question with its defaults.
@@ -252,16 +247,12 @@ func NewCalibrate() *Calibrate {
 func (*Calibrate) standard() (string, any) { return "calibrate", NewCalibrate() }
 
 func (q *Calibrate) read(in *reading) (j checking) {
-	in.refuse(q.Mechanism == "", "{mechanism} is missing: give one that optratio mechanisms lists")
 	j.Claim = q.claim(in)
 	in.refuse(q.Rho != "" && (q.Eps != "" || q.Exp != ""), "{rho} and {eps} exclude each other: give one of them")
 	if q.Rho != "" {
 		j.options.Targets = map[verify.Property]*big.Rat{verify.ZCDP: in.positive("rho", q.Rho)}
 	} else {
 		j.Claim.Epsilon = in.epsilon(q.Epsilon)
-	}
-	if q.Gap != "" {
-		j.options.Gap = in.gap(q.Gap, false)
 	}
 	switch q.Domain.Domain {
 	case "lattice":
@@ -296,7 +287,7 @@ func (q *Calibrate) answer(in *reading) (*Answer, error) {
 		Mechanism: j.Mechanism.Info().Name, Domain: r.Domain, Monotonic: q.Monotonic, Parameter: r.Parameter, AllScores: r.AllScores, Proof: r.Proof,
 		Attained: r.Attained, Violated: r.Violated, Tried: r.Tried, Undecided: r.Undecided,
 	}
-	return answered(doc, doc.Undecided), nil
+	return answered(doc, doc.Undecided, nil), nil
 }
 
 // neighborhood reads "linf" or "monotonic".

@@ -16,7 +16,7 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 		sensitivities = append(sensitivities, told(x))
 	}
 	error, unit := "expected error", "in the units of the scores"
-	if d.Loss == "mse" {
+	if d.Loss == "square" {
 		error, unit = "mean squared error", "in the squares of the scores' units"
 	}
 	error = job.Choose(d.Objective == "worst", "largest ", "mean ") + error

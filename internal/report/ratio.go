@@ -91,7 +91,7 @@ func high(n number.Number) string {
 // measure names what is minimised.
 func (d *ratio) measure() string {
 	what := job.Choose(d.Loss == "mean" || d.Loss == "", "expected error", "expected loss ("+d.Loss+")")
-	return job.Choose(d.Objective == "minimax", "worst-case "+what, "mean "+what)
+	return job.Choose(d.Objective == "worst", "worst-case "+what, "mean "+what)
 }
 
 func (d *ratio) say(p *Page) {
@@ -104,7 +104,7 @@ func (d *ratio) say(p *Page) {
 	p.ended(d.Undecided)
 	p.Tone = tone
 	p.say("“Possible” means: for the mechanisms described at the end of this page, with scores that are multiples of %s, in the mean over all such score vectors%s.",
-		strings.ReplaceAll(cmp.Or(d.Step, "2delta"), "delta", "Δ"), job.Choose(d.Objective == "minimax", " replaced by the worst of them", ""))
+		strings.ReplaceAll(cmp.Or(d.Step, "2delta"), "delta", "Δ"), job.Choose(d.Objective == "worst", " replaced by the worst of them", ""))
 }
 
 // errors draws the errors of the mechanisms and the optimum.

@@ -108,7 +108,7 @@ func TestCacheIsBounded(t *testing.T) {
 	one.Scores, other.Scores = "0", "1"
 	assert.NotEqual(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: other}))
 	assert.NotEqual(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: one, Limit: time.Second}))
-	assert.Equal(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: &job.PMF{Instance: one.Instance}}))
+	assert.Equal(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: &job.PMF{Instance: one.Instance, Constraints: one.Constraints}}))
 }
 
 // TestOtherPagesAreRefused: browsers say which page a request comes from; only the server's own pages and the address bar are answered.

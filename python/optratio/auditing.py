@@ -80,7 +80,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
           delta: Real | None = None, rho: Real | None = None, bounded_range: Real | None = None, against: str | None = None,
           precision: Real | None = None, confidence: float | None = None, budget: int | str | None = None,
           until: Literal["refuted", "budget"] | None = None, seed: int | None = None, children: int | None = None,
-          timeout: float | str | None = None, time_limit: float | str | None = None, max_questions: int | str | None = None,
+          timeout: float | str | None = None, time_limit: float | str | None = None,
           html: str | None = None, progress: bool | Callable[[int, int], object] | None = None) -> Report:
     """Examines a mechanism that is a Python function, and returns a Report.
 
@@ -105,8 +105,8 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     rho, bounded_range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
     children: of sample, so many calls at the same time, in threads of this process: faster where the function waits, or computes outside
         Python's interpreter lock, as NumPy does for much. It must be safe to call from several threads.
-    timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted.
-    max_questions: of a pmf; an audit that needs more raises UsageError, by default one that takes more than about a minute. With time_limit it ends then.
+    timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted. Without a time_limit an audit
+        that takes much more than a minute raises UsageError.
     html: a file that gets the answer as a page with pictures.
     progress: True, False, a function of (questions, samples), or None for a line on stderr where that is a terminal.
 
@@ -154,7 +154,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
             "audit", **command, eps=eps, exp_eps=exp_eps, n=n, k=k, domain=domain, inputs=inputs_file, neighbors=neighbors, sensitivity=sensitivity,
             monotonic_scores=monotonic_scores, property=properties, against=against, pmf_precision=precision, outcomes=outcomes, rho=rho, range=bounded_range,
             delta=delta, confidence=confidence, budget=budget, until=until, seed=seed, timeout=seconds(timeout), time_limit=seconds(time_limit),
-            children=children, max_questions=max_questions, html=html), server)
+            children=children, html=html), server)
         if server.fatal is not None:
             raise server.fatal
     finally:

@@ -289,8 +289,8 @@ class Errors(unittest.TestCase):
                 self.assertTrue(optratio.audit(pmf=permute_and_flip, eps=1, **PMF).ok)
 
     def test_time_limit(self):
-        with self.assertRaisesRegex(optratio.UsageError, "2101 score vectors .* more than 10; give a smaller"):
-            optratio.audit(pmf=permute_and_flip, eps=1, n=5, k=4, max_questions=10)
+        with self.assertRaisesRegex(optratio.UsageError, "score vectors .* more than 500000; give a smaller"):
+            optratio.audit(pmf=permute_and_flip, eps=1, n=10, k=5)
         report = optratio.audit(pmf=permute_and_flip, eps=1, n=5, k=4, time_limit=0.2)
         if report.dp.checked:
             self.assertRegex(str(report), f"ε at least [0-9.]+, after {report.dp.checked} of [0-9]+ comparisons")
