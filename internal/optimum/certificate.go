@@ -94,17 +94,18 @@ func (q *program) full(s *table.Solution) (*table.Program, *table.Solution, erro
 	low, high := all.stated(s)
 	t.Factors = func(uint) ([]*big.Rat, []*big.Rat) { return low, high }
 	var x, weight []*big.Rat
-	for _, row := range q.cell {
+	for _, row := range q.inputs() {
 		for _, j := range row {
 			x, t.Interior = append(x, s.Table.At(int(j))), append(t.Interior, q.table.Interior[j])
 		}
 	}
 	if t.Worst {
 		size := make([]int64, len(q.first))
-		for _, g := range q.group {
+		groups := q.group[:len(q.inputs())]
+		for _, g := range groups {
 			size[g]++
 		}
-		for _, g := range q.group {
+		for _, g := range groups {
 			weight = append(weight, new(big.Rat).SetFrac(s.Dual.Weight[g], new(big.Int).Mul(s.Dual.Den, big.NewInt(size[g]))))
 		}
 	}
@@ -131,35 +132,21 @@ func (q *program) stated(s *table.Solution) (low, high []*big.Rat) {
 
 // lift spreads the multipliers of a solution over the cuts of the whole problem that they stand for, evenly.
 func (q *program) lift(s *table.Solution) (cuts []table.Cut, nu []*big.Rat) {
-	arcs := map[[3]int32][]arc{} // by the groups above and below and the distance
+	if q.hubs != nil {
+		return q.unhub(s)
+	}
+	arcs := map[[3]int][]arc{} // by the groups above and below and the distance
 	for _, a := range q.arcs {
-		key := [3]int32{q.group[a.above], q.group[a.below], int32(a.distance)}
+		key := [3]int{int(q.group[a.above]), int(q.group[a.below]), a.distance}
 		arcs[key] = append(arcs[key], a)
 	}
-	groupOf := func(j int32) int32 {
-		g, _ := slices.BinarySearch(q.table.First, j+1)
-		return int32(g - 1)
-	}
-	lent, owed := map[int32][]multiplier{}, map[int32][]multiplier{} // of each cell of a hub
 	for i, c := range s.Dual.Rows {
-		first, by := c.Parts[0], q.table.Nu(s.Dual, i)
-		switch {
-		case q.hub(first.Below) != nil:
-			lent[first.Below] = append(lent[first.Below], multiplier{first.Above, by})
-			continue
-		case q.hub(first.Above) != nil:
-			owed[first.Above] = append(owed[first.Above], multiplier{first.Below, by})
-			continue
-		}
-		spread := q.standsFor(c, arcs[[3]int32{groupOf(first.Above), groupOf(first.Below), first.Distance}])
+		part, by := c.Parts[0], q.table.Nu(s.Dual, i)
+		spread := q.standsFor(c, arcs[[3]int{q.groupOf(part.Above), q.groupOf(part.Below), int(part.Distance)}])
 		by.Quo(by, new(big.Rat).SetInt64(int64(len(spread))))
 		for _, c := range spread {
 			cuts, nu = append(cuts, c), append(nu, by)
 		}
-	}
-	for _, j := range slices.Sorted(maps.Keys(lent)) {
-		more, mu := unhub(lent[j], owed[j], int32(q.hub(j).distance))
-		cuts, nu = append(cuts, more...), append(nu, mu...)
 	}
 	return cuts, nu
 }

@@ -1,6 +1,7 @@
 package optimum
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 
@@ -19,10 +20,10 @@ const leastClique = 5
 
 // cliques divides the pairs into cliques at δ = 0, where that is possible: each arc belongs to one, as in complete graphs and where neighbors differ in one attribute. It
 // is not tried where cells have classes in common, which have few rows, where outputs are forbidden, or where rows are equal.
-func (q *program) cliques() {
+func (q *program) cliques() (all []clique) {
 	n := len(q.problem.Inputs)
 	if len(q.table.Count) < n*len(q.problem.Outputs) || q.problem.Forbidden != nil || q.delta.Sign() > 0 || len(q.distances) == 0 || q.distances[0].Sign() == 0 {
-		return
+		return nil
 	}
 	free := make(map[arc]bool, len(q.arcs)) // arcs that are in no clique so far
 	next := make([][]arc, n)
@@ -42,45 +43,47 @@ func (q *program) cliques() {
 			}
 		}
 		if len(c.inputs) < leastClique {
-			q.hubs = nil
-			return
+			return nil
 		}
 		for _, x := range c.inputs {
 			for _, y := range c.inputs {
 				delete(free, arc{x, y, c.distance})
 			}
 		}
-		q.hubs = append(q.hubs, c)
+		all = append(all, c)
 	}
+	return all
 }
 
-// addHubs adds a group for each clique, of no weight, whose cells are m_o and what they lack of 1, and returns its rows.
-func (q *program) addHubs() (rows []table.Row) {
-	t, m := q.table, int32(len(q.problem.Outputs))
-	for _, c := range q.hubs {
-		first, d := int32(len(t.Count)), int32(c.distance)
-		for range m + 1 {
-			t.Count, t.Loss, t.Zero = append(t.Count, 1), append(t.Loss, new(big.Int)), append(t.Zero, false)
+// addHubs puts hubs in the place of the arcs of cliques. A hub comes after the inputs: a group of no weight and no loss, whose cells are m_o and what they lack of 1.
+func (q *program) addHubs(cliques []clique) {
+	if cliques == nil {
+		return
+	}
+	q.arcs = nil
+	t := q.table
+	for _, c := range cliques {
+		hub := len(q.cell)
+		var cells []int32
+		for range q.problem.Outputs {
+			cells = append(cells, int32(len(t.Count)))
+			t.Count = append(t.Count, 1)
 		}
+		t.Count = append(t.Count, 1)
 		t.First = append(t.First, int32(len(t.Count)))
-		if t.Weight != nil {
-			t.Weight = append(t.Weight, new(big.Int))
-		}
+		q.first, q.group, q.cell, q.hubs = append(q.first, hub), append(q.group, int32(len(q.first))), append(q.cell, cells), append(q.hubs, c.distance)
 		for _, x := range c.inputs {
-			for o := range m {
-				rows = append(rows, table.Row{Above: q.cell[x][o], Below: first + o}, table.Row{Above: first + o, Below: q.cell[x][o], Private: true, Distance: d})
-			}
+			q.arcs = append(q.arcs, arc{x, hub, noDistance}, arc{hub, x, c.distance})
 		}
 	}
-	return rows
 }
 
 // insideHubs adds the hubs to the interior table, between the uniform one's least and most.
 func (q *program) insideHubs() {
 	t, outputs := q.table, int64(len(q.problem.Outputs))
 	_, z := t.Factors(128)
-	for _, c := range q.hubs {
-		half := new(big.Rat).Add(one, z[c.distance])
+	for _, distance := range q.hubs {
+		half := new(big.Rat).Add(one, z[distance])
 		half = upwards(half.Mul(half, big.NewRat(1, 2)), 64)
 		for range outputs {
 			t.Interior = append(t.Interior, new(big.Rat).Mul(half, big.NewRat(1, outputs)))
@@ -89,35 +92,38 @@ func (q *program) insideHubs() {
 	}
 }
 
-// hub returns the clique of whose hub a cell is, nil where it is an input's.
-func (q *program) hub(j int32) *clique {
-	at, _ := slices.BinarySearch(q.table.First, j+1)
-	if i := at - 1 - len(q.first); i >= 0 {
-		return &q.hubs[i]
-	}
-	return nil
-}
-
-// multiplier is what a row has, with the input's cell where it is one between an input and a hub.
+// multiplier is what a row between an input and a hub has, with the input's cell.
 type multiplier struct {
 	cell int32
 	by   *big.Rat
 }
 
-// unhub turns the multipliers of the rows p >= m_o (lent) and m_o >= z^d p (owed) of a hub's cell into those of rows between inputs, each unit that is lent going to one that
+// unhub turns the multipliers of the rows p >= m_o (lent) and m_o >= z^d p (owed) of the hubs' cells into those of rows between inputs, each unit that is lent going to one that
 // is owed. What an input owes itself is left out, since a row p >= z^d p proves nothing, and so is what one side has beyond the other, which is nothing at an optimum.
-func unhub(lent, owed []multiplier, distance int32) (cuts []table.Cut, nu []*big.Rat) {
-	for len(lent) > 0 && len(owed) > 0 {
-		a, b := lent[0], owed[0]
-		by := slices.MinFunc([]*big.Rat{a.by, b.by}, (*big.Rat).Cmp)
-		if a.cell != b.cell && by.Sign() > 0 {
-			cuts, nu = append(cuts, single(a.cell, b.cell, distance)), append(nu, by)
+func (q *program) unhub(s *table.Solution) (cuts []table.Cut, nu []*big.Rat) {
+	lent, owed := map[int32][]multiplier{}, map[int32][]multiplier{} // of each cell of a hub
+	for i, c := range s.Dual.Rows {
+		part, by := c.Parts[0], q.table.Nu(s.Dual, i)
+		if c.Private {
+			owed[part.Above] = append(owed[part.Above], multiplier{part.Below, by})
+		} else {
+			lent[part.Below] = append(lent[part.Below], multiplier{part.Above, by})
 		}
-		if lent[0].by = new(big.Rat).Sub(a.by, by); lent[0].by.Sign() == 0 {
-			lent = lent[1:]
-		}
-		if owed[0].by = new(big.Rat).Sub(b.by, by); owed[0].by.Sign() == 0 {
-			owed = owed[1:]
+	}
+	for _, j := range slices.Sorted(maps.Keys(lent)) {
+		lent, owed := lent[j], owed[j]
+		for len(lent) > 0 && len(owed) > 0 {
+			a, b := lent[0], owed[0]
+			by := slices.MinFunc([]*big.Rat{a.by, b.by}, (*big.Rat).Cmp)
+			if a.cell != b.cell && by.Sign() > 0 {
+				cuts, nu = append(cuts, single(a.cell, b.cell, int32(q.hubs[q.groupOf(j)-len(q.problem.Inputs)]))), append(nu, by)
+			}
+			if lent[0].by = new(big.Rat).Sub(a.by, by); lent[0].by.Sign() == 0 {
+				lent = lent[1:]
+			}
+			if owed[0].by = new(big.Rat).Sub(b.by, by); owed[0].by.Sign() == 0 {
+				owed = owed[1:]
+			}
 		}
 	}
 	return cuts, nu
@@ -125,5 +131,5 @@ func unhub(lent, owed []multiplier, distance int32) (cuts []table.Cut, nu []*big
 
 // single is the cut that is one private row.
 func single(above, below, distance int32) table.Cut {
-	return table.Cut{Parts: []table.Part{{Above: above, Below: below, Candidates: 1, Distance: distance}}, Private: true}
+	return table.Row{Above: above, Below: below, Private: true, Distance: distance}.Cut()
 }

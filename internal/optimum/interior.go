@@ -23,8 +23,8 @@ func (q *program) interior(ctx context.Context) error {
 // scaled returns the table with probabilities proportional to weights, 0 where they have to be.
 func (q *program) scaled(weight func(j int32) *big.Rat) []*big.Rat {
 	t := q.table
-	x := make([]*big.Rat, t.First[len(q.first)])
-	for g := range q.first {
+	x := make([]*big.Rat, t.First[q.classes()])
+	for g := range q.classes() {
 		sum := new(big.Rat)
 		for j := t.First[g]; j < t.First[g+1]; j++ {
 			if x[j] = new(big.Rat); !t.Zero[j] {

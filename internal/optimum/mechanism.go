@@ -151,7 +151,7 @@ func (q *program) dyadic(values []*big.Rat, bits uint) *Mechanism {
 		floor[j], rest[j] = n, new(big.Rat).SetFrac(r, x.Denom())
 	}
 	rank := ranks(rest)
-	for _, cells := range q.cell {
+	for _, cells := range q.inputs() {
 		row, order, missing := make([]*big.Int, len(cells)), make([]int, len(cells)), new(big.Int).Set(whole)
 		for o, j := range cells {
 			row[o], order[o] = floor[j], o

@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/arith"
+	"optratio/internal/linear"
 	"optratio/internal/table"
 	"optratio/number"
 )
@@ -17,6 +17,9 @@ type arc struct {
 	above, below int
 	distance     int // which of the distances
 }
+
+// noDistance is in place of the number of a distance where e^{-dε} is 1 at every ε: above the hub of a clique.
+const noDistance = -1
 
 // arcs returns the ordered pairs of a problem, each with the least of its distances, and the distances, in ascending order.
 func (p *Problem) arcs() (all []arc, distances []*big.Rat) {
@@ -60,14 +63,9 @@ func essential(inputs int, arcs []arc, distances []*big.Rat) []arc {
 	if len(distances) < 2 {
 		return arcs // two arcs are longer than one
 	}
-	den := arith.CommonDenominator(distances)
-	length := make([]int64, len(distances))
-	for i, d := range distances {
-		n := whole(d, den)
-		if n.BitLen() > 50 {
-			return arcs
-		}
-		length[i] = n.Int64()
+	length := linear.NewFractions(distances).Num
+	if slices.ContainsFunc(length, func(l *big.Int) bool { return l.BitLen() > 50 }) {
+		return arcs
 	}
 	next := make([][]arc, inputs)
 	for _, a := range arcs {
@@ -78,14 +76,14 @@ func essential(inputs int, arcs []arc, distances []*big.Rat) []arc {
 		way := map[int]int64{} // the shortest one of two arcs
 		for _, a := range own {
 			for _, b := range next[a.below] {
-				la, lb := length[a.distance], length[b.distance]
+				la, lb := length[a.distance].Int64(), length[b.distance].Int64()
 				if old, known := way[b.below]; la > 0 && lb > 0 && (!known || la+lb < old) {
 					way[b.below] = la + lb
 				}
 			}
 		}
 		for _, a := range own {
-			if l, known := way[a.below]; !known || l > length[a.distance] {
+			if l, known := way[a.below]; !known || l > length[a.distance].Int64() {
 				kept = append(kept, a)
 			}
 		}
@@ -98,14 +96,14 @@ type program struct {
 	problem   *Problem
 	epsilon   number.Epsilon
 	delta     *big.Rat
-	arcs      []arc // those that are not implied
+	arcs      []arc // those that are not implied, between inputs, or inputs and the hubs that come after them
 	distances []*big.Rat
-	hubs      []clique // that stand for all arcs, if any do
+	hubs      []int // the distance of each; nil: there are none
 	zeros     []zero
 
-	group []int32   // of each input
-	cell  [][]int32 // of each input and output
-	first []int     // the first input of each group
+	group []int32   // of each input and hub
+	cell  [][]int32 // of each input and hub, and output
+	first []int     // the first input of each group, or its hub
 	unit  *big.Rat  // losses of table are in this unit
 	table *table.Program
 }
@@ -126,7 +124,7 @@ func newProgram(ctx context.Context, p *Problem, eps number.Epsilon, delta *big.
 		return nil, err
 	}
 	q.number(q.colours(ctx))
-	q.cliques()
+	q.addHubs(q.cliques())
 	q.fill()
 	return q, q.interior(ctx)
 }
@@ -200,22 +198,31 @@ func (q *program) number(colour [][]int32) {
 	}
 }
 
-// whole returns x·den, for a multiple den of its denominator.
-func whole(x *big.Rat, den *big.Int) *big.Int {
-	n := new(big.Int).Quo(den, x.Denom())
-	return n.Mul(n, x.Num())
+// inputs are the cells of each input and output.
+func (q *program) inputs() [][]int32 { return q.cell[:len(q.problem.Inputs)] }
+
+// classes is the number of groups of inputs.
+func (q *program) classes() int { return len(q.first) - len(q.hubs) }
+
+// groupOf returns the group of a cell.
+func (q *program) groupOf(j int32) int {
+	g, _ := slices.BinarySearch(q.table.First, j+1)
+	return g - 1
 }
 
 // fill sets losses, weights and rows.
 func (q *program) fill() {
 	p, t := q.problem, q.table
-	den := arith.CommonDenominator(slices.Concat(p.Loss...))
-	common := new(big.Int) // factor of all losses
 	t.Loss, t.Zero = make([]*big.Int, len(t.Count)), make([]bool, len(t.Count))
-	for _, x := range q.first {
-		for o, l := range p.Loss[x] {
-			t.Loss[q.cell[x][o]] = whole(l, den)
-			common.GCD(nil, nil, common, whole(l, den))
+	for j := range t.Loss {
+		t.Loss[j] = new(big.Int)
+	}
+	losses := linear.NewFractions(slices.Concat(p.Loss...))
+	common := new(big.Int) // factor of all losses
+	for x, row := range q.inputs() {
+		for o, j := range row {
+			t.Loss[j].Set(losses.Num[x*len(row)+o])
+			common.GCD(nil, nil, common, t.Loss[j])
 		}
 	}
 	if common.Sign() == 0 {
@@ -224,16 +231,18 @@ func (q *program) fill() {
 	for _, l := range t.Loss {
 		l.Quo(l, common)
 	}
-	q.unit = new(big.Rat).SetFrac(common, den)
+	q.unit = new(big.Rat).SetFrac(common, losses.Den)
 	for _, z := range q.zeros {
 		t.Zero[q.cell[z.input][z.output]] = true
 	}
 	if p.Prior != nil {
-		den := arith.CommonDenominator(p.Prior)
 		t.Weight = make([]*big.Int, len(q.first))
-		for x, w := range p.Prior {
-			at := &t.Weight[q.group[x]]
-			*at = new(big.Int).Add(cmp.Or(*at, new(big.Int)), whole(w, den))
+		for g := range t.Weight {
+			t.Weight[g] = new(big.Int)
+		}
+		for x, w := range linear.NewFractions(p.Prior).Num {
+			at := t.Weight[q.group[x]]
+			at.Add(at, w)
 		}
 	}
 	t.Factors = func(prec uint) (low, high []*big.Rat) {
@@ -251,10 +260,7 @@ func (q *program) fill() {
 		t.Pairs = each(q.pairs())
 		return
 	}
-	t.Start = q.start()
-	hubs := q.addHubs()
-	t.Start = append(t.Start, hubs...)
-	t.Each = func(visit func(table.Row) bool) bool { return q.rows(visit) && each(hubs)(visit) }
+	t.Each, t.Start = q.rows, q.start()
 	q.tie()
 }
 
@@ -268,15 +274,17 @@ func each[T any](list []T) func(visit func(T) bool) bool {
 // isFirst reports whether the input above is the first of its group: the other arcs' rows are the same.
 func (q *program) isFirst(a arc) bool { return q.first[q.group[a.above]] == a.above }
 
-// rows visits the rows p(o|above) >= z^d p(o|below) at δ = 0, but for those of hubs.
+// rows visits the rows p(o|above) >= z^d p(o|below) at δ = 0.
 func (q *program) rows(visit func(table.Row) bool) bool {
 	for _, a := range q.arcs {
-		if !q.isFirst(a) || q.hubs != nil {
+		if !q.isFirst(a) {
 			continue
 		}
 		above, below := q.cell[a.above], q.cell[a.below]
+		row := table.Row{Private: a.distance != noDistance, Distance: int32(max(0, a.distance))}
 		for o, j := range below {
-			if above[o] != j && !q.table.Zero[j] && !visit(table.Row{Above: above[o], Below: j, Private: true, Distance: int32(a.distance)}) {
+			row.Above, row.Below = above[o], j
+			if row.Above != j && !q.table.Zero[j] && !visit(row) {
 				return false
 			}
 		}
@@ -284,8 +292,15 @@ func (q *program) rows(visit func(table.Row) bool) bool {
 	return true
 }
 
-// start returns for each cell and distance the row that is likely to bind first: the one below which the output leads the others of its input by most.
+// start returns for each cell and distance the row that is likely to bind first: the one below which the output leads the others of its input by most; all where there are hubs.
 func (q *program) start() (rows []table.Row) {
+	if q.hubs != nil {
+		q.rows(func(r table.Row) bool {
+			rows = append(rows, r)
+			return true
+		})
+		return rows
+	}
 	t := q.table
 	lead := make([]*big.Int, len(t.Count)) // Σ losses - m·loss
 	for _, x := range q.first {

@@ -158,7 +158,7 @@ func (r *Request) solve(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	a := &Result{
-		Pairs: r.Problem.countPairs(), Orbits: len(s.first), Variables: int(s.table.First[len(s.first)]), Rows: s.Rows, Pivots: s.Pivots, Undecided: s.Undecided,
+		Pairs: r.Problem.countPairs(), Orbits: s.classes(), Variables: int(s.table.First[s.classes()]), Rows: s.Rows, Pivots: s.Pivots, Undecided: s.Undecided,
 		Optimum: s.bounds, request: *r, program: s.program, solution: s.Solution,
 	}
 	if r.Rate != nil {
@@ -205,8 +205,8 @@ func (q *program) expand(s *table.Solution) [][]*big.Rat {
 	for j := range values {
 		values[j] = s.Table.At(j)
 	}
-	out := make([][]*big.Rat, len(q.cell))
-	for x, row := range q.cell {
+	out := make([][]*big.Rat, len(q.inputs()))
+	for x, row := range q.inputs() {
 		out[x] = make([]*big.Rat, len(row))
 		for o, j := range row {
 			out[x][o] = values[j]
