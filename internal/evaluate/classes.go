@@ -123,7 +123,8 @@ func (p *Problem) estimate(m weighted, rate float64) number.Number {
 	for g, x := range m.WeightedFloat(p.floatWeights(rate), p.counts) {
 		sum += float64(x * float64(p.counts[g]) * p.near[g])
 	}
-	return p.estimated(sum)
+	relative := 1e-11 + float64(0x1p-50*float64(len(p.counts)))
+	return number.Estimate(sum, fmt.Sprintf("float64 over %d classes of equal scores, relative error below %.1g", len(p.counts), 1.1*relative))
 }
 
 // floatWeights returns e^{-rate·gap} for each class.
@@ -133,10 +134,4 @@ func (p *Problem) floatWeights(rate float64) []float64 {
 		weights[g] = math.Exp(-rate * gap)
 	}
 	return weights
-}
-
-// estimated labels a result of estimate.
-func (p *Problem) estimated(x float64) number.Number {
-	relative := 1e-11 + float64(0x1p-50*float64(len(p.counts)))
-	return number.Estimate(x, fmt.Sprintf("float64 over %d classes of equal scores, relative error below %.1g", len(p.counts), 1.1*relative))
 }

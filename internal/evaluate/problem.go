@@ -24,7 +24,7 @@ type Problem struct {
 }
 
 // New returns the problem of integer scores. With monotonic, neighbors move all scores one way, by at most the sensitivity, and each
-// mechanism runs with mechanisms.MonotonicSensitivities. The error is ErrInput.
+// mechanism runs with mechanisms.MonotonicSensitivities.
 func New(scores []int64, sensitivity *big.Rat, monotonic bool) (*Problem, error) {
 	if len(scores) > 0 && (slices.Min(scores) < -2*MaxTotal || slices.Max(scores) > 2*MaxTotal) {
 		return nil, inputf("a score beyond 2^61")

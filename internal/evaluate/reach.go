@@ -25,7 +25,7 @@ const (
 //
 // It is 0 where the error is at most target at ε = 0 already, and +∞ where it is positive at every ε and target is 0. The ε is proposed in float64
 // and proved by enclosures of the error on either side; where those are estimates, or target is one, so is the result. An end that could
-// not be proved is missing, as for mechanisms that do not reach the target. The error is ErrInput for a negative target.
+// not be proved is missing, as for mechanisms that do not reach the target. A target is not negative.
 func (p *Problem) Reaching(ctx context.Context, m mechanisms.Mechanism, target number.Number) (number.Number, error) {
 	goal := target
 	if f := target.Float64(); !target.IsRigorous() && !math.IsInf(f, 0) {

@@ -3,26 +3,12 @@ package evaluate
 import (
 	"fmt"
 	"math/big"
-	"slices"
 
 	"optratio/number"
 )
 
-// ErrInput is what errors about histograms, quantiles, scores and targets are, by errors.Is.
-var ErrInput error = number.InputError("bad input")
-
-// inputError is ErrInput with a text of its own.
-type inputError string
-
-func (e inputError) Error() string { return string(e) }
-func (inputError) Unwrap() error   { return ErrInput }
-
-func inputf(format string, args ...any) error { return inputError(fmt.Sprintf(format, args...)) }
-
-// ModeScores returns the score of each bin for selecting the mode, which is its count. Adding or removing one item changes one score by 1: the
-// sensitivity is 1, and scores are monotonic. Where one item moves from a bin to another instead, the sensitivity is 1 as well, but scores are not
-// monotonic.
-func ModeScores(counts []int64) []int64 { return slices.Clone(counts) }
+// inputf is an error about a histogram, a quantile, scores or a target.
+func inputf(format string, args ...any) error { return number.InputError(fmt.Sprintf(format, args...)) }
 
 // MedianScores returns QuantileScores for P = 1/2.
 func MedianScores(counts []int64) ([]int64, error) { return QuantileScores(counts, big.NewRat(1, 2)) }
@@ -45,8 +31,7 @@ func MedianScores(counts []int64) ([]int64, error) { return QuantileScores(count
 // to r where m = b-a, and remove them from above r where m = a, after which aN still exceeds bA_r - a >= bB_r + b - a. With v = bB_r - aN + 1 > 0
 // add them to r where m = a, and remove them from below r where m = b-a, after which bA_r - aN is still at least a.
 //
-// With no items at all every bin has the score -1. The error is ErrInput where P is not between 0 and 1, a
-// count is negative, or b·N does not fit into 62 bits.
+// With no items at all every bin has the score -1. P is between 0 and 1, and b·N fits into 62 bits.
 func QuantileScores(counts []int64, p *big.Rat) ([]int64, error) {
 	if p.Sign() <= 0 || p.Cmp(big.NewRat(1, 1)) >= 0 {
 		return nil, inputf("the quantile %s is not between 0 and 1", p.RatString())
@@ -71,7 +56,7 @@ func QuantileScores(counts []int64, p *big.Rat) ([]int64, error) {
 	return scores, nil
 }
 
-// Total returns the sum of the counts. The error is ErrInput where one is negative or the sum exceeds MaxTotal.
+// Total returns the sum of the counts, which are not negative and at most MaxTotal together.
 func Total(counts []int64) (int64, error) {
 	total := int64(0)
 	for i, x := range counts {
@@ -89,7 +74,7 @@ func Total(counts []int64) (int64, error) {
 // MaxTotal is the largest number of items of a histogram.
 const MaxTotal = 1 << 60
 
-// Fold sums adjacent bins so that as many as bins remain. The error is ErrInput unless bins divides the number there are.
+// Fold sums adjacent bins so that as many as bins remain, a divisor of the number there are.
 func Fold(counts []int64, bins int) ([]int64, error) {
 	if bins < 1 || len(counts)%bins != 0 {
 		return nil, inputf("%d does not divide the %d bins there are; give a divisor", bins, len(counts))
