@@ -19,8 +19,7 @@ type Users struct {
 	undecided       string
 }
 
-// share answers what users get from one mechanism. It has an output for each choice of an output by every user: nothing is lost by that, since whatever
-// a mechanism's outputs are, what the users make of one is such a choice.
+// share answers what users get from one mechanism.
 func (r *Request) share(ctx context.Context) (*Users, error) {
 	out := &Users{}
 	for _, prior := range r.Users {
@@ -33,7 +32,11 @@ func (r *Request) share(ctx context.Context) (*Users, error) {
 		out.Optima = append(out.Optima, s.bounds)
 		out.undecided = cmp.Or(out.undecided, s.Undecided)
 	}
-	joint, err := r.joint(ctx, slices.Repeat([]*big.Rat{one}, len(r.Users)))
+	shared, each, err := r.choices()
+	if err != nil {
+		return nil, err
+	}
+	joint, err := r.joint(ctx, shared, each, slices.Repeat([]*big.Rat{one}, len(each)))
 	if err != nil {
 		return nil, err
 	}
@@ -44,34 +47,51 @@ func (r *Request) share(ctx context.Context) (*Users, error) {
 			return out, nil
 		}
 	}
-	return out, r.common(ctx, out)
+	return out, r.common(ctx, shared, each, out)
 }
 
-// joint minimises Σ_i factor_i loss_i over one mechanism.
-func (r *Request) joint(ctx context.Context, factor []*big.Rat) (*solved, error) {
+// choices returns a problem, without losses, whose mechanism all users share, and what each of them loses by it. It has an output for each choice of an output by every user: nothing
+// is lost by that, since whatever a mechanism's outputs are, what the users make of one is such a choice.
+func (r *Request) choices() (shared *Problem, each []*Problem, err error) {
 	p := r.Problem
 	outputs := 1
 	for range r.Users {
 		if outputs *= len(p.Outputs); outputs > maxCells/len(p.Inputs) {
-			return nil, faultf("users: %d of them choose among %d outputs: more than %d probabilities", len(r.Users), len(p.Outputs), maxCells)
+			return nil, nil, faultf("users: %d of them choose among %d outputs: more than %d probabilities", len(r.Users), len(p.Outputs), maxCells)
 		}
 	}
-	shared := &Problem{Inputs: p.Inputs, Pairs: p.Pairs, OneWay: p.OneWay, Outputs: numerals(outputs)}
+	shared = &Problem{Inputs: p.Inputs, Pairs: p.Pairs, OneWay: p.OneWay, Outputs: numerals(outputs)}
 	shared.Prior = shared.Uniform()
-	size := new(big.Rat).SetInt64(int64(len(p.Inputs)))
-	for x := range p.Inputs {
-		row := make([]*big.Rat, outputs)
-		for c := range row {
-			row[c] = new(big.Rat)
-			rest := c
-			for i, prior := range r.Users {
-				o := rest % len(p.Outputs)
-				rest /= len(p.Outputs)
-				l := new(big.Rat).Mul(prior[x], p.Loss[x][o])
-				row[c].Add(row[c], l.Mul(l, factor[i]))
-				if p.forbidden(x, o) {
+	step := 1
+	for _, prior := range r.Users {
+		own := &Problem{Prior: prior}
+		for x := range p.Inputs {
+			row := make([]*big.Rat, outputs)
+			for c := range row {
+				o := c / step % len(p.Outputs)
+				if row[c] = p.Loss[x][o]; p.forbidden(x, o) {
 					shared.forbid(x, c)
 				}
+			}
+			own.Loss = append(own.Loss, row)
+		}
+		each = append(each, own)
+		step *= len(p.Outputs)
+	}
+	return shared, each, nil
+}
+
+// joint minimises Σ_i factor_i loss_i over one mechanism.
+func (r *Request) joint(ctx context.Context, shared *Problem, each []*Problem, factor []*big.Rat) (*solved, error) {
+	size := new(big.Rat).SetInt64(int64(len(shared.Inputs)))
+	shared.Loss = nil
+	for x := range shared.Inputs {
+		row := make([]*big.Rat, len(shared.Outputs))
+		for c := range row {
+			row[c] = new(big.Rat)
+			for i, own := range each {
+				l := new(big.Rat).Mul(own.Prior[x], own.Loss[x][c])
+				row[c].Add(row[c], l.Mul(l, factor[i]))
 			}
 			row[c].Mul(row[c], size)
 		}
@@ -80,66 +100,43 @@ func (r *Request) joint(ctx context.Context, factor []*big.Rat) (*solved, error)
 	return r.optimum(ctx, shared)
 }
 
-// losses returns the loss of each user from a mechanism of joint, over what is given.
-func (r *Request) losses(s *solved, over []*big.Rat) []*big.Rat {
-	m := len(r.Problem.Outputs)
-	out := make([]*big.Rat, len(r.Users))
-	x := s.expand(s.Solution)
-	step := 1
-	for i, prior := range r.Users {
-		out[i] = new(big.Rat)
-		for at, row := range x {
-			own, term := new(big.Rat), new(big.Rat)
-			for c, q := range row {
-				if q.Sign() != 0 {
-					own.Add(own, term.Mul(q, r.Problem.Loss[at][c/step%m]))
-				}
-			}
-			out[i].Add(out[i], own.Mul(own, prior[at]))
-		}
-		out[i].Quo(out[i], over[i])
-		step *= m
-	}
-	return out
-}
-
 // commonRounds bounds the mechanisms that are tried for the best common ratio.
 const commonRounds = 200
 
 // common encloses the best common ratio, min over mechanisms of max_i loss_i/opt_i = max over weights λ of min Σ λ_i loss_i/opt_i. For weights at hand the
 // inner minimum is a joint optimum, a lower bound; its mechanism is one more to mix, and the best mixture of those so far is an upper bound, whose dual are the next weights.
 // Where optima are only enclosed, losses are compared with the lower ends for the upper bound and with the upper ends for the lower one.
-func (r *Request) common(ctx context.Context, out *Users) error {
-	users := len(r.Users)
-	high, low := make([]*big.Rat, users), make([]*big.Rat, users)
-	for i, b := range out.Optima {
-		low[i], high[i] = b.Ends()
-	}
-	weights := slices.Repeat([]*big.Rat{big.NewRat(1, int64(users))}, users)
-	var least, most *big.Rat
+func (r *Request) common(ctx context.Context, shared *Problem, each []*Problem, out *Users) error {
+	weights := slices.Repeat([]*big.Rat{big.NewRat(1, int64(len(each)))}, len(each))
+	var least *big.Rat
 	var points [][]*big.Rat
 	for range commonRounds {
-		factor := make([]*big.Rat, users)
-		for i := range factor {
-			factor[i] = new(big.Rat).Quo(weights[i], high[i])
+		factor, ratios := make([]*big.Rat, len(each)), make([]*big.Rat, len(each))
+		for i, b := range out.Optima {
+			_, high := b.Ends()
+			factor[i] = new(big.Rat).Quo(weights[i], high)
 		}
-		s, err := r.joint(ctx, factor)
+		s, err := r.joint(ctx, shared, each, factor)
 		if err != nil {
 			return err
 		}
 		if low, _ := s.bounds.Ends(); least == nil || low.Cmp(least) > 0 {
 			least = low
 		}
-		points = append(points, r.losses(s, low))
+		table := s.expand(s.Solution)
+		for i, own := range each {
+			low, _ := out.Optima[i].Ends()
+			ratios[i] = new(big.Rat).Quo(own.value(table), low)
+		}
+		points = append(points, ratios)
 		e, err := minimax(ctx, [][][]*big.Rat{points}, r.solver) // a mixture of points
 		if err != nil {
 			return err
 		}
-		most = e.Objective
-		if one := big.NewRat(1, 1); least.Cmp(one) < 0 && most.Cmp(one) >= 0 { // nothing is better than an optimum
+		if least.Cmp(one) < 0 && e.Objective.Cmp(one) >= 0 { // nothing is better than an optimum
 			least = one
 		}
-		out.BestCommonRatio = number.Bounds(least, most)
+		out.BestCommonRatio = number.Bounds(least, e.Objective)
 		if s.Undecided != "" || arith.IsExact(out.BestCommonRatio) || !arith.IsExact(s.bounds) && out.BestCommonRatio.Within(r.Gap) {
 			out.undecided = cmp.Or(out.undecided, s.Undecided)
 			return nil
