@@ -60,7 +60,8 @@ func (l *labelled) about(q inquiry.Vector, o *Options) {
 
 // parse reads how often each label came in so many samples.
 func (l *labelled) parse(line []byte, samples int64) ([]int64, error) {
-	fields, err := answerOf(line)
+	f := form{"counts", !l.list}
+	fields, err := f.fields(line)
 	if err != nil {
 		return nil, err
 	}
@@ -74,22 +75,26 @@ func (l *labelled) parse(line []byte, samples int64) ([]int64, error) {
 		sum += c
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	if sum != samples {
+	switch {
+	case err != nil:
+		return nil, f.unlike(fields, err)
+	case sum != samples:
 		return nil, fmt.Errorf("answered %d samples in all where %d were wanted", sum, samples)
 	}
 	return counts, nil
 }
 
 // parsePMF reads the probability of each label: those that it does not name have probability 0.
-func (l *labelled) parsePMF(line []byte, precision *big.Rat) ([]*inquiry.Value, error) {
-	fields, err := answerOf(line)
+func (l *labelled) parsePMF(line []byte, precision *big.Rat) (p []*inquiry.Value, err error) {
+	f := form{"pmf", !l.list}
+	fields, err := f.fields(line)
 	if err != nil {
 		return nil, err
 	}
-	return l.readPMF(fields["pmf"], line, precision)
+	if p, err = l.readPMF(fields["pmf"], line, precision); err != nil {
+		return nil, f.unlike(fields, err)
+	}
+	return p, nil
 }
 
 func (l *labelled) readPMF(raw json.RawMessage, line []byte, precision *big.Rat) (p []*inquiry.Value, err error) {

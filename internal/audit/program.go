@@ -169,18 +169,17 @@ func (a *asker) ask(q inquiry.Vector, samples int64, read func(line []byte) erro
 	began := time.Now()
 	line, err := a.child.ask(a.ctx, a.line(q, samples))
 	if err == nil {
-		err = read(line)
-		switch {
+		var u *Unlike
+		switch err = read(line); {
 		case err == nil:
 			a.answered, a.child.spoke = true, true
 			return "", nil
 		case errors.Is(err, errOptions): // of a limit on what is asked about
 			return "", err
-		case errors.Is(err, errNoAnswer):
+		case errors.As(err, &u) && u.lost:
 			a.child.stop()
-			a.child.confused = err.Error()
+			a.child.confused = u.text
 		}
-		err = &failure{text: err.Error()}
 	}
 	if refused := a.refusal(line, err, samples, time.Since(began)); refused != nil {
 		a.child.stop()
@@ -190,6 +189,8 @@ func (a *asker) ask(q inquiry.Vector, samples int64, read func(line []byte) erro
 	switch {
 	case a.ctx.Err() != nil:
 		return "", errStopped
+	case line != nil:
+		f = &failure{text: err.Error()}
 	case !errors.As(err, &f):
 		return "", err
 	case f.long && samples == 0 && a.labels.n == 0:

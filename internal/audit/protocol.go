@@ -3,9 +3,10 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,11 +47,31 @@ func numberText(x *big.Rat, near float64) string {
 	return strconv.FormatFloat(near, 'g', -1, 64)
 }
 
-// errNoAnswer says that a line is no answer at all, but a greeting or a message, so that the answer may be yet to come.
-var errNoAnswer = errors.New("out of step")
+// Unlike says that a line is no answer of the kind that was asked for.
+type Unlike struct {
+	Kind string // what was answered instead: "pmf", "counts", "values", "labels" or "index"; "" for what is none of these
+	text string
+	hint string // what to do, for whoever wrote the program
+	lost bool   // it is no answer at all, but a greeting or a message, so that the answer may be yet to come
+}
 
-// answerOf returns the fields of a program's answer.
-func answerOf(line []byte) (map[string]json.RawMessage, error) {
+func (u *Unlike) Error() string { return u.text }
+
+// form is what an answer is to look like.
+type form struct {
+	field  string // pmf, counts or values
+	labels bool   // an object, not a list
+}
+
+func (f form) String() string {
+	if f.labels {
+		return fmt.Sprintf(`{"%s":{"label":…}}`, f.field)
+	}
+	return fmt.Sprintf(`{"%s":[…]}`, f.field)
+}
+
+// fields returns the fields of a program's answer.
+func (f form) fields(line []byte) (map[string]json.RawMessage, error) {
 	fields, err := strictjson.Object(line)
 	switch {
 	case strictjson.NoJSON(err):
@@ -63,7 +84,9 @@ func answerOf(line []byte) (map[string]json.RawMessage, error) {
 		if json.NewDecoder(bytes.NewReader(line)).Decode(&first) == nil && first[0] == '{' {
 			return nil, fmt.Errorf("answered %s: something follows the JSON object", brief(line))
 		}
-		return nil, fmt.Errorf("%w: answered %s, which is %w", errNoAnswer, brief(line), err)
+		return nil, &Unlike{text: fmt.Sprintf("out of step: answered %s, which is %v", brief(line), err), hint: f.noJSON(line), lost: true}
+	case err != nil && json.Valid(line) && bytes.TrimSpace(line)[0] != '{':
+		return nil, &Unlike{text: fmt.Sprintf("answered %s: %v", brief(line), err), hint: "write an object, " + f.String()}
 	case err != nil:
 		return nil, fmt.Errorf("answered %s: %w", brief(line), err)
 	}
@@ -75,14 +98,59 @@ func answerOf(line []byte) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
+// noJSON says what to do about a line that is no JSON.
+func (f form) noJSON(line []byte) string {
+	line = bytes.TrimSpace(line)
+	switch {
+	case bytes.Contains(line, []byte("np.")) || bytes.Contains(line, []byte("array(")) || bytes.Contains(line, []byte("tensor(")):
+		return "these are no JSON numbers: write float(x), or x.tolist() of an array"
+	case len(line) > 0 && line[0] == '{' && bytes.ContainsRune(line, '\''):
+		return "this is no JSON, which has double quotes: in Python, print json.dumps of it"
+	}
+	return fmt.Sprintf("this is no JSON; only answers belong on its output, one line %s each, and all else on stderr", f)
+}
+
+// unlike returns the error that the fields of an answer gave rise to, as Unlike where they are not of the form.
+func (f form) unlike(fields map[string]json.RawMessage, err error) error {
+	u := &Unlike{text: err.Error(), hint: "write " + f.String()}
+	if value, ok := fields[f.field]; ok {
+		switch first := value[0]; {
+		case !f.labels && first == '{':
+			u.Kind, u.hint = "labels", fmt.Sprintf("these are outcomes with labels, and a list is wanted, %s", f)
+		case f.labels && first == '[':
+			u.Kind, u.hint = "index", fmt.Sprintf("this is a list, and labels are wanted, %s", f)
+		default:
+			return err
+		}
+		return u
+	}
+	for _, instead := range [][2]string{
+		{"counts", "these are counts of samples, and something else is wanted, "}, {"pmf", "these are probabilities, and samples are wanted, "},
+		{"values", "these are samples one by one, and something else is wanted, "},
+	} {
+		if fields[instead[0]] != nil {
+			u.Kind, u.hint = instead[0], instead[1]+f.String()
+			return u
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if first := fields[key][0]; first == '[' || first == '{' {
+			u.hint = fmt.Sprintf("call it %q, not %q", f.field, key)
+			break
+		}
+	}
+	return u
+}
+
 // valuesOf returns the outcomes of so many samples that an answer lists.
 func valuesOf(line []byte, samples int64) (values []json.RawMessage, err error) {
-	fields, err := answerOf(line)
+	f := form{field: "values"}
+	fields, err := f.fields(line)
 	switch {
 	case err != nil:
 		return nil, err
 	case json.Unmarshal(fields["values"], &values) != nil || values == nil:
-		return nil, fmt.Errorf("answered %s, which has no list of values", brief(line))
+		return nil, f.unlike(fields, fmt.Errorf("answered %s, which has no list of values", brief(line)))
 	case int64(len(values)) != samples:
 		return nil, fmt.Errorf("answered %d values where %d were wanted", len(values), samples)
 	}

@@ -210,7 +210,7 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*inquiry.Question, erro
 	if err != nil {
 		return nil, err
 	}
-	o.relate(dom, vectors, shifted, o.window(delta[0], shifted))
+	o.relate(dom, vectors, shifted, delta[0])
 	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(vectors), t.Name, inquiry.Model(o.Monotonic))
 	if len(o.Pairs) > 0 {
 		pairs := make([][2]inquiry.Vector, len(o.Pairs))
@@ -256,21 +256,53 @@ func (o *Options) tableOfInputs(t *Table, _ bool) (*inquiry.Question, error) {
 	return inquiry.Stated(inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return answers[q[0]], nil }), dom, true), err
 }
 
-// window returns the most by which the scores of neighbors differ, or of shifted ones the greatest and the least difference of their scores.
-func (o *Options) window(reach int64, shifted bool) int64 {
+// relate replaces the pairs of dom by all those of the vectors that a property relates. The scores of neighbors differ by delta at most, all in one direction where they are
+// monotonic. With shifted, what counts is how far the differences are apart: by delta where scores are monotonic, else by twice that.
+func (o *Options) relate(dom *inquiry.Domain, vectors []inquiry.Vector, shifted bool, delta int64) {
+	level := func(q inquiry.Vector) inquiry.Vector { return q.Plus(-q[0]) }
+	orbits, orbit := grouped(vectors, func(q inquiry.Vector) inquiry.Vector {
+		sorted := slices.Clone(q)
+		slices.Sort(sorted)
+		return level(sorted)
+	})
+	levels, form := grouped(vectors, level)
+	window := delta
 	if shifted && !o.Monotonic {
-		return 2 * reach
+		window *= 2
 	}
-	return reach
-}
-
-// near reports whether two vectors are neighbors in the model.
-func (o *Options) near(a, b inquiry.Vector, window int64, shifted bool) bool {
-	low, high := spread(a, b)
-	if shifted {
-		return high-low <= window
+	near := func(i, j int) bool {
+		low, high := spread(vectors[j], vectors[i])
+		if shifted {
+			return high-low <= window
+		}
+		return max(high, -low) <= window && (!o.Monotonic || low >= 0 || high <= 0)
 	}
-	return max(high, -low) <= window && (!o.Monotonic || low >= 0 || high <= 0)
+	last, every := make([]int64, len(vectors)), make([]int, len(vectors)) // scores of the last candidate, which are close where vectors are neighbors
+	for i, q := range vectors {
+		if last[i], every[i] = q[len(q)-1], i; shifted {
+			last[i] -= q[0]
+		}
+	}
+	ascending := slices.SortedFunc(slices.Values(every), func(i, j int) int { return cmp.Compare(last[i], last[j]) })
+	from := func(least int64) int {
+		at, _ := slices.BinarySearchFunc(ascending, least, func(i int, least int64) int { return cmp.Compare(last[i], least) })
+		return at
+	}
+	dom.Pairs = 0 // they are counted
+	always := func(int, int) bool { return true }
+	dom.Neighbors = among(vectors, false, func(i int) (found []int) {
+		for _, j := range ascending[from(last[i]-window):from(last[i]+window+1)] {
+			if j < i && near(i, j) {
+				found = append(found, j)
+			}
+		}
+		slices.Sort(found)
+		return found
+	}, always)
+	// Vectors that only a shift takes into each other say nothing about order.
+	dom.Permuted = among(vectors, true, func(i int) []int { return orbits[orbit[i]] }, func(i, j int) bool { return form[i] != form[j] })
+	dom.Shifted = among(vectors, false, func(i int) []int { return levels[form[i]] }, always)
+	dom.Lowered = among(vectors, false, func(int) []int { return every }, always)
 }
 
 // spread returns the least and the greatest difference of scores.
@@ -280,32 +312,6 @@ func spread(a, b inquiry.Vector) (low, high int64) {
 		low, high = min(low, b[i]-a[i]), max(high, b[i]-a[i])
 	}
 	return low, high
-}
-
-// relate replaces the pairs of dom by all those of the vectors that a property relates.
-func (o *Options) relate(dom *inquiry.Domain, vectors []inquiry.Vector, shifted bool, window int64) {
-	level := func(q inquiry.Vector) inquiry.Vector { return q.Plus(-q[0]) }
-	orbits, orbit := grouped(vectors, func(q inquiry.Vector) inquiry.Vector {
-		sorted := slices.Clone(q)
-		slices.Sort(sorted)
-		return level(sorted)
-	})
-	levels, form := grouped(vectors, level)
-	placed, every := slices.Clone(vectors), make([]int, len(vectors))
-	for i, q := range vectors {
-		if every[i] = i; shifted {
-			placed[i] = level(q)
-		}
-	}
-	around := newClose(placed)
-	dom.Pairs = 0 // they are counted
-	dom.Neighbors = among(vectors, false, func(i int) []int { return around.within(placed[i], window) },
-		func(i, j int) bool { return o.near(vectors[j], vectors[i], window, shifted) })
-	// Vectors that only a shift takes into each other say nothing about order.
-	dom.Permuted = among(vectors, true, func(i int) []int { return orbits[orbit[i]] }, func(i, j int) bool { return form[i] != form[j] })
-	always := func(int, int) bool { return true }
-	dom.Shifted = among(vectors, false, func(i int) []int { return levels[form[i]] }, always)
-	dom.Lowered = among(vectors, false, func(int) []int { return every }, always)
 }
 
 // grouped returns the places of the vectors that share a key, in order, and each one's key.
@@ -335,42 +341,4 @@ func among(vectors []inquiry.Vector, self bool, others func(i int) []int, relate
 			}
 		}
 	}
-}
-
-// closeBy finds the vectors around one, in lexicographic order.
-type closeBy struct {
-	vectors []inquiry.Vector
-	order   []int // of their places
-}
-
-func newClose(vectors []inquiry.Vector) *closeBy {
-	c := &closeBy{vectors: vectors, order: make([]int, len(vectors))}
-	for i := range c.order {
-		c.order[i] = i
-	}
-	slices.SortFunc(c.order, func(i, j int) int { return slices.Compare(vectors[i], vectors[j]) })
-	return c
-}
-
-// within returns the places of the vectors no score of which differs by more than the window from that of q, in ascending order.
-func (c *closeBy) within(q inquiry.Vector, window int64) (found []int) {
-	var search func(some []int, r int)
-	search = func(some []int, r int) { // all have the same first r scores
-		if r == len(q) {
-			found = append(found, some...)
-			return
-		}
-		first := func(least int64) int {
-			at, _ := slices.BinarySearchFunc(some, least, func(i int, least int64) int { return cmp.Compare(c.vectors[i][r], least) })
-			return at
-		}
-		for at := first(q[r] - window); at < len(some) && c.vectors[some[at]][r] <= q[r]+window; {
-			end := first(c.vectors[some[at]][r] + 1)
-			search(some[at:end], r+1)
-			at = end
-		}
-	}
-	search(c.order, 0)
-	slices.Sort(found)
-	return found
 }
