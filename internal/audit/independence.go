@@ -107,14 +107,8 @@ func (t *independence) took(same bool, log float64, describe func() string) {
 // range pays its uniform over its hypergeometric probability; and one that the two counts of it are about the same pays 1 over the probability of that. Samplers
 // that start afresh with every question win the first, those that draw once and repeat it the second.
 func (t *independence) compare(a, b []int64, n int64, describe func() string) {
-	a, b = slices.Clone(a), slices.Clone(b)
-	for len(a) != len(b) { // outcomes that came in one half alone
-		if len(a) < len(b) {
-			a = append(a, 0)
-		} else {
-			b = append(b, 0)
-		}
-	}
+	all := make([]int64, max(len(a), len(b))) // outcomes, some of which came in one half alone
+	a, b = added(slices.Clone(all), a), added(all, b)
 	widest, logH := 0, -logChoose(2*n, n)
 	for r := range a {
 		logH += logChoose(a[r]+b[r], a[r])

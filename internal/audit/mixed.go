@@ -16,10 +16,10 @@ type mixed struct {
 	claimed float64 // ε
 }
 
-func newMixed(d *drawn) *mixed {
-	m := &mixed{tree: &node{end: 1}, claimed: d.opts.Epsilon.Float()}
+func newMixed(a *asker) *mixed {
+	m := &mixed{tree: &node{end: 1}, claimed: a.opts.Epsilon.Float()}
 	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {
-		event, err = d.draw(q, samples, func(line []byte, n int64) error {
+		event, err = a.draw(q, samples, func(line []byte, n int64) error {
 			got, err := m.parse(line, n)
 			all = append(all, got...)
 			return err

@@ -100,6 +100,8 @@ type asker struct {
 	record  *record   // of stated probabilities
 	state   func(a *asker, q inquiry.Vector) (p []*inquiry.Value, event string, err error)
 	account
+
+	most, limit int64 // samples in one question, now and ever
 }
 
 // account is what an asker asked, and what went wrong.

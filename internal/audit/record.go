@@ -89,22 +89,17 @@ func difference(first, again *inquiry.Answer, name func(r int) string) string {
 	if (first.Event == "") != (again.Event == "") {
 		return answeredOnce
 	}
-	zero := inquiry.Rational(new(big.Rat))
-	at := func(p []*inquiry.Value, r int) *inquiry.Value {
-		if r < len(p) {
-			return p[r]
-		}
-		return zero
-	}
-	for r := range max(len(first.P), len(again.P)) {
-		p, o := at(first.P, r), at(again.P, r)
+	n := max(len(first.P), len(again.P))
+	is := again.Padded(n)
+	for r, p := range first.Padded(n).P {
+		o := is.P[r]
 		if s, ok := p.Compare(o, 1024); ok && s != 0 {
-			was, is := short(p.Number()), short(o.Number())
-			if was == is {
-				was, is = p.Number().String(), o.Number().String()
+			was, now := short(p.Number()), short(o.Number())
+			if was == now {
+				was, now = p.Number().String(), o.Number().String()
 			}
-			detail := fmt.Sprintf("asked twice, %s has probability %s, then %s", name(r), was, is)
-			if max(len(first.P), len(again.P)) <= mostListed {
+			detail := fmt.Sprintf("asked twice, %s has probability %s, then %s", name(r), was, now)
+			if n <= mostListed {
 				detail += fmt.Sprintf(", of the answers %s and %s", listOf(first.P, name), listOf(again.P, name))
 			}
 			return detail

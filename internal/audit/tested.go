@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"iter"
 	"math/big"
 	"slices"
 
@@ -26,12 +25,12 @@ var Testable = []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verif
 // OfLabels are the properties of stated probabilities that are about any outcomes; the first three are those to decide by default.
 var OfLabels = []verify.Property{verify.DP, verify.BoundedRange, verify.Sum, verify.RDP, verify.ZCDP, verify.ApproximateDP}
 
-// comparison is of the counts at two score vectors: to[r] is the candidate at the second that r at the first is compared with, -1 for none. atLeast says
+// comparison is of the counts at two score vectors, of candidates at the first with candidates at the second. atLeast says
 // that the second's probability must not be less; otherwise they must be equal.
 type comparison struct {
 	property  verify.Property
 	q, other  inquiry.Vector
-	to        []int
+	matched   [][2]int
 	atLeast   bool
 	own, near []int64
 }
@@ -98,16 +97,16 @@ func (s *statistics) plan(places []int, budget int64) (plan []comparison, each i
 // which one candidate alone has risen by Δ or 2Δ.
 func (s *statistics) drawComparison(p verify.Property, q inquiry.Vector, delta int64) comparison {
 	n := len(q)
-	c := comparison{property: p, q: q, other: slices.Clone(q), to: make([]int, n)}
-	for r := range c.to {
-		c.to[r] = r
+	c, to := comparison{property: p, q: q, other: slices.Clone(q)}, make([]int, n)
+	for r := range to {
+		to[r] = r
 	}
 	switch p {
 	case verify.Symmetry:
-		for n > 1 && slices.IsSorted(c.to) {
-			s.rng.Shuffle(n, func(i, j int) { c.to[i], c.to[j] = c.to[j], c.to[i] })
+		for n > 1 && slices.IsSorted(to) {
+			s.rng.Shuffle(n, func(i, j int) { to[i], to[j] = to[j], to[i] })
 		}
-		for r, at := range c.to {
+		for r, at := range to {
 			c.other[at] = q[r]
 		}
 	case verify.Shift:
@@ -116,21 +115,13 @@ func (s *statistics) drawComparison(p verify.Property, q inquiry.Vector, delta i
 	case verify.Monotone:
 		r := s.rng.IntN(n)
 		c.other[r] += []int64{delta, 2 * delta}[s.rng.IntN(2)]
-		c.to, c.atLeast = slices.Repeat([]int{-1}, n), true
-		c.to[r] = r
+		c.matched, c.atLeast = [][2]int{{r, r}}, true
+		return c
+	}
+	for r, at := range to {
+		c.matched = append(c.matched, [2]int{r, at})
 	}
 	return c
-}
-
-// matched yields the candidates that are compared, each with its counterpart at the other vector.
-func (c *comparison) matched() iter.Seq2[int, int] {
-	return func(yield func(r, at int) bool) {
-		for r, at := range c.to {
-			if at >= 0 && !yield(r, at) {
-				return
-			}
-		}
-	}
 }
 
 // tail bounds from above the probability of counts that differ as much as those of candidate r and its counterpart, if the mechanism has the property.
@@ -168,9 +159,7 @@ func (s *statistics) compare(places []int) error {
 func (s *statistics) comparisons(alpha *big.Rat) []verify.Result {
 	tests := int64(0) // planned, of all properties
 	for _, c := range s.compared {
-		for range c.matched() {
-			tests++
-		}
+		tests += int64(len(c.matched))
 	}
 	var out []verify.Result
 	for _, p := range s.o.tested() {
@@ -189,7 +178,8 @@ func (s *statistics) verdictOn(p verify.Property, strongest *strongest) verify.R
 		if c.property != p || c.own == nil || c.near == nil {
 			continue
 		}
-		for r, at := range c.matched() {
+		for _, m := range c.matched {
+			r, at := m[0], m[1]
 			res.Checked++
 			if !strongest.refutes(c.tail(r, at)) {
 				continue

@@ -196,11 +196,19 @@ func (q *Audit) answer(in *reading) (*Answer, error) {
 
 // examine does the audit.
 func (q *Audit) examine(in *reading, o audit.Options) (*audit.Report, error) {
-	switch {
-	case q.Function != nil:
+	if q.Function != nil {
 		return audit.Mechanism(in.ctx, q.Function, o)
-	case q.File == "":
-		return q.examineProgram(in.ctx, o)
+	}
+	if q.File == "" {
+		if onPage {
+			return nil, errPage
+		}
+		program := audit.Program{Command: q.Exec, Timeout: q.Timeout, Children: q.Children}
+		if q.SampleExec != "" {
+			program.Command = q.SampleExec
+			return program.Samples(in.ctx, o)
+		}
+		return program.PMF(in.ctx, o)
 	}
 	t := q.table(in, o.Outcomes, o.Precision)
 	if in.refuse(t != nil && t.Inputs != nil && q.Inputs == "", "{pmf-file} %s: its rows are about inputs, give them with {inputs} FILE and their pairs with {neighbors} FILE", escape.Quoted(q.File)); in.err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/big"
+	"runtime"
 
 	"optratio/internal/audit"
 	"optratio/internal/document"
@@ -24,6 +25,11 @@ type Stated struct {
 func standardStated() Stated { return Stated{Precision: "1e-9"} }
 
 func (s *Stated) given() bool { return s.Exec != "" || s.File != "" }
+
+// onPage says that this is the engine of a page. It starts no programs, and the compiler leaves out what asks them.
+const onPage = runtime.GOOS == "js"
+
+var errPage = refuse("{pmf-exec}: a page starts no programs")
 
 // options are those of an audit of the mechanism.
 func (s *Stated) options(in *reading, eps number.Epsilon) audit.Options {
@@ -58,13 +64,13 @@ func (q *Ratio) addSubject(in *reading, r *lp.Request, report func(string, ...an
 	if q.File != "" {
 		t = q.table(in, audit.Index, o.Precision)
 	}
-	switch {
-	case in.err != nil:
+	if in.err != nil {
 		return nil, in.err
-	case t != nil:
+	}
+	if t != nil {
 		rival, err = t.Subject(q.AssumeSymmetric, o)
-	default:
-		rival, err = q.Stated.rival(q.AssumeSymmetric, o)
+	} else if err = errPage; !onPage {
+		rival, err = audit.Program{Command: q.Exec}.Subject(q.AssumeSymmetric, o)
 	}
 	if err != nil {
 		return nil, err

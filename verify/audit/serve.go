@@ -24,17 +24,15 @@ type Question struct {
 
 // read reads a line of the protocol, in which a score that is no finite decimal is a string "p/q".
 func read(line []byte) (q Question, err error) {
-	var raw struct {
-		Scores      []json.RawMessage
-		Epsilon     float64
-		Sensitivity float64
-		Monotonic   bool
-		Samples     int
-	}
+	type others Question
+	raw := struct {
+		*others
+		Scores []json.RawMessage
+	}{others: (*others)(&q)}
 	if err := json.Unmarshal(line, &raw); err != nil {
 		return q, err
 	}
-	q = Question{make([]float64, len(raw.Scores)), raw.Epsilon, raw.Sensitivity, raw.Monotonic, raw.Samples}
+	q.Scores = make([]float64, len(raw.Scores))
 	for i, text := range raw.Scores {
 		x, err := decimal.ParseNumber(strings.Trim(string(text), `"`))
 		if err != nil {
@@ -121,31 +119,28 @@ func lines(in io.Reader, out io.Writer, answer func(Question) (any, error)) erro
 }
 
 // reply answers one line.
-func reply(line []byte, answer func(Question) (any, error)) (text []byte) {
-	text, err := json.Marshal(attempt(line, answer))
-	if err != nil { // NaN is no JSON
-		text, _ = json.Marshal(failed{err.Error()})
+func reply(line []byte, answer func(Question) (any, error)) []byte {
+	text, err := attempt(line, answer)
+	if err != nil {
+		text, _ = json.Marshal(map[string]string{"error": err.Error()})
 	}
 	return text
 }
 
-type failed struct {
-	Error string `json:"error"`
-}
-
-// attempt returns an answer, or what went wrong.
-func attempt(line []byte, answer func(Question) (any, error)) (a any) {
+// attempt returns the JSON of an answer, or what went wrong, which NaN is too.
+func attempt(line []byte, answer func(Question) (any, error)) (text []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			a = failed{fmt.Sprintf("panic: %v", p)}
+			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
 	q, err := read(line)
-	if err == nil {
-		a, err = answer(q)
-	}
 	if err != nil {
-		return failed{err.Error()}
+		return nil, err
 	}
-	return a
+	a, err := answer(q)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(a)
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"optratio/internal/inquiry"
 )
@@ -10,51 +11,91 @@ import (
 // mostChildren bounds the children of one audit.
 const mostChildren = 64
 
+// Questions for samples grow from the first to the last of these numbers of samples, as long as answers take no longer than that part of
+// the time limit. Where an answer names every outcome, it also stays within a part of the longest line, as far as earlier answers tell.
+const (
+	firstQuestion = 1000
+	firstMixed    = 100 // where nothing is known of how long an outcome is
+	lastQuestion  = 1 << 17
+	longAnswer    = 8
+	fullAnswer    = 4
+)
+
 // program is a program as a sampler of candidates, labels or numbers: one child that draws, or several at the same time. The samples of every question
 // are dealt to them, as many to each as to any other and the rest to the first ones, whatever they answered before and however fast: what an audit asks
 // of a child depends on the child's place and the seed alone. Each is started again by itself.
 type program struct {
-	children []*drawn
+	children []*asker
 	all      labelled  // labels of all, in the order of the children
 	parts    [][]int64 // what each counted in the last sample
 	values   [][]float64
 }
 
 // newSampler returns the children of a program as a sampler of the outcomes that are wanted.
-func newSampler(askers []*asker) sampler {
-	o := askers[0].opts
-	if o.Outcomes == Mixed {
-		return newMixed(newDrawn(askers[0]))
+func newSampler(children []*asker) sampler {
+	o := children[0].opts
+	for _, c := range children {
+		c.most, c.limit = firstQuestion, lastQuestion
+		if c.lists() {
+			c.limit = mostValues
+		}
 	}
-	s := &program{all: *newLabelled(o)}
-	for _, a := range askers {
-		s.children = append(s.children, newDrawn(a))
-	}
-	if o.Outcomes == Real {
+	s := &program{children: children, all: *newLabelled(o)}
+	switch o.Outcomes {
+	case Mixed:
+		children[0].most = firstMixed
+		return newMixed(children[0])
+	case Real:
 		return &binned{valued: s}
 	}
 	return s
 }
 
-// share is how many of some samples a child draws.
-func (s *program) share(i int, samples int64) int64 {
-	n := int64(len(s.children))
-	if int64(i) < samples%n {
-		return samples/n + 1
+// lists reports whether an answer names every outcome, so that it grows with the number of samples.
+func (a *asker) lists() bool { return a.opts.Outcomes == Real || a.opts.Outcomes == Mixed }
+
+// draw asks for samples in questions of a size that is answered soon, and has read read each answer.
+func (a *asker) draw(q inquiry.Vector, samples int64, read func(line []byte, samples int64) error) (event string, err error) {
+	a.labels.about(q, a.opts)
+	for left := samples; left > 0; {
+		some := min(left, a.most)
+		begin := time.Now()
+		event, err := a.ask(q, some, func(line []byte) error {
+			if a.lists() { // of outcomes as long as these, what leaves room in a line
+				a.limit = max(1, min(a.limit, longestLine/fullAnswer*some/int64(len(line)+1)))
+				a.most = min(a.most, a.limit)
+			}
+			return read(line, some)
+		})
+		if err != nil || event != "" {
+			return event, err
+		}
+		left -= some
+		switch took := time.Since(begin); {
+		case took > a.child.timeout/2:
+			a.most = max(1, a.most/4)
+		case took > a.child.timeout/longAnswer:
+			a.most = max(1, some)
+		case some >= a.most:
+			a.most = min(2*a.most, a.limit)
+		}
 	}
-	return samples / n
+	return "", nil
 }
 
 // draw lets every child draw its share, with what reads each answer of a child, and returns the first event or error in the order of the children.
 func (s *program) draw(q inquiry.Vector, samples int64, read func(child int, line []byte, samples int64) error) (string, error) {
 	events, errs := make([]string, len(s.children)), make([]error, len(s.children))
+	each, more := samples/int64(len(s.children)), samples%int64(len(s.children))
 	var drawing sync.WaitGroup
 	for i, c := range s.children {
-		if n := s.share(i, samples); n > 0 {
-			drawing.Go(func() {
-				events[i], errs[i] = c.draw(q, n, func(line []byte, samples int64) error { return read(i, line, samples) })
-			})
+		share := each
+		if int64(i) < more {
+			share++
 		}
+		drawing.Go(func() {
+			events[i], errs[i] = c.draw(q, share, func(line []byte, samples int64) error { return read(i, line, samples) })
+		})
 	}
 	drawing.Wait()
 	for i := range events {
@@ -137,6 +178,17 @@ func (s *statistics) even(samples int64) int64 {
 		return samples
 	}
 	return max(unit, samples-samples%unit)
+}
+
+// added adds counts to a sum, which may have fewer outcomes.
+func added[T int64 | float64](sum, counts []T) []T {
+	for len(sum) < len(counts) {
+		sum = append(sum, 0)
+	}
+	for i, c := range counts {
+		sum[i] += c
+	}
+	return sum
 }
 
 // gather adds up what happened while the children were asked, in the first one's account.
