@@ -240,7 +240,7 @@ type decided struct {
 
 // decide decides whether the mechanism meets the target at a parameter.
 func (c *calibrator) decide(ctx context.Context, out *Calibration, eps number.Epsilon) (decided, error) {
-	options := Options{Properties: []Property{DP}, NoRange: true}
+	options := Options{Properties: []Property{DP}, NoRange: true, Slack: new(big.Rat), about: &c.Claim.Epsilon}
 	if c.Rho != nil {
 		options = Options{Properties: []Property{ZCDP}, Targets: map[Property]*big.Rat{ZCDP: c.Rho}, rho: decidedRho}
 	}
@@ -249,22 +249,7 @@ func (c *calibrator) decide(ctx context.Context, out *Calibration, eps number.Ep
 		return decided{}, err
 	}
 	out.Tried++
-	d := decided{verdict: r.Verdict, attained: cmp.Or(r.Witness, r.Attained), reason: r.Reason}
-	if c.Rho != nil {
-		return d, nil
-	}
-	// The tight ε is compared with the target, not with the parameter, which the verdict is about.
-	exp := c.Claim.Epsilon.Exp()
-	met, known := r.TightEps.LessEq(c.Claim.Epsilon.Number())
-	switch d.attained = r.Attained; {
-	case known && met, r.TightExpEps != nil && exp != nil && r.TightExpEps.Cmp(exp) <= 0:
-		d.verdict = Proved
-	case known, r.TightEps.IsInf():
-		d.verdict = Violated
-	default:
-		d.verdict, d.reason = Undecided, cmp.Or(r.Reason, fmt.Sprintf("the enclosure %s of the tight ε does not tell whether it is at most the target", r.TightEps))
-	}
-	return d, nil
+	return decided{r.Verdict, cmp.Or(r.Attained, r.Witness), r.Reason}, nil
 }
 
 // examine checks one property of the mechanism at a parameter on the domain.
@@ -290,4 +275,11 @@ func (c *calibrator) examine(ctx context.Context, out *Calibration, eps number.E
 	}
 	out.Domain = report.Domain
 	return &report.Properties[0], nil
+}
+
+func maxRat(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) < 0 {
+		return b
+	}
+	return a
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -243,6 +244,7 @@ type Options struct {
 	maxPrec    uint                                   // bits up to which enclosures are refined; 0: 1024
 	limit      int64                                  // comparisons for each property after which it is undecided; 0: none
 	Targets    map[Property]*big.Rat                  // the ρ that zcdp is about, nil: any finite one; the δ of approximate-dp, nil: 0; the range of bounded-range, nil: ε
+	about      *number.Epsilon                        // that dp is about, nil: the one that the mechanism runs at
 	rho        rhoMode                                // how much of ρ is wanted
 	Gap        *big.Rat                               // of Calibrate: relative width of the parameter's enclosure, > 0; nil for 1e-9
 	Narrowed   func(tried int, low, high *big.Rat)    // of Calibrate: between which parameters the one is, after so many
@@ -399,7 +401,7 @@ func (c *run) worst() (*Result, error) {
 	dom := *c.dom
 	dom.Neighbors = dom.Worst
 	few.dom, few.opts.NoRange = &dom, true
-	results, err := few.ratios()
+	results, err := few.privacy()
 	if err != nil {
 		return nil, err
 	}
@@ -435,9 +437,9 @@ func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
 	case DominatesEMMean:
 		err = c.dominates(t, true)
 	case DP, BoundedRange:
-		return c.ratios()
+		return c.privacy()
 	case ApproximateDP:
-		res, err := c.approximate()
+		res, err := c.approximate(c.claim, cmp.Or(c.opts.Targets[ApproximateDP], new(big.Rat)))
 		return []*Result{res}, err
 	case RDP, ZCDP:
 		return c.renyi()

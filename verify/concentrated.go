@@ -28,7 +28,6 @@ type supremum struct {
 	at          float64         // the s behind least; 0 for the limit α → 1
 	ceiling     bool            // most is a target, which least does not raise: above it, the search is over
 	open        bool            // there are readings of a pair without an upper end
-	wider       bool            // of some pair, the second distribution has outcomes that the first has not
 	witness     func() *Witness
 }
 
@@ -89,28 +88,52 @@ func (x *contrast) per(s float64) number.Interval {
 	return x.cumulant(v).Quo(v.Add(v.Pow(2)))
 }
 
-// flatness is (max l - min l)²/8.
-func (x *contrast) flatness() number.Interval {
-	return x.most.Sub(x.least).Pow(2).Quo(number.FromInt(8, renyiBits))
-}
-
 // raise makes the upper end hold for all orders of a pair of distributions, and the lower one for those that are computed on the way.
 func (u *supremum) raise(x *contrast, witness func() *Witness) {
-	flat := x.flatness()
-	if flat.Hi().Cmp(u.most.Hi()) <= 0 || x.most.Hi().Sign() <= 0 {
+	o := &ordered{supremum: u, contrast: x, witness: witness, flat: x.most.Sub(x.least).Pow(2).Quo(number.FromInt(8, renyiBits))}
+	if o.flat.Hi().Cmp(u.most.Hi()) <= 0 || x.most.Hi().Sign() <= 0 {
 		return
 	}
-	kl := x.divergence()
-	u.show(kl, 0, witness)
-	if u.most.Hi().Sign() <= 0 || !arith.IsFinite(flat) { // D_1 is not told from 0
-		u.concede(flat)
+	o.kl = x.divergence()
+	u.show(o.kl, 0, witness)
+	if u.most.Hi().Sign() <= 0 || !arith.IsFinite(o.flat) { // D_1 is not told from 0
+		u.concede(o.flat)
 		return
 	}
 	_, end := x.most.Quo(u.most).Float64()
 	if end = inquiry.Up(end - 1); end <= 0 {
 		return // D_∞ <= ρ
 	}
-	u.near(x, kl, flat, end, witness)
+	if !arith.IsFinite(x.cumulant(number.FromFloat(end, renyiBits))) { // ρ is next to 0 so far, and the orders that count are too large to be enclosed
+		u.concede(o.flat)
+		return
+	}
+	o.settle(part{b: end, gb: o.at(end)})
+}
+
+// ordered is the search for ρ at one ordered pair.
+type ordered struct {
+	*supremum
+	*contrast
+	kl, flat number.Interval // D_1 and (max l - min l)²/8
+	witness  func() *Witness
+}
+
+// near encloses D_1 + s·flat, which D_α does not exceed.
+func (o *ordered) near(s number.Interval) number.Interval { return o.kl.Add(s.Mul(o.flat)) }
+
+// at takes D_α/α at s into account and returns the upper end of g(s).
+func (o *ordered) at(s float64) number.Interval {
+	v := number.FromFloat(s, renyiBits)
+	g, most := o.cumulant(v), o.near(v)
+	per := g.Quo(v.Add(v.Pow(2)))
+	o.show(per, s, o.witness)
+	top := per.Min(most.Quo(v.Add(number.FromInt(1, renyiBits))))
+	if per.RelWidth() > rhoGap { // where probabilities are not known well, this lets the subdivision end
+		top = top.Mul(number.FromFloat(1+rhoGap, renyiBits))
+	}
+	o.concede(top)
+	return number.Point(g.Min(v.Mul(most)).Hi())
 }
 
 // part is an interval [a, b] of s with upper ends of g at both.
@@ -119,77 +142,37 @@ type part struct {
 	ga, gb number.Interval
 }
 
-// near settles the orders from 1 on as far as the second bound leads, in steps that grow, and leaves what is between them to chords.
-func (u *supremum) near(x *contrast, kl, flat number.Interval, end float64, witness func() *Witness) {
-	if !arith.IsFinite(x.cumulant(number.FromFloat(end, renyiBits))) { // ρ is next to 0 so far, and the orders that count are too large to be enclosed
-		u.concede(flat)
-		return
-	}
-	at := func(s float64) (g, per number.Interval) {
-		v := number.FromFloat(s, renyiBits)
-		g = x.cumulant(v)
-		per = g.Quo(v.Add(v.Pow(2)))
-		u.show(per, s, witness)
-		if per.RelWidth() > rhoGap { // where probabilities are not known well, this lets the subdivision end
-			return number.Point(g.Hi()), per.Mul(number.FromFloat(1+rhoGap, renyiBits))
-		}
-		return number.Point(g.Hi()), per
-	}
-	inner := func(s float64) number.Interval {
-		g, per := at(s)
-		u.concede(per)
-		return g
-	}
-	last := part{a: end, ga: inner(end)}
-	for {
-		b := number.FromFloat(last.a, renyiBits)
-		bound := kl.Add(b.Mul(flat))
-		if bound.Hi().Cmp(u.most.Mul(b.Add(number.FromInt(1, renyiBits))).Lo()) <= 0 {
-			return // as flat > ρ, the bound then holds for all smaller s too
-		}
-		if u.over() {
-			return
-		}
-		if last.a < 0x1p-50 {
-			u.concede(bound)
-			return
-		}
-		a := last.a / 2
-		g, per := at(a)
-		if per.Hi().Cmp(bound.Hi()) > 0 { // only where probabilities are not known well
-			u.concede(bound)
-			return
-		}
-		u.concede(per)
-		next := part{a: a, b: last.a, ga: g, gb: last.ga}
-		u.settle(next, inner)
-		last = next
-	}
-}
-
 // settle bounds D_α/α on a part, halving it where that helps.
-func (u *supremum) settle(p part, at func(float64) number.Interval) {
-	if u.over() || u.below(p) {
+func (o *ordered) settle(p part) {
+	if o.over() || o.below(p) {
 		return
 	}
+	a, b := number.FromFloat(p.a, renyiBits), number.FromFloat(p.b, renyiBits)
 	middle := p.a + float64((p.b-p.a)/2)
-	if p.b-p.a < p.b*0x1p-30 || middle <= p.a || middle >= p.b {
+	switch {
+	case p.a == 0 && p.b < 0x1p-50:
+		o.concede(o.near(b))
+		return
+	case p.a > 0 && (p.b-p.a < p.b*0x1p-30 || middle <= p.a || middle >= p.b):
 		// D_α does not decrease in α (van Erven & Harremoës 2014, Thm. 3)
-		a, b := number.FromFloat(p.a, renyiBits), number.FromFloat(p.b, renyiBits)
-		u.concede(p.gb.Quo(b.Mul(a.Add(number.FromInt(1, renyiBits)))))
+		o.concede(p.gb.Quo(b.Mul(a.Add(number.FromInt(1, renyiBits)))))
 		return
 	}
-	g := at(middle)
-	u.settle(part{p.a, middle, p.ga, g}, at)
-	u.settle(part{middle, p.b, g, p.gb}, at)
+	g := o.at(middle)
+	o.settle(part{middle, p.b, g, p.gb})
+	o.settle(part{p.a, middle, p.ga, g})
 }
 
-// below reports whether the chord of g is at most ρ·s(1+s) on the part, for the upper end ρ: the difference is a convex quadratic, which has to be
-// nonnegative at the ends of the part and has to have its vertex outside or no zeros.
-func (u *supremum) below(p part) bool {
+// below reports whether D_α/α is at most the upper end ρ on the part. From s = 0 on, it is where D_1 + s·flat is at most ρ(1+s) at the end, as flat > ρ.
+// Elsewhere the chord of g is to be at most ρ·s(1+s): the difference is a convex quadratic, which has to be nonnegative at the ends of the part and has to have
+// its vertex outside or no zeros.
+func (o *ordered) below(p part) bool {
 	a, b := number.FromFloat(p.a, renyiBits), number.FromFloat(p.b, renyiBits)
+	if p.a == 0 {
+		return o.near(b).Hi().Cmp(o.supremum.most.Mul(b.Add(number.FromInt(1, renyiBits))).Lo()) <= 0
+	}
 	for _, end := range [][2]number.Interval{{a, p.ga}, {b, p.gb}} {
-		if end[1].Hi().Cmp(u.most.Mul(end[0].Add(end[0].Pow(2))).Lo()) > 0 {
+		if end[1].Hi().Cmp(o.supremum.most.Mul(end[0].Add(end[0].Pow(2))).Lo()) > 0 {
 			return false
 		}
 	}
@@ -197,14 +180,14 @@ func (u *supremum) below(p part) bool {
 	m := p.gb.Sub(p.ga).Quo(b.Sub(a))
 	k := m.Mul(a).Sub(p.ga)
 	two := number.FromInt(2, renyiBits)
-	slope := u.most.Sub(m)
-	if s, ok := slope.Add(two.Mul(u.most).Mul(a)).Sign(); ok && s >= 0 {
+	slope := o.supremum.most.Sub(m)
+	if s, ok := slope.Add(two.Mul(o.supremum.most).Mul(a)).Sign(); ok && s >= 0 {
 		return true
 	}
-	if s, ok := slope.Add(two.Mul(u.most).Mul(b)).Sign(); ok && s <= 0 {
+	if s, ok := slope.Add(two.Mul(o.supremum.most).Mul(b)).Sign(); ok && s <= 0 {
 		return true
 	}
-	return slope.Pow(2).Hi().Cmp(two.Pow(2).Mul(u.most).Mul(k).Lo()) <= 0
+	return slope.Pow(2).Hi().Cmp(two.Pow(2).Mul(o.supremum.most).Mul(k).Lo()) <= 0
 }
 
 // propose begins the search for ρ: it looks for a pair and an order in floating point, which give a lower end; every pair is then shown not to exceed the upper

@@ -53,7 +53,9 @@ func onGrid(p, o []*inquiry.Value) (most float64) {
 	return most
 }
 
-func enclosed(u *supremum) number.Number { return upTo(u.least, u.most, false, !u.open) }
+func enclosed(u *supremum) number.Number {
+	return (&divergences{t: &tracker{}, partial: u.open}).upTo(u.least, u.most)
+}
 
 func lowHigh(t *testing.T, x number.Number) (lo, hi float64) {
 	t.Helper()

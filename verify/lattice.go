@@ -47,7 +47,11 @@ func (p *Claim) complete() error {
 
 // check decides the properties on a domain.
 func (p *Claim) check(ctx context.Context, space *inquiry.Space, dom *inquiry.Domain, opts Options) (*Report, error) {
-	r, err := Check(ctx, inquiry.About(p.Mechanism, space, dom), opts)
+	q := inquiry.About(p.Mechanism, space, dom)
+	if opts.about != nil {
+		q.Exp = q.Exp.ExpEpsilon(*opts.about)
+	}
+	r, err := Check(ctx, q, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"errors"
-
 	"optratio/internal/inquiry"
 )
 
@@ -24,9 +22,6 @@ func (c *run) directions(d direction) []direction {
 	}
 	return []direction{d, d.reversed()}
 }
-
-// errEnough ends a loop over pairs whose result is known.
-var errEnough = errors.New("enough")
 
 // eachPair asks about the neighbors and visits those whose answers say something of each other: two distributions, or one of them and an
 // event. begin is called before a pair is asked about. whole reports whether nothing was left out: a pair that could not be compared, or a part of an

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"errors"
 	"math/big"
 	"slices"
 
@@ -15,122 +14,114 @@ const renyiBits = 128
 // divergences is the search for the greatest Rényi divergences of given orders, and for ρ.
 type divergences struct {
 	*run
-	t        *tracker
-	orders   []*big.Rat
-	most     []number.Interval // of each order, over what was looked at
-	rho      *supremum         // nil: not wanted
-	infinite bool              // supports differ
-	open     bool              // there are readings without an upper end
+	t       *tracker
+	orders  []*big.Rat
+	most    []number.Interval // of each order, over what was looked at
+	rho     *supremum         // nil: not wanted
+	partial bool              // pairs were not looked at, or have no upper end
 }
 
 // renyi encloses the Rényi divergences at the given orders, and the tight zero-concentrated ρ.
 func (c *run) renyi() ([]*Result, error) {
-	rdp, zcdp := &Result{Name: RDP}, &Result{Name: ZCDP}
+	rdp := &Result{Name: RDP}
 	d := &divergences{run: c, t: &tracker{run: c, res: rdp}}
 	if slices.Contains(c.opts.Properties, RDP) {
 		d.orders = c.orders()
 		d.most = slices.Repeat([]number.Interval{number.FromInt(0, renyiBits)}, len(d.orders))
 	}
-	whole, err := d.enclose()
-	if err := d.t.finish(err); err != nil {
+	if err := d.t.finish(d.enclose()); err != nil {
 		return nil, err
 	}
-	if d.infinite {
-		rdp.Verdict, rdp.Witness = Violated, d.t.witness()
-	}
 	for i, alpha := range d.orders {
-		rdp.Orders = append(rdp.Orders, [2]number.Number{number.Exact(alpha), upTo(d.most[i], d.most[i], d.infinite, whole && !d.open)})
+		rdp.Orders = append(rdp.Orders, [2]number.Number{number.Exact(alpha), d.upTo(d.most[i], d.most[i])})
 	}
-	zcdp.Verdict, zcdp.Reason, zcdp.Witness, zcdp.Checked, zcdp.Stopped = rdp.Verdict, rdp.Reason, rdp.Witness, rdp.Checked, rdp.Stopped
+	zcdp := *rdp
+	zcdp.Name, zcdp.Orders = ZCDP, nil
 	if d.rho != nil {
-		if err := d.concentrated(zcdp, whole && !d.open); err != nil {
+		if err := d.concentrated(&zcdp); err != nil {
 			return nil, err
 		}
 	}
-	return []*Result{rdp, zcdp}, nil
+	return []*Result{rdp, &zcdp}, nil
 }
 
 // upTo returns what lies between two intervals; +∞ where supports differ, and no upper end where not all is known.
-func upTo(least, most number.Interval, infinite, known bool) number.Number {
+func (d *divergences) upTo(least, most number.Interval) number.Number {
 	switch {
-	case infinite:
+	case d.t.witness != nil:
 		return number.Infinity()
-	case !known:
+	case d.partial || !arith.IsFinite(most):
 		return number.Between(number.Enclosed(least), number.Infinity())
 	}
 	return number.Enclosed(number.Hull(least, most))
 }
 
 // concentrated sets what is found of ρ, and the verdict on a target.
-func (d *divergences) concentrated(zcdp *Result, known bool) error {
+func (d *divergences) concentrated(res *Result) error {
 	u, target := d.rho, d.opts.Targets[ZCDP]
-	known = known && !u.open && !u.wider && arith.IsFinite(u.most)
-	if zcdp.Checked > 0 || u.witness != nil { // otherwise nothing was compared
-		zcdp.Rho = upTo(u.least, u.most, d.infinite, known)
+	if target != nil {
+		res.Target = number.Exact(target)
 	}
-	if !d.infinite && u.witness != nil {
+	if res.Checked == 0 && u.witness == nil { // nothing was compared
+		return nil
+	}
+	res.Rho = d.upTo(u.least, u.most)
+	if res.Verdict == Violated { // it is infinite
+		return nil
+	}
+	if u.witness != nil {
 		alpha := new(big.Rat).SetFloat64(u.at)
 		alpha.Add(alpha, big.NewRat(1, 1))
 		a := number.FromRat(alpha, renyiBits)
-		zcdp.Orders, zcdp.Attained = [][2]number.Number{{number.Exact(alpha), upTo(u.least.Mul(a), u.most.Mul(a), false, known)}}, u.witness()
+		res.Orders, res.Attained = [][2]number.Number{{number.Exact(alpha), d.upTo(u.least.Mul(a), u.most.Mul(a))}}, u.witness()
 	}
 	if target == nil {
 		return nil
 	}
-	if zcdp.Target = number.Exact(target); !zcdp.Rho.IsValid() {
-		return nil
+	most := target
+	if d.opts.readings {
+		most = plus(target, epsSlack)
 	}
-	lo, finite := zcdp.Rho.Lower()
+	lo, finite := res.Rho.Lower()
+	hi, bounded := res.Rho.Upper()
 	switch {
-	case zcdp.Verdict == Undecided && finite && u.witness != nil && lo.Cmp(target) > 0:
-		zcdp.Verdict, zcdp.Reason, zcdp.Witness = Violated, "", u.witness()
-	case zcdp.Verdict == Proved:
-		return d.aim(zcdp, u.witness)
+	case finite && lo.Cmp(target) > 0 && u.witness != nil:
+		res.Verdict, res.Reason, res.Witness = Violated, "", u.witness()
+	case res.Verdict == Undecided:
+		return nil
+	case !bounded || hi.Cmp(most) > 0:
+		if err := d.implied(res, most); err != nil {
+			return err
+		}
 	}
+	d.readOff(res, "ρ", res.Rho, res.Target)
 	return nil
 }
 
-// aim decides whether the enclosed ρ is at most the target. Where it does not tell, the range may: bounded range η implies η²/8-zCDP
-// (Cesar & Rogers 2021).
-func (c *run) aim(zcdp *Result, attained func() *Witness) error {
-	t := &tracker{run: c, res: zcdp}
-	lo, _ := zcdp.Rho.Lower()
-	hi, bounded := zcdp.Rho.Upper()
-	switch {
-	case bounded && hi.Cmp(c.opts.Targets[ZCDP]) <= 0:
-	case bounded && c.opts.readings && lo.Cmp(c.opts.Targets[ZCDP]) <= 0 && hi.Cmp(plus(c.opts.Targets[ZCDP], epsSlack)) <= 0:
-	case lo.Cmp(c.opts.Targets[ZCDP]) > 0:
-		t.fail(nil, attained)
-	default:
-		ranged := *c
-		ranged.opts.NoRange, ranged.opts.Targets = false, nil
-		results, err := ranged.ratios()
-		if err != nil {
-			return err
-		}
-		implied := func(eta *big.Rat) *big.Rat {
-			return new(big.Rat).Quo(new(big.Rat).Mul(eta, eta), big.NewRat(8, 1))
-		}
-		eta, ok := results[0].Range.Upper()
-		if ok && (!bounded || implied(eta).Cmp(hi) < 0) {
-			zcdp.Rho = number.Bounds(lo, implied(eta))
-		}
-		most := c.opts.Targets[ZCDP]
-		if c.opts.readings {
-			most = plus(most, epsSlack)
-		}
-		switch {
-		case ok && implied(eta).Cmp(most) <= 0:
-		case c.opts.readings:
-			t.undecide(openReading)
-		default:
-			t.undecide("the enclosure of ρ does not tell whether it is at most the target")
-		}
-	}
-	if err := t.finish(nil); err != nil {
+// implied decides by the range where the enclosure of ρ does not: bounded range η implies η²/8-zCDP (Cesar & Rogers 2021).
+func (c *run) implied(res *Result, most *big.Rat) error {
+	ranged := *c
+	ranged.opts.NoRange, ranged.opts.Targets = false, nil
+	results, err := ranged.privacy()
+	if err != nil {
 		return err
 	}
-	c.readOff(zcdp, "ρ", zcdp.Rho, zcdp.Target)
+	eta, ok := results[0].Range.Upper()
+	if ok {
+		rho := new(big.Rat).Quo(new(big.Rat).Mul(eta, eta), big.NewRat(8, 1))
+		lo, _ := res.Rho.Lower()
+		if hi, bounded := res.Rho.Upper(); !bounded || rho.Cmp(hi) < 0 {
+			res.Rho = number.Bounds(lo, rho)
+		}
+		ok = rho.Cmp(most) <= 0
+	}
+	switch {
+	case ok:
+	case c.opts.readings:
+		res.Verdict, res.Reason = Undecided, openReading
+	default:
+		res.Verdict, res.Reason = Undecided, "the enclosure of ρ does not tell whether it is at most the target"
+	}
 	return nil
 }
 
@@ -146,40 +137,37 @@ func (c *run) orders() []*big.Rat {
 }
 
 // enclose goes through the pairs of neighbors.
-func (d *divergences) enclose() (whole bool, err error) {
+func (d *divergences) enclose() error {
+	steps := len(d.orders)
 	if slices.Contains(d.opts.Properties, ZCDP) {
+		steps++
 		if err := d.propose(); err != nil || d.opts.rho == leastRho {
-			return false, err
+			d.partial = true
+			return err
 		}
 	}
 	begin := func(inquiry.Vector) error {
-		for range d.orders {
+		for range steps {
 			if err := d.t.step(); err != nil {
 				return err
 			}
 		}
-		if d.rho == nil {
-			return nil
-		}
-		if d.rho.over() {
-			return errEnough
-		}
-		return d.t.step()
+		return nil
 	}
-	whole, err = d.eachPair(d.t, begin, d.contrast)
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	if d.open || d.rho != nil && d.rho.open {
+	whole, err := d.eachPair(d.t, begin, d.contrast)
+	if d.rho != nil && d.rho.open {
 		d.t.undecide(openReading)
 	}
-	return whole, err
+	d.partial = d.partial || !whole || d.rho != nil && d.rho.open
+	return err
 }
 
 // contrast takes a pair into account.
 func (d *divergences) contrast(pair direction) error {
+	if d.rho != nil && d.rho.over() {
+		return errStop
+	}
 	if pair.apart() {
-		d.infinite = true
 		d.t.fail(size(len(pair.q), pair.q, pair.to), func() *Witness { return d.onlyOne(pair) })
 		return nil
 	}
@@ -188,10 +176,10 @@ func (d *divergences) contrast(pair direction) error {
 	if !d.dom.Directed {
 		d.include(back, pair.reversed())
 	} else if d.rho != nil && len(back.alone) > 0 {
-		d.rho.wider = true
+		d.partial = true
 		d.t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
 	}
-	if d.rho == nil || len(forth.alone)+len(back.alone) > 0 || d.open || d.rho.open { // what is alone or open decides the verdict
+	if d.rho == nil || len(forth.alone)+len(back.alone) > 0 { // what is alone decides the verdict
 		return nil
 	}
 	witness := func() *Witness { return d.mostLikely(pair) }
@@ -205,11 +193,11 @@ func (d *divergences) contrast(pair direction) error {
 // include takes a pair into account, in one direction.
 func (d *divergences) include(x *contrast, w direction) {
 	for _, r := range x.alone {
-		if s, ok := w.a.P[r].Sign(d.t.precision()); !ok || s < 0 {
-			d.open = true // 0 in some readings
+		if s, ok := w.a.P[r].Sign(d.t.precision()); !ok || s < 0 { // 0 in some readings
+			d.partial = true
+			d.t.undecide(openReading)
 			continue
 		}
-		d.infinite = true
 		d.t.fail(size(r, w.q, w.to), func() *Witness { return d.pair(w.q, w.to, r, w.a.P[r], w.b.P[r]) })
 	}
 	if len(x.alone) > 0 {

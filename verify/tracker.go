@@ -106,16 +106,6 @@ func (t *tracker) unclear() {
 	t.undecide(fmt.Sprintf("enclosures of %d bits do not tell two numbers apart", t.run.opts.maxPrec))
 }
 
-// limited records that a number is above its limit where the sign of the difference s says so, or that this is not decided.
-func (t *tracker) limited(s int, decided bool, size []int64, witness func() *Witness) {
-	switch {
-	case !decided:
-		t.unclear()
-	case s > 0:
-		t.fail(size, witness)
-	}
-}
-
 // fail records a violation, to be described by witness where no smaller one turns up.
 func (t *tracker) fail(size []int64, witness func() *Witness) {
 	if t.witness == nil || slices.Compare(size, t.size) < 0 {

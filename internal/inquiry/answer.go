@@ -34,7 +34,7 @@ func (a *Answer) Fault() (fault string, place int, value number.Number) {
 func (a *Answer) Distribution(precision uint) (d *Answer, fault string) {
 	crossing := func(v *Value) bool { // some readings are negative
 		lo, _ := v.Bounds()
-		return v.fixed && lo < 0
+		return v.inexact && lo < 0
 	}
 	switch {
 	case a.Event != "":
@@ -106,7 +106,7 @@ func (a *Answer) sumIsOne() bool {
 	if least > 1 || most < 1 {
 		return false
 	}
-	if slices.ContainsFunc(a.P, func(p *Value) bool { return p.rat == nil && !p.fixed }) {
+	if slices.ContainsFunc(a.P, func(p *Value) bool { return p.rat == nil && !p.inexact }) {
 		return true
 	}
 	one := big.NewRat(1, 1)

@@ -33,7 +33,7 @@ func Quotient(p, q *Value, qZero bool) Ratio {
 	r.Lo, r.hi = max(0, down(plo/qhi)), math.Inf(1)
 	if qlo > 0 {
 		r.hi = Up(phi / qlo)
-	} else if s, ok := q.Sign(64); q.fixed && (!ok || s == 0) {
+	} else if s, ok := q.Sign(64); q.inexact && (!ok || s == 0) {
 		return Ratio{Open: true, Lo: r.Lo, hi: r.hi}
 	}
 	if p == q {
@@ -71,11 +71,14 @@ func (r Ratio) Compare(s Ratio, limit uint) (int, bool) {
 		return -1, true
 	case r.Open || s.Open:
 		return 0, false
-	case r.Num == s.Num && r.Den == s.Den:
-		return 0, true
+	case r.Den == s.Den:
+		return r.Num.Compare(s.Num, limit)
 	}
 	return r.Num.Mul(s.Den).Compare(s.Num.Mul(r.Den), limit)
 }
+
+// Inexact reports whether the ratio is of numbers that are known only to lie between bounds.
+func (r Ratio) Inexact() bool { return r.Open || !r.Infinite && (r.Num.inexact || r.Den.inexact) }
 
 // Value returns a ratio that is a number.
 func (r Ratio) Value() *Value { return r.Num.quo(r.Den) }

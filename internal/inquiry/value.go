@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"math/big"
-	"slices"
 
 	"optratio/internal/arith"
 	"optratio/internal/decimal"
@@ -14,14 +13,14 @@ import (
 // Value is a real number: a rational, or enclosures that can be refined, with the function of a number of known nature that it is, where that
 // is known. The function decides where enclosures do not. A Value is immutable but for a cache, and not safe for concurrent use.
 type Value struct {
-	rat    *big.Rat
-	box    func(prec uint) number.Interval // where it is not rational; nil: from lo to hi
-	ring   *ring                           // whose number exact is a function of
-	exact  func() (arith.RatFunc, bool)    // which may take long; nil: no function is known
-	fixed  bool                            // the enclosure does not depend on prec
-	Zeroed bool                            // 0, of a number that was computed in double precision and may have vanished by rounding
-	lo, hi float64                         // outward-rounded bounds, where known is set
-	known  bool
+	rat     *big.Rat
+	box     func(prec uint) number.Interval // where it is not rational; nil: from lo to hi
+	ring    *ring                           // whose number exact is a function of
+	exact   func() (arith.RatFunc, bool)    // which may take long; nil: no function is known
+	inexact bool                            // it is computed of numbers known only to lie between bounds
+	Zeroed  bool                            // 0, of a number that was computed in double precision and may have vanished by rounding
+	lo, hi  float64                         // outward-rounded bounds, where known is set
+	known   bool
 }
 
 // Rational returns the value r, which must not be modified afterwards.
@@ -40,12 +39,34 @@ func Within(lo, hi *big.Rat) *Value {
 	}
 	const prec = 128
 	x := number.Hull(number.FromRat(lo, prec), number.FromRat(hi, prec))
-	v := &Value{fixed: true, known: true}
+	v := &Value{inexact: true, known: true}
 	v.lo, v.hi = x.Float64()
 	if least := min(math.Abs(v.lo), math.Abs(v.hi)); least < 1e-290 || math.IsInf(v.lo, 0) || math.IsInf(v.hi, 0) {
 		v.box = func(uint) number.Interval { return x }
 	}
 	return v
+}
+
+// One is the number 1, which does not count as a factor.
+var One = Rational(big.NewRat(1, 1))
+
+// ExpEpsilon returns e^ε in the form in which it combines exactly with v.
+func (v *Value) ExpEpsilon(eps number.Epsilon) *Value {
+	if x := eps.Exp(); x != nil {
+		return Rational(x)
+	}
+	return v.Exponential(eps.Eps())
+}
+
+// Exponential returns e^x in the form in which it combines exactly with v. Where x is not a multiple of the exponent of v's number t = e^-exponent, no
+// rational function of t is e^x.
+func (v *Value) Exponential(x *big.Rat) *Value {
+	if r := v.ring; r != nil && r.exponent != nil {
+		if power := new(big.Rat).Quo(x, r.exponent); power.IsInt() && power.Cmp(big.NewRat(lateDegree, 1)) <= 0 {
+			return function(arith.Pow(arith.Poly{}, arith.Poly{}.Z(), -int(power.Num().Int64())), r)
+		}
+	}
+	return Refinable(func(prec uint) number.Interval { return number.ExpRat(x, prec) })
 }
 
 // Vanishing is the number up to which double precision may round to 0.
@@ -145,16 +166,11 @@ func (v *Value) Number() number.Number {
 	return number.Enclosed(v.narrow(128))
 }
 
-// Inexact reports whether some of the numbers are known only to lie between bounds.
-func Inexact(vs ...*Value) bool {
-	return slices.ContainsFunc(vs, func(v *Value) bool { return v.fixed })
-}
-
 // narrow encloses v with a relative width of about 2^-bits where that can be had.
 func (v *Value) narrow(bits uint) number.Interval {
 	prec := bits + 32
 	x := v.Enclose(prec)
-	for !v.fixed && prec < 8*bits && x.RelWidth() > math.Ldexp(1, -int(bits)) {
+	for !v.inexact && prec < 8*bits && x.RelWidth() > math.Ldexp(1, -int(bits)) {
 		prec *= 2
 		x = v.Enclose(prec)
 	}
@@ -179,9 +195,9 @@ func combine(a, b *Value,
 		return Rational(rat(a.rat, b.rat))
 	}
 	v := &Value{
-		fixed: (a.fixed || a.rat != nil) && (b.fixed || b.rat != nil),
-		box:   func(prec uint) number.Interval { return box(a.Enclose(prec), b.Enclose(prec)) },
-		ring:  cmp.Or(a.ring, b.ring),
+		inexact: a.inexact || b.inexact,
+		box:     func(prec uint) number.Interval { return box(a.Enclose(prec), b.Enclose(prec)) },
+		ring:    cmp.Or(a.ring, b.ring),
 	}
 	if a.formable(v.ring) && b.formable(v.ring) {
 		v.exact = func() (arith.RatFunc, bool) {
@@ -222,6 +238,12 @@ func (v *Value) Sub(w *Value) *Value {
 }
 
 func (v *Value) Mul(w *Value) *Value {
+	switch {
+	case v == One:
+		return w
+	case w == One:
+		return v
+	}
 	return combine(v, w, arith.Rat{}.Mul, arith.Poly{}.Mul, number.Interval.Mul)
 }
 
@@ -235,9 +257,11 @@ func (v *Value) Sign(limit uint) (s int, ok bool) {
 	if v.rat != nil {
 		return v.rat.Sign(), true
 	}
+	if v.inexact {
+		limit = min(limit, 128) // what is not known better is not told apart by more bits
+	}
 	for prec := uint(64); ; prec *= 2 {
-		s, ok = v.Enclose(prec).Sign()
-		if ok || v.fixed {
+		if s, ok = v.Enclose(prec).Sign(); ok {
 			return s, ok
 		}
 		if 2*prec > min(limit, formBits) {
@@ -287,9 +311,6 @@ func (v *Value) Exceeds(factor, w *Value, limit uint) (int, bool) {
 	case vhi < down(flo*wlo):
 		return -1, true
 	}
-	if v.fixed || w.fixed {
-		limit = min(limit, 128) // what is not known better is not told apart by more bits
-	}
 	return v.Sub(factor.Mul(w)).Sign(limit)
 }
 
@@ -298,7 +319,7 @@ func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 
 // PositivePart returns max(0, v), where the sign of v is not known.
 func (v *Value) PositivePart() *Value {
-	return &Value{fixed: v.fixed, box: func(prec uint) number.Interval {
+	return &Value{inexact: v.inexact, box: func(prec uint) number.Interval {
 		return v.Enclose(prec).Max(number.FromInt(0, prec))
 	}}
 }

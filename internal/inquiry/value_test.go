@@ -15,7 +15,7 @@ func half64(a, b int64) *Value { return Rational(big.NewRat(a, b)) }
 
 // box is the number in [lo, hi], whatever precision it is asked for.
 func boxed(lo, hi float64) *Value {
-	return &Value{fixed: true, box: func(uint) number.Interval { return number.NewInterval(big.NewFloat(lo), big.NewFloat(hi)) }}
+	return &Value{inexact: true, box: func(uint) number.Interval { return number.NewInterval(big.NewFloat(lo), big.NewFloat(hi)) }}
 }
 
 // root2 is √2 by enclosures, as the square root's own refinement gives it.
