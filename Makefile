@@ -41,18 +41,18 @@ dist:
 dist-twice:
 	GO=$(GO) scripts/dist-twice
 
-# The tests: five minutes on two cores with empty caches. make lint runs vet; without debugging data the tests are linked faster.
+# The tests: two minutes on two cores with empty caches. make lint runs vet; without debugging data the tests are linked faster.
 TEST = -vet=off -ldflags=-w
 test:
 	$(GO) test $(TEST) $(TAGS) ./...
-	$(GO) test -C research $(TEST) $(TAGS) ./...
 
-# The slow tests, which recompute documents, figures and transcripts or take large instances: those that ask package slowtest. RUN chooses: make test-slow RUN=TestTables
+# The slow tests, which recompute documents, figures and transcripts or take large instances: those that ask package slowtest, and all of research.
+# RUN chooses: make test-slow RUN=TestTables
 RUN ?= ^($(shell grep -rl --include=*_test.go slowtest . | xargs awk -F'[^A-Za-z0-9_]+' '/^func /{name=$$2} /slowtest[.](Only|Enabled)/{print name}' | sort -u | paste -sd '|'))$$
-slowpackages = $(shell cd $(1) && grep -rl --include=*_test.go slowtest . | grep -v '^./research/' | xargs -n 1 dirname | sort -u)
+slowpackages = $(shell grep -rl --include=*_test.go slowtest . | grep -v '^./research/' | xargs -n 1 dirname | sort -u)
 test-slow:
-	$(GO) test $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(call slowpackages,.)
-	$(GO) test -C research $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(call slowpackages,research)
+	$(GO) test $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(slowpackages)
+	$(GO) test -C research $(TEST) $(SLOW) $(if $(filter file,$(origin RUN)),,-run '$(RUN)') -timeout 60m ./...
 
 # Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77
 BENCH ?= .

@@ -62,14 +62,11 @@ func TestMoreSamplesNeverFindLess(t *testing.T) {
 
 // An audit that ends with the refutation is as strong, also where the fault is small: of 40 audits it loses two at most.
 func TestUntilRefutedIsAsStrong(t *testing.T) {
-	factor, found, until := 1.25, 4, 0 // all four are refuted at the end of the budget
-	seeds := found
-	if slowtest.Enabled {
-		factor, found, seeds = 1.2, 0, runs(10)
-	}
+	slowtest.Only(t)
+	factor, found, until, seeds := 1.2, 0, 0, runs(10)
 	w := wrongSampler{"more than ε", of(softmaxLaw(1, factor))}
 	for i := range uint64(seeds) {
-		if slowtest.Enabled && refutes(t, w, 4, firstSeed()+i, 100_000, false) {
+		if refutes(t, w, 4, firstSeed()+i, 100_000, false) {
 			found++
 		}
 		if refutes(t, w, 4, firstSeed()+i, 100_000, true) {
