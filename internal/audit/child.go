@@ -26,7 +26,6 @@ const (
 type child struct {
 	command string
 	timeout time.Duration
-	clean   bool // it does not get the environment
 	p       *process
 	starts  int
 	// confused says why answers cannot be told which questions they belong to, once that is so.
@@ -73,9 +72,6 @@ func (c *child) start() error {
 		return fmt.Errorf("%w: %w", errStart, err)
 	}
 	cmd := g.Cmd
-	if c.clean {
-		cmd.Env = []string{}
-	}
 	stdin, err := cmd.StdinPipe()
 	stdout, err1 := cmd.StdoutPipe()
 	stderr, err2 := cmd.StderrPipe()

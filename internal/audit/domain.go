@@ -42,9 +42,9 @@ type Options struct {
 	// UntilRefuted ends an audit of samples once the claim is refuted, and makes it look for that as early as it can. Otherwise
 	// the whole budget goes into the bound.
 	UntilRefuted bool
-	// MaxQuestions bounds the questions to a program that states probabilities: more are refused, with an error that wraps ErrMany, unless the context has a deadline.
-	// 0: none are refused; negative: those that take more than about a minute, by the speed of the first answers.
-	MaxQuestions int64
+	// Brief refuses audits of stated probabilities that take more than about a minute, by the speed of the first answers, with an error that wraps ErrMany, unless the
+	// context has a deadline.
+	Brief bool
 	// Progress is told how many questions were put, of about how many; of samplers, how many samples were drawn, and of tables, how many comparisons
 	// a property has. A total of 0 is not known.
 	Progress func(done, total int64)

@@ -18,7 +18,6 @@ import (
 type Program struct {
 	Command  string        // a command line for sh -c
 	Timeout  time.Duration // for one answer; 10 s
-	CleanEnv bool          // it does not get the environment of this process
 	Children int           // that draw samples at the same time; 1
 }
 
@@ -122,7 +121,7 @@ type trouble struct {
 func newAsker(ctx context.Context, space *inquiry.Space, o *Options) *asker {
 	return &asker{
 		ctx: ctx, opts: o, space: space, state: (*asker).stated, setting: settingOf(o), labels: newLabelled(o), record: newRecord(),
-		child: &child{command: o.program.Command, timeout: o.program.Timeout, clean: o.program.CleanEnv},
+		child: &child{command: o.program.Command, timeout: o.program.Timeout},
 	}
 }
 
@@ -146,15 +145,15 @@ var errStopped = fmt.Errorf("%w: it was stopped", inquiry.ErrUndecided)
 
 // count counts a question about q, and returns an error where it must not be put any more.
 func (a *asker) count(q inquiry.Vector, samples int64) error {
-	switch most := a.opts.mostQuestions(); {
+	switch {
 	case a.ctx.Err() != nil:
 		return errStopped
 	case a.child.confused != "":
 		return fmt.Errorf("%w: %s", inquiry.ErrUndecided, confusion(a.child))
 	case a.timeouts >= mostTimeouts || a.losses >= mostLosses || a.failures >= mostSilence && !a.answered:
 		return fmt.Errorf("%w: the program failed %d times and is not asked again", inquiry.ErrUndecided, a.failures)
-	case !a.free && (a.questions >= most || a.opts.MaxQuestions <= 0 && a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0):
-		return fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", inquiry.ErrUndecided, most, mostNumbers, a.questions)
+	case !a.free && (a.questions >= mostQuestions || a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0):
+		return fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", inquiry.ErrUndecided, mostQuestions, mostNumbers, a.questions)
 	}
 	a.questions++
 	if samples == 0 { // whose answers are kept

@@ -36,20 +36,13 @@ type meter struct {
 // measure starts to count the questions about a domain. It refuses more than there may be, unless the context has a deadline, which says how long they may take.
 func (o *Options) measure(ctx context.Context, dom *inquiry.Domain) error {
 	_, timed := ctx.Deadline()
-	m := &meter{report: o.Progress, domain: dom.Name, total: expected(dom), judged: timed || o.MaxQuestions >= 0}
+	m := &meter{report: o.Progress, domain: dom.Name, total: expected(dom), judged: timed || !o.Brief}
 	o.meter = m
-	most := int64(mostQuestions)
-	if o.MaxQuestions > 0 {
-		most = o.MaxQuestions
-	}
-	if !timed && o.MaxQuestions != 0 && m.total > most {
-		return fmt.Errorf("%w: %s are about %d questions, more than %d", ErrMany, dom.Name, m.total, most)
+	if !m.judged && m.total > mostQuestions {
+		return fmt.Errorf("%w: %s are about %d questions, more than %d", ErrMany, dom.Name, m.total, mostQuestions)
 	}
 	return nil
 }
-
-// mostQuestions is the most questions that are put about a domain, those that are asked again among them.
-func (o *Options) mostQuestions() int64 { return max(mostQuestions, 2*o.MaxQuestions) }
 
 // more adds the questions about another domain.
 func (m *meter) more(dom *inquiry.Domain) {

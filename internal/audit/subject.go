@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -126,7 +125,8 @@ func (s *Subject) Again(ctx context.Context) error {
 	if s.rows != nil {
 		return nil
 	}
-	return s.asker.checkAgain(ctx)
+	s.asker.ctx = ctx
+	return cmp.Or(s.asker.again(&Report{}), s.asker.changed())
 }
 
 // Asked returns how many score vectors were asked about.
@@ -248,30 +248,23 @@ func (s *stating) ask(ctx context.Context, scores []*big.Rat) ([]*inquiry.Value,
 // probabilities asks about scores. An error wraps mechanisms.ErrAnswer where there was no answer, none that is a probability
 // distribution, or another one than before.
 func (a *asker) probabilities(ctx context.Context, scores []*big.Rat) ([]*inquiry.Value, error) {
-	a.space, a.questions, a.numbers = &inquiry.Space{Unit: inquiry.Unit([][]*big.Rat{scores, {a.opts.Sensitivity}})}, 0, 0
+	a.ctx, a.space, a.questions, a.numbers = ctx, &inquiry.Space{Unit: inquiry.Unit([][]*big.Rat{scores, {a.opts.Sensitivity}})}, 0, 0
 	q, err := a.space.Vector(scores)
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.put(ctx, q, fmt.Sprintf("at the scores %s: ", inquiry.ScoresText(scores)))
-	return p, cmp.Or(err, a.changed())
-}
-
-// put asks about a vector, and says where that was in errors.
-func (a *asker) put(ctx context.Context, q inquiry.Vector, place string) ([]*inquiry.Value, error) {
-	a.ctx = ctx
 	answer, err := a.Answer(q)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, inquiry.ErrUndecided):
-		return nil, fmt.Errorf("%w: %s%w", mechanisms.ErrAnswer, place, err)
+		return nil, fmt.Errorf("%w: at the scores %s: %w", mechanisms.ErrAnswer, inquiry.ScoresText(scores), err)
 	case err != nil:
 		return nil, err
 	case answer.Event != "":
-		return nil, fmt.Errorf("%w: %s%s", mechanisms.ErrAnswer, place, answer.Event)
+		return nil, fmt.Errorf("%w: at the scores %s: %s", mechanisms.ErrAnswer, inquiry.ScoresText(scores), answer.Event)
 	}
-	return answer.P, nil
+	return answer.P, a.changed()
 }
 
 // changed returns an error once an answer has changed.
@@ -280,47 +273,4 @@ func (a *asker) changed() error {
 		return fmt.Errorf("%w: %s", mechanisms.ErrAnswer, f)
 	}
 	return nil
-}
-
-// checkAgain asks some of the questions again, in another order, to be called last. The error wraps mechanisms.ErrAnswer where an answer changed.
-func (a *asker) checkAgain(ctx context.Context) error {
-	a.ctx = ctx
-	return cmp.Or(a.again(&Report{}), a.changed())
-}
-
-// Rows asks a program that states the probabilities of labels about each of some inputs, some of them twice. Of the options it takes Epsilon,
-// Sensitivity, Precision and Progress. The error wraps mechanisms.ErrAnswer where the program did anything that audits call a finding.
-func (p Program) Rows(ctx context.Context, values []json.RawMessage, o Options) (*Table, error) {
-	o, err := p.checked(o)
-	if err != nil {
-		return nil, err
-	}
-	o.Inputs, o.Outcomes = &Inputs{Values: values}, Labels
-	space, dom, err := o.domain(0)
-	if err == nil {
-		err = o.measure(ctx, dom)
-	}
-	if err != nil {
-		return nil, err
-	}
-	a := newAsker(ctx, space, &o)
-	defer a.child.stop()
-	t := &Table{Name: "the program", Inputs: values, PMF: make([][]*inquiry.Value, len(values))}
-	for i, value := range values {
-		if t.PMF[i], err = a.put(ctx, inquiry.Vector{int64(i)}, "input "+inquiry.InputText(value)+": "); err != nil {
-			return nil, err
-		}
-	}
-	if err := a.checkAgain(ctx); err != nil {
-		return nil, err
-	}
-	a.finish()
-	for _, f := range a.findings {
-		return nil, fmt.Errorf("%w: %s", mechanisms.ErrAnswer, f)
-	}
-	if a.record.unasked != "" {
-		return nil, cmp.Or(context.Cause(ctx), fmt.Errorf("%w: not asked again: %s", mechanisms.ErrAnswer, a.record.unasked))
-	}
-	t.Labels = a.labels.names
-	return t, nil
 }

@@ -277,21 +277,32 @@ func (o *Options) relate(dom *inquiry.Domain, vectors []inquiry.Vector, shifted 
 		}
 		return max(high, -low) <= window && (!o.Monotonic || low >= 0 || high <= 0)
 	}
-	last, every := make([]int64, len(vectors)), make([]int, len(vectors)) // scores of the last candidate, which are close where vectors are neighbors
+	placed, every := slices.Clone(vectors), make([]int, len(vectors))
 	for i, q := range vectors {
-		if last[i], every[i] = q[len(q)-1], i; shifted {
-			last[i] -= q[0]
+		if every[i] = i; shifted {
+			placed[i] = level(q)
 		}
 	}
-	ascending := slices.SortedFunc(slices.Values(every), func(i, j int) int { return cmp.Compare(last[i], last[j]) })
+	// The candidate with the most different scores tells best which vectors are close.
+	axis, most := 0, 0
+	for r := range placed[0] {
+		scores := map[int64]bool{}
+		for _, q := range placed {
+			scores[q[r]] = true
+		}
+		if len(scores) > most {
+			axis, most = r, len(scores)
+		}
+	}
+	ascending := slices.SortedFunc(slices.Values(every), func(i, j int) int { return cmp.Compare(placed[i][axis], placed[j][axis]) })
 	from := func(least int64) int {
-		at, _ := slices.BinarySearchFunc(ascending, least, func(i int, least int64) int { return cmp.Compare(last[i], least) })
+		at, _ := slices.BinarySearchFunc(ascending, least, func(i int, least int64) int { return cmp.Compare(placed[i][axis], least) })
 		return at
 	}
 	dom.Pairs = 0 // they are counted
 	always := func(int, int) bool { return true }
 	dom.Neighbors = among(vectors, false, func(i int) (found []int) {
-		for _, j := range ascending[from(last[i]-window):from(last[i]+window+1)] {
+		for _, j := range ascending[from(placed[i][axis]-window):from(placed[i][axis]+window+1)] {
 			if j < i && near(i, j) {
 				found = append(found, j)
 			}

@@ -54,7 +54,7 @@ func (q *Audit) read(in *reading) audit.Options {
 	q.checkProgram(in)
 	o := q.Stated.options(in, number.Epsilon{})
 	in.refuse(q.Timeout <= 0, "{timeout} %s: give a positive duration such as 10s", q.Timeout)
-	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.MaxQuestions = q.N, q.K, q.Domain, q.Seed, q.Outcomes, -1
+	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.Brief = q.N, q.K, q.Domain, q.Seed, q.Outcomes, true
 	o.Epsilon, o.Sensitivity = in.epsilon(q.Epsilon), in.positive("sensitivity", q.Sensitivity)
 	q.checkOutcomes(in)
 	targets := q.Target.options(in, q.askable(in, q.properties(in)))

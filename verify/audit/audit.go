@@ -108,7 +108,6 @@ func reported(r *engine.Report, err error) (*Report, error) {
 type Program struct {
 	Command  string        // a command line for sh -c
 	Timeout  time.Duration // for one answer; 10 s
-	CleanEnv bool          // it does not get the environment of this process
 	Children int           // that draw samples at the same time; 1
 }
 
