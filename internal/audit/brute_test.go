@@ -31,19 +31,19 @@ func TestVerdictsOnTroubledTables(t *testing.T) {
 		c := troubled(rng, i%len(troubles))
 		o := Options{Epsilon: c.epsilon, Precision: c.precision, Seed: 1, Properties: []verify.Property{verify.DP}}
 		if i%3 == 0 {
-			o.Delta, o.Properties = c.delta, []verify.Property{verify.ApproximateDP}
+			o.Targets, o.Properties = atDelta(c.delta), []verify.Property{verify.ApproximateDP}
 		}
 		rows, err := ReadTable(strings.NewReader(c.text()), "table", Index, o.Precision)
 		require.NoError(t, err, c.text())
 		r, err := rows.Audit(context.Background(), false, o)
 		require.NoError(t, err)
 		p := r.Properties[0]
-		want, strict := c.judge(o.Delta)
+		want, strict := c.judge(o.Targets[verify.ApproximateDP])
 		seen[fmt.Sprint(troubles[i%len(troubles)], " ", p.Verdict)]++
 		if strict {
-			require.Equal(t, want, p.Verdict, "%d, %s: %s\n%s\nε = %s, δ = %v, precision %s", i, troubles[i%len(troubles)], p.Reason, c.text(), c.ratio.RatString(), o.Delta, c.precision.RatString())
+			require.Equal(t, want, p.Verdict, "%d, %s: %s\n%s\nε = %s, δ = %v, precision %s", i, troubles[i%len(troubles)], p.Reason, c.text(), c.ratio.RatString(), o.Targets[verify.ApproximateDP], c.precision.RatString())
 		}
-		if o.Delta == nil {
+		if o.Targets == nil {
 			least, most := c.extremes()
 			lo, bounded := p.TightEps.Lower()
 			if bounded && least != nil {

@@ -15,6 +15,11 @@ import (
 	"optratio/verify"
 )
 
+// atDelta is a δ as a target.
+func atDelta(delta *big.Rat) map[verify.Property]*big.Rat {
+	return map[verify.Property]*big.Rat{verify.ApproximateDP: delta}
+}
+
 // hockeyStick is the least δ at which two laws are (ε,δ)-close, one way: Σ max(0, p - e^ε p').
 func hockeyStick(p, o []float64, eps float64) float64 {
 	sum := 0.0
@@ -150,7 +155,7 @@ func TestDeltaOfSamplers(t *testing.T) {
 		for i := range uint64(runs(3)) {
 			c.options.Seed = firstSeed() + 100 + i
 			for _, claim := range []float64{c.truth * 1.0001, c.truth / 2} {
-				c.options.Delta = new(big.Rat).SetFloat64(claim)
+				c.options.Targets = atDelta(new(big.Rat).SetFloat64(claim))
 				r, err := draw(c.name, c.subject(c.options.Seed), c.options)
 				require.NoError(t, err)
 				res := r.Find(verify.ApproximateDP)
@@ -180,7 +185,7 @@ func TestDeltaIsRarelyExceeded(t *testing.T) {
 	for _, c := range deltaCases(t, 5000) {
 		above, audits := 0, runs(200)
 		for i := range uint64(audits) {
-			c.options.Seed, c.options.Confidence, c.options.Delta = firstSeed()+i, big.NewRat(1, 2), new(big.Rat).SetFloat64(c.truth)
+			c.options.Seed, c.options.Confidence, c.options.Targets = firstSeed()+i, big.NewRat(1, 2), atDelta(new(big.Rat).SetFloat64(c.truth))
 			r, err := draw(c.name, c.subject(c.options.Seed), c.options)
 			require.NoError(t, err)
 			if r.Find(verify.ApproximateDP).Verdict == verify.Violated {

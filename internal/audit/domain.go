@@ -29,11 +29,10 @@ type Options struct {
 	Epsilon     number.Epsilon
 	Sensitivity *big.Rat // 1
 	Seed        uint64
-	Properties  []verify.Property    // of probabilities, nil: as in verify.Options, of labels with the facts that are about them; of samplers those of Testable, nil: dp
-	Slack       *big.Rat             // what ε may be exceeded by: see verify.Options
-	Rho, Range  *big.Rat             // targets of zcdp and bounded-range: see verify.Options
-	Delta       *big.Rat             // target of approximate-dp, of probabilities alone
-	Against     mechanisms.Mechanism // compare the answers with its probabilities; may be nil
+	Properties  []verify.Property            // of probabilities, nil: as in verify.Options, of labels with the facts that are about them; of samplers those of Testable, nil: dp
+	Slack       *big.Rat                     // what ε may be exceeded by: see verify.Options
+	Targets     map[verify.Property]*big.Rat // see verify.Options
+	Against     mechanisms.Mechanism         // compare the answers with its probabilities; may be nil
 
 	Precision  *big.Rat // relative, of JSON numbers; 1e-9
 	Budget     int64    // samples in all; 1000000
@@ -68,7 +67,7 @@ func (o *Options) complete() error {
 	o.program.Timeout = cmp.Or(max(o.program.Timeout, 0), 10*time.Second)
 	if len(o.Properties) == 0 && (o.Outcomes == Labels || o.Inputs != nil) && o.facts == nil {
 		o.facts = []verify.Property{verify.BoundedRange, verify.Sum}
-		if o.Delta != nil || o.Inputs != nil { // a bounded range implies ε-DP, which is not claimed with a δ
+		if o.Targets[verify.ApproximateDP] != nil || o.Inputs != nil { // a bounded range implies ε-DP, which is not claimed with a δ
 			o.facts = o.facts[1:]
 		}
 	}

@@ -42,7 +42,7 @@ func rowsWithin(t *testing.T, exp string, slack *big.Rat, table, pairs []string,
 	}
 	eps, err := number.ParseExp(exp)
 	require.NoError(t, err)
-	o := Options{Inputs: in, Epsilon: eps, Outcomes: Labels, Properties: properties, Rho: big.NewRat(1, 1), Slack: slack}
+	o := Options{Inputs: in, Epsilon: eps, Outcomes: Labels, Properties: properties, Targets: map[verify.Property]*big.Rat{verify.ZCDP: big.NewRat(1, 1)}, Slack: slack}
 	return rows.Audit(context.Background(), false, o)
 }
 

@@ -83,7 +83,7 @@ func TestTablesOfLabels(t *testing.T) {
 		require.NoError(t, err)
 		for delta, verdict := range map[string]verify.Verdict{"1/100": verify.Violated, "1/2": verify.Proved} {
 			d, _ := new(big.Rat).SetString(delta)
-			r, err = rows.Audit(context.Background(), false, Options{Epsilon: exp, Outcomes: Labels, Properties: OfLabels[5:], Delta: d})
+			r, err = rows.Audit(context.Background(), false, Options{Epsilon: exp, Outcomes: Labels, Properties: OfLabels[5:], Targets: atDelta(d)})
 			require.NoError(t, err)
 			found := r.Find(verify.ApproximateDP)
 			require.Equal(t, verdict, found.Verdict)

@@ -29,7 +29,7 @@ func TestVerdictsShareTheLevel(t *testing.T) {
 		{[]verify.Property{verify.DP, verify.Monotone, verify.ZCDP, verify.BoundedRange, verify.ApproximateDP}, pf, 6},
 	} {
 		o := samplerOptions(t, "0.5", 20_000)
-		o.Properties, o.Against, o.Delta = c.properties, c.against, big.NewRat(1, 100)
+		o.Properties, o.Against, o.Targets = c.properties, c.against, atDelta(big.NewRat(1, 100))
 		require.Equal(t, c.parts, o.parts(), "%v", c.properties)
 		r, err := draw("em", newLawSampler(softmaxLaw(0.5, 4), 1), o)
 		require.NoError(t, err)

@@ -54,13 +54,7 @@ func (s *statistics) mostPromising(p verify.Property) (best *promising) {
 // There is one such test, so that nothing is lost to the number of pairs and events that were looked at. The bound is not valid where there is none.
 func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (res verify.Result, bound number.Number, err error) {
 	res = verify.Result{Name: p, Verdict: verify.Undecided}
-	target, name := s.o.Delta, "δ"
-	switch p {
-	case verify.BoundedRange:
-		target, name = s.o.Range, "range"
-	case verify.ZCDP:
-		target, name = s.o.Rho, "ρ"
-	}
+	target := s.o.Targets[p]
 	if p == verify.ApproximateDP && target != nil {
 		res.Target = number.Exact(target)
 	}
@@ -105,7 +99,7 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 	}
 	bound = floored(lo)
 	confidence, _ := s.o.Confidence.Float64()
-	res.Reason = fmt.Sprintf("by a test of samples with confidence %g: %s is at least %s", confidence, name, bound)
+	res.Reason = fmt.Sprintf("by a test of samples with confidence %g: %s is at least %s", confidence, map[verify.Property]string{verify.BoundedRange: "range", verify.ZCDP: "ρ", verify.ApproximateDP: "δ"}[p], bound)
 	if target == nil { // any finite ρ, any δ
 		res.Reason += "; no target was given"
 	} else if over, ok := least.Cmp(limit); ok && over > 0 {

@@ -133,7 +133,7 @@ func TestSamplersThatDoNotAnswer(t *testing.T) {
 	leads := func(q inquiry.Vector) bool { return q[0] > max(q[1], q[2]) }
 	audited := func(seed uint64, until bool, delta *big.Rat, refuses func(q inquiry.Vector, asked int64) float64) *Report {
 		o := samplerOptions(t, "1", 3000)
-		o.Seed, o.UntilRefuted, o.Delta = seed, until, delta
+		o.Seed, o.UntilRefuted, o.Targets = seed, until, atDelta(delta)
 		s := &refusing{*newLawSampler(softmaxLaw(1, 0.1), seed), refuses}
 		r, err := draw("refusing", s, o)
 		require.NoError(t, err)

@@ -209,7 +209,7 @@ func TestPublishedTables(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := pmfOf(context.Background(), gallery+" "+c.name, Options{
-				Inputs: galleryInputs(t, c.inputs, c.pairs), Epsilon: epsilon(t, "1"), Delta: c.delta, Outcomes: c.outcomes, Precision: big.NewRat(1, 1e12), program: Program{Timeout: time.Minute},
+				Inputs: galleryInputs(t, c.inputs, c.pairs), Epsilon: epsilon(t, "1"), Targets: atDelta(c.delta), Outcomes: c.outcomes, Precision: big.NewRat(1, 1e12), program: Program{Timeout: time.Minute},
 				Properties: []verify.Property{c.property},
 			})
 			require.NoError(t, err)

@@ -110,7 +110,7 @@ func (a answerer) as(outcomes string, rng *rand.Rand) sampler {
 
 // chainOf are options about so many inputs, of which each is a neighbor of the next.
 func chainOf(t *testing.T, inputs int, outcomes string, budget int64, seed uint64, delta *big.Rat) Options {
-	o := Options{Inputs: &Inputs{}, Epsilon: epsilon(t, "1"), Outcomes: outcomes, Seed: seed, Budget: budget, Confidence: big.NewRat(19, 20), Delta: delta}
+	o := Options{Inputs: &Inputs{}, Epsilon: epsilon(t, "1"), Outcomes: outcomes, Seed: seed, Budget: budget, Confidence: big.NewRat(19, 20), Targets: atDelta(delta)}
 	for i := range inputs {
 		o.Inputs.Values = append(o.Inputs.Values, json.RawMessage(fmt.Sprint(i)))
 		if i > 0 {
@@ -191,7 +191,7 @@ func TestWholeBudgetIsSearched(t *testing.T) {
 		for _, refuted := range []bool{false, true} {
 			o := chainOf(t, inputs, outcomes, 400_000, 2, nil)
 			if o.UntilRefuted = refuted; !refuted {
-				o.Delta = big.NewRat(1, 1000)
+				o.Targets = atDelta(big.NewRat(1, 1000))
 			}
 			r, err := draw("late", answerer(late).as(outcomes, rand.New(rand.NewPCG(2, 6))), o)
 			require.NoError(t, err)

@@ -230,16 +230,11 @@ func (r *Report) chooseWitness() {
 	}
 }
 
-// targets are what the properties are about.
-func (o *Options) targets() map[verify.Property]*big.Rat {
-	return map[verify.Property]*big.Rat{verify.ZCDP: o.Rho, verify.BoundedRange: o.Range, verify.ApproximateDP: o.Delta}
-}
-
 // examine checks stated probabilities, on a domain and on what side adds to it: first what is asked for, then the facts, so that a limit that ends the facts
 // leaves the rest whole. retry gives a subject for smaller cases, on a space of its own; nil where only the domain can be asked about, and side is nil where there is none.
 func examine(ctx context.Context, name string, main *inquiry.Question, o *Options, retry func(*inquiry.Space) inquiry.Subject,
 	side func(*Report) (*inquiry.Question, error)) (*Report, error) {
-	options := verify.Options{Properties: o.Properties, Facts: o.facts, Slack: o.Slack, Targets: o.targets()}
+	options := verify.Options{Properties: o.Properties, Facts: o.facts, Slack: o.Slack, Targets: o.Targets}
 	if o.meter == nil && o.Progress != nil { // there are no questions: of a table
 		options.Progress = func(_ verify.Property, checked, total int64) { o.Progress(checked, total) }
 	}

@@ -49,7 +49,7 @@ func TestStepsAreNeighborsInARow(t *testing.T) {
 func TestBoundFromVectorsSomeStepsApart(t *testing.T) {
 	audited := func(factor float64, delta *big.Rat) *Report {
 		o := samplerOptions(t, "1", 30_000)
-		o.Delta, o.Properties = delta, nil
+		o.Targets, o.Properties = atDelta(delta), nil
 		if delta != nil {
 			o.Properties = []verify.Property{verify.DP, verify.ApproximateDP}
 		}

@@ -132,7 +132,8 @@ func TestBoundedRangeOfPrograms(t *testing.T) {
 		o.N, o.Outcomes, o.program.Timeout, o.Confidence = 2, c.outcomes, time.Minute, big.NewRat(9999, 10_000)
 		o.Properties = []verify.Property{verify.DP, verify.BoundedRange}
 		if c.most != "" {
-			o.Range, _ = new(big.Rat).SetString(c.most)
+			most, _ := new(big.Rat).SetString(c.most)
+			o.Targets = map[verify.Property]*big.Rat{verify.BoundedRange: most}
 		}
 		r, err := samplesOf(context.Background(), subjectCommand(c.kind), o)
 		require.NoError(t, err)

@@ -240,7 +240,7 @@ func TestNothingCheckedIsNothingProved(t *testing.T) {
 func TestExactNumbersSumExactly(t *testing.T) {
 	o := tableOptions(t)
 	o.Properties = []verify.Property{verify.DP, verify.ApproximateDP}
-	o.Delta = big.NewRat(1, 10)
+	o.Targets = atDelta(big.NewRat(1, 10))
 	for last, want := range map[string]verify.Verdict{
 		"1/2":                                  verify.Proved,
 		"50000000000000001/100000000000000000": verify.Undecided,

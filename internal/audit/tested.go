@@ -50,7 +50,7 @@ func (o *Options) tested() []verify.Property {
 func (o *Options) measured() []verify.Property {
 	var out []verify.Property
 	for _, p := range Testable[4:] {
-		if slices.Contains(o.Properties, p) || o.Properties == nil && o.Delta != nil && p == verify.ApproximateDP {
+		if slices.Contains(o.Properties, p) || o.Properties == nil && o.Targets[p] != nil && p == verify.ApproximateDP {
 			out = append(out, p)
 		}
 	}
@@ -59,7 +59,7 @@ func (o *Options) measured() []verify.Property {
 
 // wants reports whether a sampler's ε is asked for, as it is unless a δ or other properties are.
 func (o *Options) wants() bool {
-	return o.Properties == nil && o.Delta == nil || slices.Contains(o.Properties, verify.DP)
+	return o.Properties == nil && o.Targets[verify.ApproximateDP] == nil || slices.Contains(o.Properties, verify.DP)
 }
 
 // parts is among how many verdicts the level is divided.

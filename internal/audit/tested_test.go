@@ -116,7 +116,7 @@ func TestBoundsOnRangeAndRho(t *testing.T) {
 		{softmaxLaw(1, 1), verify.ZCDP, nil, verify.Undecided},
 	} {
 		o := samplerOptions(t, "1", 1_000_000)
-		o.Properties, o.Range, o.Rho = []verify.Property{verify.DP, c.p}, c.target, c.target
+		o.Properties, o.Targets = []verify.Property{verify.DP, c.p}, map[verify.Property]*big.Rat{c.p: c.target}
 		r, err := draw("it", newLawSampler(c.law, 4), o)
 		require.NoError(t, err)
 		res := r.Find(c.p)

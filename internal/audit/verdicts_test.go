@@ -67,7 +67,7 @@ func TestDefaultsOfAnAudit(t *testing.T) {
 	asked, facts := names(r)
 	assert.Equal(t, []string{" dp answers", " bounded-range sum"}, []string{asked, facts})
 	assert.Equal(t, []verify.Verdict{verify.Proved, verify.Violated}, []verify.Verdict{r.Verdict(), r.Find(verify.BoundedRange).Verdict})
-	o.Delta = epsilon(t, "0.1").Eps()
+	o.Targets = atDelta(epsilon(t, "0.1").Eps())
 	r, err = pmfOf(context.Background(), answer, o)
 	require.NoError(t, err)
 	asked, facts = names(r)
@@ -75,7 +75,7 @@ func TestDefaultsOfAnAudit(t *testing.T) {
 	rows, err := ReadTable(strings.NewReader(`{"scores":[0,0],"pmf":["1/2","1/2"]}
 {"scores":[1,0],"pmf":["9/10","1/10"]}`), "t", Index, new(big.Rat))
 	require.NoError(t, err)
-	r, err = rows.Audit(context.Background(), false, Options{Epsilon: epsilon(t, "1"), Delta: o.Delta})
+	r, err = rows.Audit(context.Background(), false, Options{Epsilon: epsilon(t, "1"), Targets: o.Targets})
 	require.NoError(t, err)
 	assert.Equal(t, verify.Violated, r.Find(verify.ApproximateDP).Verdict, "%s", r)
 	assert.Nil(t, r.Find(verify.DP))

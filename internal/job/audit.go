@@ -58,8 +58,7 @@ func (q *Audit) read(in *reading) audit.Options {
 	o.Epsilon, o.Sensitivity = in.epsilon(q.Epsilon), in.positive("sensitivity", q.Sensitivity)
 	q.checkOutcomes(in)
 	targets := q.Target.options(in, q.askable(in, q.properties(in)))
-	o.Properties, o.Slack = targets.Properties, targets.Slack
-	o.Rho, o.Range, o.Delta = targets.Targets[verify.ZCDP], targets.Targets[verify.BoundedRange], targets.Targets[verify.ApproximateDP]
+	o.Properties, o.Slack, o.Targets = targets.Properties, targets.Slack, targets.Targets
 	if q.Against != "" {
 		o.Against = in.mechanism("against", q.Against)
 	}
@@ -171,7 +170,7 @@ func (q *Audit) readInputs(in *reading) *audit.Inputs {
 
 func (q *Audit) answer(in *reading) (*Answer, error) {
 	o := q.read(in)
-	decided := verify.Options{Properties: o.Properties, Targets: map[verify.Property]*big.Rat{verify.ZCDP: o.Rho, verify.BoundedRange: o.Range, verify.ApproximateDP: o.Delta}}
+	decided := verify.Options{Properties: o.Properties, Targets: o.Targets}
 	decided.Complete()
 	in.refuse(in.Certificate && q.SampleExec != "", "{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
 	in.certifiable("", decided.Properties)
@@ -274,7 +273,7 @@ func otherwise(err error) error {
 func (q *Audit) setting(o *audit.Options) witnessed {
 	s := witnessed{
 		Epsilon: o.Epsilon, Stated: true, Neighbors: inquiry.Model(o.Monotonic), Sensitivity: o.Sensitivity,
-		Scale: new(big.Rat).Mul(o.Sensitivity, big.NewRat(2, 1)), Delta: o.Delta,
+		Scale: new(big.Rat).Mul(o.Sensitivity, big.NewRat(2, 1)), Delta: o.Targets[verify.ApproximateDP],
 	}
 	switch {
 	case o.Pairs != nil:

@@ -49,7 +49,7 @@ func TestAudited(t *testing.T) {
 			require.NoError(t, err)
 			o := audit.Options{Inputs: in, Epsilon: eps, Outcomes: audit.Labels}
 			if delta := rat(t, c.delta); delta.Sign() > 0 {
-				o.Delta = delta
+				o.Targets = map[verify.Property]*big.Rat{verify.ApproximateDP: delta}
 			}
 			report, err := rows.Audit(context.Background(), false, o)
 			require.NoError(t, err)

@@ -63,7 +63,7 @@ type Options struct {
 func (o Options) inside() engine.Options {
 	return engine.Options{
 		N: o.N, K: o.K, Domain: o.Domain, Vectors: o.Vectors, Monotonic: o.Monotonic, Pairs: o.Pairs, Epsilon: o.Epsilon, Sensitivity: o.Sensitivity,
-		Seed: o.Seed, Properties: o.Properties, Rho: o.Targets[verify.ZCDP], Range: o.Targets[verify.BoundedRange], Delta: o.Targets[verify.ApproximateDP], Against: o.Against,
+		Seed: o.Seed, Properties: o.Properties, Targets: o.Targets, Against: o.Against,
 		Precision: o.Precision, Budget: o.Budget, Confidence: o.Confidence, Outcomes: o.Outcomes, UntilRefuted: o.UntilRefuted,
 	}
 }
