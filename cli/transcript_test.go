@@ -14,15 +14,15 @@ import (
 	"optratio/internal/slowtest"
 )
 
-const guide = "../docs/use/guide.md"
+const tutorial = "../docs/use/tutorial.md"
 
 var programs = commandtest.Programs{"optratio": Run}
 
 func TestTranscripts(t *testing.T) { programs.Transcripts(t) }
 
-// The console blocks of the README and of the guide are what the commands print.
+// The console blocks of the README, the tutorial and the how-to are what the commands print.
 func TestTranscriptsOfDocuments(t *testing.T) {
-	for _, file := range []string{"../README.md", guide} {
+	for _, file := range []string{"../README.md", tutorial, "../docs/use/how-to.md"} {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			if file != "../README.md" {
 				slowtest.Only(t)
@@ -41,7 +41,7 @@ func TestTranscriptOfSamples(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("the mechanism under audit is in Python")
 	}
-	blocks := commandtest.Blocks(t, guide, "console sampled")
+	blocks := commandtest.Blocks(t, tutorial, "console sampled")
 	require.Len(t, blocks, 1)
 	got := programs.Replay(t, blocks[0])
 	for _, line := range strings.Split(blocks[0], "\n") {
@@ -54,20 +54,20 @@ func TestTranscriptOfSamples(t *testing.T) {
 	assert.Contains(t, got, "[exit 1]")
 }
 
-// The guide's datasets and their neighbors are what its program writes.
+// The datasets of the how-to and their neighbors are what its program writes.
 func TestTutorialDatasets(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("python3 is not installed")
 	}
-	tutorial, err := filepath.Abs("../testdata/tutorial")
+	folder, err := filepath.Abs("../testdata/tutorial")
 	require.NoError(t, err)
-	c := exec.Command(python, filepath.Join(tutorial, "datasets.py"))
+	c := exec.Command(python, filepath.Join(folder, "datasets.py"))
 	c.Dir = t.TempDir()
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for _, name := range []string{"datasets.jsonl", "replaced.txt", "removed.txt"} {
-		want, err := os.ReadFile(filepath.Join(tutorial, name))
+	for _, name := range []string{"datasets.jsonl", "replaced.txt", "removed.txt", "sizes.jsonl", "one-more.txt"} {
+		want, err := os.ReadFile(filepath.Join(folder, name))
 		require.NoError(t, err)
 		got, err := os.ReadFile(filepath.Join(c.Dir, name))
 		require.NoError(t, err)
