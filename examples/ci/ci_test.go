@@ -44,20 +44,18 @@ func read(t *testing.T, name string) string {
 func TestAction(t *testing.T) {
 	folder, program := built(t)
 	for name, c := range map[string]struct {
-		command, arguments, undecided string
-		code                          int
-		verdict, printed, summary     string
+		arguments, undecided      string
+		code                      int
+		verdict, printed, summary string
 	}{
-		"private":           {"audit", `--pmf-exec "python3 'my mechanism.py'" --eps 1 -n 3 -k 2`, "", 0, "passed", "dp ", "| dp | proved |"},
-		"not private":       {"audit", `--pmf-exec 'python3 forgotten.py' --eps 1 -n 3 -k 2`, "pass", 1, "violated", "::error title=dp of ", "| dp | **violated** |"},
-		"undecided":         {"verify", "--mechanism pf -n 8 -k 6 --eps 1 --property dp --time-limit 1ns", "fail", 3, "undecided", "::warning title=dp of ", "| dp | **undecided** |"},
-		"undecided, passes": {"verify", "--mechanism pf -n 8 -k 6 --eps 1 --property dp --time-limit 1ns", "pass", 0, "undecided", "::warning title=dp of ", "| dp | **undecided** |"},
-		"verify":            {"verify", "--mechanism pf -n 3 -k 2 --eps 1", "", 0, "passed", "dp ", "| dp | proved |"},
-		"own format":        {"verify", "--mechanism pf -n 3 -k 2 --eps 1 --format markdown", "", 0, "passed", "| dp | proved |", ""},
-		"bad argument":      {"verify", "--mechanism pf -n 3 -k 2 --eps one", "pass", 2, "refused", "--eps", ""},
-		"open quote":        {"verify", "--mechanism 'pf", "", 2, "refused", "a quote is not closed", ""},
-		"other command":     {"sweep", "-n 3", "", 2, "refused", "audit or verify", ""},
-		"other word":        {"verify", "-n 3", "maybe", 2, "refused", "fail or pass", ""},
+		"private":           {`--pmf-exec "python3 'my mechanism.py'" --eps 1 -n 3 -k 2`, "", 0, "passed", "dp ", "| dp | proved |"},
+		"not private":       {`--pmf-exec 'python3 forgotten.py' --eps 1 -n 3 -k 2`, "pass", 1, "violated", "::error title=dp of ", "| dp | **violated** |"},
+		"undecided":         {"--pmf-exec 'python3 forgotten.py' --pmf-precision 0.9 --eps 1 --property dp", "fail", 3, "undecided", "::warning title=dp of ", "| dp | **undecided** |"},
+		"undecided, passes": {"--pmf-exec 'python3 forgotten.py' --pmf-precision 0.9 --eps 1 --property dp", "pass", 0, "undecided", "::warning title=dp of ", "| dp | **undecided** |"},
+		"own format":        {`--pmf-exec "python3 'my mechanism.py'" --eps 1 --format markdown`, "", 0, "passed", "| dp | proved |", ""},
+		"bad argument":      {"--pmf-exec 'python3 forgotten.py' --eps one", "pass", 2, "refused", "--eps", ""},
+		"open quote":        {"--pmf-exec 'python3", "", 2, "refused", "a quote is not closed", ""},
+		"other word":        {"--eps 3", "maybe", 2, "refused", "fail or pass", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			temp := t.TempDir()
@@ -67,7 +65,7 @@ func TestAction(t *testing.T) {
 			run := exec.CommandContext(t.Context(), script)
 			run.Dir = folder
 			run.Env = append(os.Environ(), "OPTRATIO="+program, "RUNNER_TEMP="+temp, "GITHUB_STEP_SUMMARY="+summary, "GITHUB_OUTPUT="+output,
-				"COMMAND="+c.command, "ARGUMENTS="+c.arguments, "UNDECIDED="+c.undecided)
+				"ARGUMENTS="+c.arguments, "UNDECIDED="+c.undecided)
 			printed, _ := run.CombinedOutput()
 			require.Equal(t, c.code, run.ProcessState.ExitCode(), string(printed))
 			assert.Contains(t, string(printed), c.printed)
@@ -86,7 +84,7 @@ func TestAction(t *testing.T) {
 // writes.
 func TestActionFile(t *testing.T) {
 	action, script := read(t, "../../action.yml"), read(t, "../../scripts/action")
-	for _, variable := range []string{"COMMAND", "ARGUMENTS", "UNDECIDED"} {
+	for _, variable := range []string{"ARGUMENTS", "UNDECIDED"} {
 		assert.Regexp(t, variable+`: \$\{\{ inputs\.`+strings.ToLower(variable)+` \}\}`, action)
 		assert.Regexp(t, `(?m)^  `+strings.ToLower(variable)+`:$`, action)
 		assert.Regexp(t, `\$\{?`+variable+`\b`, script)
