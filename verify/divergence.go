@@ -14,24 +14,24 @@ import (
 type divergence struct {
 	tracker
 	greatest
-	symbol  string                                        // in texts
-	number  func(inquiry.Ratio) (number.Number, *big.Rat) // what is said of a ratio, and the ratio itself where it is rational
-	claimed number.Number                                 // what it is to be at most, as it is said, without a slack
-	limit   *inquiry.Value                                // what ratios are to be at most; nil: nothing is wanted of them
-	rounded *inquiry.Value                                // the same of numbers that are not exact
-	likely  func(candidates int) int                      // comparisons of a pair
-	late    bool                                          // the greatest is compared with the limit, not every one for the smallest witness
-	tight   number.Number                                 // what is said of the greatest; no number where nothing was compared
+	symbol  string                                         // in texts
+	number  func(*inquiry.Value) (number.Number, *big.Rat) // what is said of a ratio, and the ratio itself where it is rational
+	claimed number.Number                                  // what it is to be at most, as it is said, without a slack
+	limit   *inquiry.Value                                 // what ratios are to be at most; nil: nothing is wanted of them
+	rounded *inquiry.Value                                 // the same of numbers that are not exact
+	likely  func(candidates int) int                       // comparisons of a pair
+	late    bool                                           // the greatest is compared with the limit, not every one for the smallest witness
+	tight   number.Number                                  // what is said of the greatest; no number where nothing was compared
 }
 
 // logarithm returns the divergence that is the logarithm of a ratio. It was shown nothing, and nothing is wanted of it.
 func (c *run) logarithm(p Property, symbol string, perCandidate int) *divergence {
 	likely := func(candidates int) int { return perCandidate * candidates }
-	return &divergence{tracker: tracker{run: c, res: &Result{Name: p}}, symbol: symbol, number: inquiry.Ratio.Log, likely: likely}
+	return &divergence{tracker: tracker{run: c, res: &Result{Name: p}}, symbol: symbol, number: (*inquiry.Value).Log, likely: likely}
 }
 
 // show takes a ratio of a pair into account.
-func (d *divergence) show(x inquiry.Ratio, size []int64, witness func() *Witness) {
+func (d *divergence) show(x *inquiry.Value, size []int64, witness func() *Witness) {
 	below := d.offer(x, d.precision(), witness)
 	// What is not above the greatest is not above the limit either, unless the two have different limits.
 	if d.late || below && d.tracker.witness == nil && d.undecided == "" && !d.run.opts.readings {
@@ -41,7 +41,7 @@ func (d *divergence) show(x inquiry.Ratio, size []int64, witness func() *Witness
 }
 
 // judge compares a ratio with the limit. Every claim that bounds ratios is decided here.
-func (d *divergence) judge(x inquiry.Ratio, precision uint, size []int64, witness func() *Witness) {
+func (d *divergence) judge(x *inquiry.Value, precision uint, size []int64, witness func() *Witness) {
 	limit := d.limit
 	if d.run.opts.readings && x.Inexact() {
 		limit = d.rounded
@@ -49,7 +49,7 @@ func (d *divergence) judge(x inquiry.Ratio, precision uint, size []int64, witnes
 	if limit == nil {
 		return
 	}
-	switch s, ok := x.Compare(inquiry.Quotient(limit, inquiry.One, false), precision); {
+	switch s, ok := x.Compare(limit, precision); {
 	case !ok:
 		d.unclear()
 	case s > 0:
@@ -77,7 +77,7 @@ func (c *run) over(visit func(direction) error, ds ...*divergence) (ended bool, 
 		if err := d.finish(reason); err != nil {
 			return false, err
 		}
-		if first.res.Checked > 0 && (d.seen || whole) {
+		if first.res.Checked > 0 && (d.best != nil || whole) {
 			d.conclude(whole)
 		}
 		c.readOff(d.res, d.symbol, d.tight, d.claimed)
@@ -127,28 +127,27 @@ func atMost(x number.Number, most *big.Rat) number.Number {
 
 // greatest is the largest of the ratios it was shown.
 type greatest struct {
-	best    inquiry.Ratio
-	seen    bool
-	rival   *inquiry.Ratio // not known to be smaller than best
+	best    *inquiry.Value // nil: it was shown none
+	rival   *inquiry.Value // not known to be smaller than best
 	end     *big.Float     // the upper end of the rival
 	witness func() *Witness
 }
 
 // offer takes a ratio into account, and reports whether it is known not to be above the greatest so far.
-func (g *greatest) offer(r inquiry.Ratio, limit uint, witness func() *Witness) (below bool) {
-	if !g.seen {
-		g.best, g.seen, g.witness = r, true, witness
+func (g *greatest) offer(r *inquiry.Value, limit uint, witness func() *Witness) (below bool) {
+	if g.best == nil {
+		g.best, g.witness = r, witness
 		return false
 	}
 	switch s, ok := r.Compare(g.best, limit); {
-	case !ok && r.Lo > g.best.Lo:
+	case !ok && least(r) > least(g.best):
 		g.keep(g.best)
 		g.best, g.witness = r, witness
 	case !ok:
 		g.keep(r)
 	case s > 0:
 		g.best, g.witness = r, witness
-		if r.Infinite {
+		if r == inquiry.Infinite {
 			g.rival = nil
 		}
 	default:
@@ -158,19 +157,24 @@ func (g *greatest) offer(r inquiry.Ratio, limit uint, witness func() *Witness) (
 }
 
 // keep remembers a rival by its upper end, of which the greatest is enough. The float64 bounds are too coarse for that where numbers underflow.
-func (g *greatest) keep(r inquiry.Ratio) {
-	if end := r.End(); g.rival == nil || end.Cmp(g.end) > 0 {
-		g.rival, g.end = &r, end
+func (g *greatest) keep(r *inquiry.Value) {
+	if end := r.Narrow().Hi(); g.rival == nil || end.Cmp(g.end) > 0 {
+		g.rival, g.end = r, end
 	}
 }
 
 // tops returns the ratios of which one is the greatest.
-func (g *greatest) tops() []inquiry.Ratio {
+func (g *greatest) tops() []*inquiry.Value {
 	switch {
-	case !g.seen:
+	case g.best == nil:
 		return nil
 	case g.rival == nil:
-		return []inquiry.Ratio{g.best}
+		return []*inquiry.Value{g.best}
 	}
-	return []inquiry.Ratio{*g.rival, g.best}
+	return []*inquiry.Value{g.rival, g.best}
+}
+
+func least(x *inquiry.Value) float64 {
+	lo, _ := x.Bounds()
+	return lo
 }

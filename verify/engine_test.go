@@ -17,12 +17,11 @@ import (
 
 // TestGreatest: the greatest ratio shown, or an enclosure of it where some are not told apart.
 func TestGreatest(t *testing.T) {
-	of := func(v *inquiry.Value) inquiry.Ratio { return inquiry.Quotient(v, ratio64(1, 1), false) }
 	c := &run{opts: Options{maxPrec: 64}}
 	show := func(vs ...*inquiry.Value) *divergence {
 		g := c.logarithm(DP, "ε", 2)
 		for i, v := range vs {
-			g.show(of(v), nil, func() *Witness { return &Witness{Event: fmt.Sprint(i)} })
+			g.show(v, nil, func() *Witness { return &Witness{Event: fmt.Sprint(i)} })
 		}
 		return g
 	}

@@ -12,7 +12,7 @@ import (
 // privacy decides dp and, unless NoRange is set, bounded-range, and finds what is tight, over all pairs of neighbors.
 func (c *run) privacy() ([]*Result, error) {
 	e := &extremes{run: c, tight: c.logarithm(DP, "ε", 2), widest: c.logarithm(BoundedRange, "range", 1)}
-	claimed, _ := inquiry.Quotient(c.claim, inquiry.One, false).Log()
+	claimed, _ := c.claim.Log()
 	e.tight.claimed, e.tight.limit, e.tight.rounded = claimed, c.exp, c.most
 	e.widest.claimed, e.widest.limit, e.widest.rounded, e.widest.late = claimed, c.exp, c.most, true
 	if most := c.opts.Targets[BoundedRange]; most != nil {
@@ -69,7 +69,7 @@ func (e *extremes) compare(pair direction) error {
 			if i == 0 && pZero || i == 1 && oZero {
 				continue
 			}
-			e.tight.show([]inquiry.Ratio{x, y}[i], size(r, d.q, d.to), func() *Witness { return e.pair(d.q, d.to, r, d.a.P[r], d.b.P[r]) })
+			e.tight.show([]*inquiry.Value{x, y}[i], size(r, d.q, d.to), func() *Witness { return e.pair(d.q, d.to, r, d.a.P[r], d.b.P[r]) })
 		}
 		if e.opts.NoRange || pZero && oZero {
 			continue
@@ -94,7 +94,7 @@ func (e *extremes) compare(pair direction) error {
 }
 
 // ratio returns p/o, which is not told from 0/0 where o is 0, or was rounded to 0, and p may be.
-func (c *run) ratio(p, o *inquiry.Value, oZero bool) inquiry.Ratio {
+func (c *run) ratio(p, o *inquiry.Value, oZero bool) *inquiry.Value {
 	if oZero {
 		if s, ok := p.Sign(c.opts.maxPrec); !ok || s <= 0 || o.Zeroed && !c.beyondRounding(p) {
 			return inquiry.Between0
@@ -113,7 +113,7 @@ func (c *run) beyondRounding(p *inquiry.Value) bool {
 func (c *run) approximate(claim *inquiry.Value, delta *big.Rat) (*Result, error) {
 	d := &divergence{
 		tracker: tracker{run: c, res: &Result{Name: ApproximateDP}}, symbol: "δ",
-		number:  func(r inquiry.Ratio) (number.Number, *big.Rat) { return r.Value().Number(), nil },
+		number:  func(x *inquiry.Value) (number.Number, *big.Rat) { return x.Number(), nil },
 		likely:  func(int) int { return 2 },
 		claimed: number.Exact(delta), limit: inquiry.Rational(delta), rounded: inquiry.Rational(plus(delta, deltaSlack)),
 	}
@@ -125,9 +125,9 @@ func (c *run) approximate(claim *inquiry.Value, delta *big.Rat) (*Result, error)
 			switch {
 			case !w.apart():
 				e := excess(w, claim, d.precision())
-				d.show(inquiry.Quotient(e.excess, inquiry.One, false), size(len(e.candidates), w.q, w.to), func() *Witness { return c.event(w, e) })
+				d.show(e.excess, size(len(e.candidates), w.q, w.to), func() *Witness { return c.event(w, e) })
 			case w.a.Event != "" || c.dom.Directed:
-				d.show(inquiry.Quotient(inquiry.One, inquiry.One, false), size(0, w.q, w.to), func() *Witness { return c.onlyOne(w) })
+				d.show(inquiry.One, size(0, w.q, w.to), func() *Witness { return c.onlyOne(w) })
 			}
 		}
 		return nil

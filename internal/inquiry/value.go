@@ -13,14 +13,15 @@ import (
 // Value is a real number: a rational, or enclosures that can be refined, with the function of a number of known nature that it is, where that
 // is known. The function decides where enclosures do not. A Value is immutable but for a cache, and not safe for concurrent use.
 type Value struct {
-	rat     *big.Rat
-	box     func(prec uint) number.Interval // where it is not rational; nil: from lo to hi
-	ring    *ring                           // whose number exact is a function of
-	exact   func() (arith.RatFunc, bool)    // which may take long; nil: no function is known
-	inexact bool                            // it is computed of numbers known only to lie between bounds
-	Zeroed  bool                            // 0, of a number that was computed in double precision and may have vanished by rounding
-	lo, hi  float64                         // outward-rounded bounds, where known is set
-	known   bool
+	rat      *big.Rat
+	box      func(prec uint) number.Interval // where it is not rational; nil: from lo to hi
+	ring     *ring                           // whose number exact is a function of
+	exact    func() (arith.RatFunc, bool)    // which may take long; nil: no function is known
+	num, den *Value                          // of a quotient
+	inexact  bool                            // it is computed of numbers known only to lie between bounds
+	Zeroed   bool                            // 0, of a number that was computed in double precision and may have vanished by rounding
+	lo, hi   float64                         // outward-rounded bounds, where known is set
+	known    bool
 }
 
 // Rational returns the value r, which must not be modified afterwards.
@@ -149,6 +150,12 @@ func (v *Value) Enclose(prec uint) number.Interval {
 	switch {
 	case v.rat != nil:
 		return number.FromRat(v.rat, prec)
+	case v.den != nil:
+		x, y := v.num.Enclose(prec), v.den.Enclose(prec)
+		if y.Lo().Sign() <= 0 { // any number in some readings
+			return from(x.Quo(number.Point(y.Hi())))
+		}
+		return x.Quo(y)
 	case v.box == nil:
 		return number.Hull(number.FromFloat(v.lo, max(prec, 64)), number.FromFloat(v.hi, max(prec, 64)))
 	}
@@ -163,14 +170,15 @@ func (v *Value) Number() number.Number {
 	if v.rat != nil {
 		return number.Exact(v.rat)
 	}
-	return number.Enclosed(v.narrow(128))
+	return number.Enclosed(v.Narrow())
 }
 
-// narrow encloses v with a relative width of about 2^-bits where that can be had.
-func (v *Value) narrow(bits uint) number.Interval {
-	prec := bits + 32
+// Narrow encloses v with a relative width of about 2^-128 where that can be had.
+func (v *Value) Narrow() number.Interval {
+	const bits = 128
+	prec := uint(bits + 32)
 	x := v.Enclose(prec)
-	for !v.inexact && prec < 8*bits && x.RelWidth() > math.Ldexp(1, -int(bits)) {
+	for !v.inexact && prec < 8*bits && x.RelWidth() > math.Ldexp(1, -bits) {
 		prec *= 2
 		x = v.Enclose(prec)
 	}
@@ -220,6 +228,13 @@ func (v *Value) form() (f arith.RatFunc, ok bool) {
 	switch {
 	case v.rat != nil:
 		return arith.Poly{}.FromRat(v.rat), true
+	case v.den != nil && v.num.formable(v.ring) && v.den.formable(v.ring):
+		p, ok := v.num.form()
+		q, also := v.den.form()
+		if !ok || !also {
+			return f, false
+		}
+		return arith.Poly{}.Quo(p, q), true
 	case v.exact == nil:
 		return f, false
 	}
@@ -245,11 +260,6 @@ func (v *Value) Mul(w *Value) *Value {
 		return v
 	}
 	return combine(v, w, arith.Rat{}.Mul, arith.Poly{}.Mul, number.Interval.Mul)
-}
-
-// quo returns v/w, for w known not to be 0.
-func (v *Value) quo(w *Value) *Value {
-	return combine(v, w, arith.Rat{}.Quo, arith.Poly{}.Quo, number.Interval.Quo)
 }
 
 // Sign returns the sign of v and whether it is decided: where enclosures of at most limit bits tell, or where its exact form is known.
@@ -294,11 +304,23 @@ func (v *Value) Compare(w *Value, limit uint) (int, bool) {
 	switch {
 	case vlo > whi:
 		return 1, true
-	case vhi < wlo:
+	case vhi < wlo, w == Infinite:
 		return -1, true
+	case v == Infinite:
+		return 1, true
+	case v.den == nil && w.den == nil:
+		return v.Sub(w).Sign(limit)
 	}
-	return v.Sub(w).Sign(limit)
+	vNum, vDen := v.quotient()
+	wNum, wDen := w.quotient()
+	if vDen == wDen {
+		return vNum.Compare(wNum, limit)
+	}
+	return vNum.Mul(wDen).Compare(wNum.Mul(vDen), limit)
 }
+
+// Inexact reports whether the number is computed of some that are known only to lie between bounds.
+func (v *Value) Inexact() bool { return v.inexact }
 
 // Exceeds compares v with factor·w, for values and a factor that are not negative.
 func (v *Value) Exceeds(factor, w *Value, limit uint) (int, bool) {

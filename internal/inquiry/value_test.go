@@ -70,14 +70,14 @@ func TestValuesInEveryForm(t *testing.T) {
 				want number.Interval
 			}{
 				{sum, c.v.Enclose(prec).Add(c.w.Enclose(prec))}, {dif, c.v.Enclose(prec).Sub(c.w.Enclose(prec))},
-				{c.v.Mul(c.w), c.v.Enclose(prec).Mul(c.w.Enclose(prec))}, {c.v.quo(c.w), c.v.Enclose(prec).Quo(c.w.Enclose(prec))},
+				{c.v.Mul(c.w), c.v.Enclose(prec).Mul(c.w.Enclose(prec))}, {Quotient(c.v, c.w, false), c.v.Enclose(prec).Quo(c.w.Enclose(prec))},
 			} {
 				_, ok := q.got.Enclose(prec).Intersect(q.want)
 				assert.True(t, ok, "%s: %v, %v", c.name, q.got.Enclose(prec), q.want)
 				lo, hi := q.got.Bounds()
 				assert.True(t, q.want.Lo().Cmp(big.NewFloat(hi)) <= 0 && q.want.Hi().Cmp(big.NewFloat(lo)) >= 0, c.name)
 				if s, ok := q.got.Sign(64); !ok || s != 0 {
-					assert.Less(t, q.got.narrow(128).RelWidth(), 1e-30, c.name)
+					assert.Less(t, q.got.Narrow().RelWidth(), 1e-30, c.name)
 				}
 			}
 		}
@@ -214,7 +214,7 @@ func TestRatios(t *testing.T) {
 	r, s := Quotient(half64(1, 2), half64(1, 3), false), Quotient(half64(4, 3), half64(1, 1), false)
 	one := half64(7, 9)
 	for _, c := range []struct {
-		r, s Ratio
+		r, s *Value
 		want int
 	}{
 		{r, s, 1}, {s, r, -1}, {r, r, 0}, {infinite, r, 1}, {r, infinite, -1}, {infinite, infinite, 0}, {infinite.Times(r), infinite, 0},
@@ -225,11 +225,11 @@ func TestRatios(t *testing.T) {
 		got, ok := c.r.Compare(c.s, 64)
 		assert.Equal(t, []any{c.want, true}, []any{got, ok}, "%+v", c)
 	}
-	assert.True(t, r.Lo <= 1.5 && 1.5 <= r.hi && r.hi-r.Lo < 1e-14)
+	assert.True(t, r.lo <= 1.5 && 1.5 <= r.hi && r.hi-r.lo < 1e-14)
 	product := r.Times(s)
-	assert.True(t, product.Lo <= 2 && 2 <= product.hi && product.hi-product.Lo < 1e-14)
+	assert.True(t, product.lo <= 2 && 2 <= product.hi && product.hi-product.lo < 1e-14)
 	wide := Quotient(boxed(1, 2), boxed(0, 1), false)
-	assert.True(t, wide.Lo <= 1 && wide.Lo > 0.99 && math.IsInf(wide.hi, 1))
+	assert.True(t, wide.lo <= 1 && wide.lo > 0.99 && math.IsInf(wide.hi, 1))
 	_, ok := wide.Compare(r, 64)
 	assert.False(t, ok)
 
@@ -299,7 +299,7 @@ func TestLateFunctionsDecideAlike(t *testing.T) {
 // TestNarrow: a small difference is enclosed to the relative width asked for.
 func TestNarrow(t *testing.T) {
 	v := root2().Sub(Rational(exactRat("1.414213562373095048801688724209698078569")))
-	x := v.narrow(128)
+	x := v.Narrow()
 	assert.Less(t, x.RelWidth(), 1e-38)
 	n := v.Number().Float64()
 	assert.InEpsilon(t, 6.7187537694807317667e-40, n, 1e-9)
@@ -309,7 +309,7 @@ func TestNarrow(t *testing.T) {
 		asked++
 		return number.NewInterval(big.NewFloat(1), big.NewFloat(2))
 	})
-	w.narrow(128)
+	w.Narrow()
 	assert.LessOrEqual(t, asked, 5)
 	within := Within(big.NewRat(1, 3), big.NewRat(2, 3))
 	assert.True(t, arith.Encloses(within.Enclose(64), within.Enclose(20)) && arith.Encloses(within.Enclose(20), within.Enclose(64)))
@@ -317,7 +317,7 @@ func TestNarrow(t *testing.T) {
 	assert.Equal(t, []any{1, true}, []any{s, ok})
 	same := boxed(1, 2)
 	r := Quotient(same, same, false)
-	assert.Equal(t, []float64{1, 1}, []float64{r.Lo, r.hi})
+	assert.Equal(t, []float64{1, 1}, []float64{r.lo, r.hi})
 	other := boxed(3, 5)
 	c, ok := r.Compare(Quotient(other, other, false), 64)
 	assert.False(t, ok && c != 0, "x/x is y/y")
