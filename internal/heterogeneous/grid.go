@@ -38,14 +38,14 @@ const (
 type Grid struct {
 	Sensitivities []*big.Rat // one each, >= 0, not all 0; in the units of the scores
 	From, Step    *big.Rat   // Step > 0
-	Steps         int        // >= 1
+	Steps         int        // 1 to MaxVectors
 	// ShiftInvariant restricts mechanisms to functions of the differences of scores. The vectors are then those with
 	// least level 0, each standing for all its shifts within the grid; and two are neighbors iff
 	// they are after some real shift, that is iff each difference of two scores changes by at most Δ_a + Δ_b.
 	ShiftInvariant bool
 }
 
-// Check reports the first thing wrong with the grid.
+// Check reports sensitivities that are none, and grids that are too large.
 func (g *Grid) Check() error {
 	n := len(g.Sensitivities)
 	if n < 1 || n > maxCandidates {
@@ -54,12 +54,6 @@ func (g *Grid) Check() error {
 	in := mechanisms.Instance{Scores: slices.Repeat([]*big.Rat{new(big.Rat)}, n), Sensitivities: g.Sensitivities}
 	if err := in.CheckScores(); err != nil {
 		return fmt.Errorf("%w: %w", ErrGrid, err)
-	}
-	if g.From == nil || g.Step == nil || g.Step.Sign() <= 0 {
-		return fmt.Errorf("%w: the step must be > 0", ErrGrid)
-	}
-	if g.Steps < 1 || g.Steps > MaxVectors {
-		return fmt.Errorf("%w: %d steps, want 1 to %d", ErrGrid, g.Steps, MaxVectors)
 	}
 	total := 1
 	for range n {

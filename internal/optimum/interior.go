@@ -6,7 +6,6 @@ import (
 	"math/big"
 
 	"optratio/internal/linear"
-	"optratio/internal/table"
 )
 
 // interior sets a table that satisfies every row, strictly where that is possible.
@@ -66,22 +65,16 @@ func upwards(x *big.Rat, bits uint) *big.Rat {
 	return up
 }
 
-// satisfies reports whether probabilities of cells satisfy all rows at the given factors and δ.
+// satisfies reports whether probabilities of cells satisfy all rows at the given factors and δ, where there are no hubs.
 func (q *program) satisfies(x, z []*big.Rat, delta *big.Rat) bool {
-	t := q.table
-	ok := t.Each(func(r table.Row) bool {
-		return x[r.Above].Cmp(new(big.Rat).Mul(z[r.Distance], x[r.Below])) >= 0
-	})
-	return ok && (t.Pairs == nil || t.Pairs(func(pair table.Pair) bool {
-		factor, sum := z[pair[0].Distance], new(big.Rat)
-		for _, part := range pair {
-			over := new(big.Rat).Mul(factor, x[part.Below])
-			if over.Sub(over, x[part.Above]); over.Sign() > 0 {
-				sum.Add(sum, over.Mul(over, new(big.Rat).SetInt64(part.Candidates)))
-			}
+	whole := linear.NewFractions(x)
+	count := make([][]*big.Int, len(q.cell))
+	for input, row := range q.cell {
+		for _, j := range row {
+			count[input] = append(count[input], whole.Num[j])
 		}
-		return sum.Cmp(new(big.Rat).Mul(factor, delta)) <= 0
-	}))
+	}
+	return private(count, whole.Den, q.arcs, z, delta)
 }
 
 // search finds a table that satisfies every row where forbidden outputs let the uniform one fail: one that forbids nothing, and has as little as possible

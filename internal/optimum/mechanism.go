@@ -113,7 +113,7 @@ func (a *Result) Round(ctx context.Context) (*Mechanism, error) {
 				mixed = mix(values, inside, new(big.Rat).SetFrac(unit, new(big.Int).Lsh(unit, uint(-share))))
 			}
 			m := q.dyadic(mixed, bits)
-			if !m.private(arcs, z, a.request.Delta) {
+			if !private(m.count, new(big.Int).Lsh(unit, bits), arcs, z, q.delta) {
 				continue
 			}
 			value := q.problem.value(m.Table())
@@ -181,19 +181,19 @@ func ranks(values []*big.Rat) []int {
 	return rank
 }
 
-// private reports whether the table is (ε,δ)-DP at upper ends z of the factors e^{-dε}, for all arcs.
-func (m *Mechanism) private(arcs []arc, z []*big.Rat, delta *big.Rat) bool {
-	room := make([]*big.Rat, len(z)) // zδ 2^Bits times the denominator of z
+// private reports whether a table, in whole numbers of which so many are 1, is (ε,δ)-DP at upper ends z of the factors e^{-dε}, for all arcs.
+func private(count [][]*big.Int, whole *big.Int, arcs []arc, z []*big.Rat, delta *big.Rat) bool {
+	room := make([]*big.Rat, len(z)) // zδ in units of one over whole and the denominator of z
 	for i, x := range z {
-		room[i] = new(big.Rat).Mul(new(big.Rat).SetInt(x.Num()), delta)
-		room[i].Mul(room[i], new(big.Rat).SetInt(new(big.Int).Lsh(unit, m.Bits)))
+		room[i] = new(big.Rat).SetInt(new(big.Int).Mul(x.Num(), whole))
+		room[i].Mul(room[i], delta)
 	}
 	var left, right big.Int
 	for _, a := range arcs {
 		sum := new(big.Int)
-		for o, b := range m.count[a.below] {
+		for o, b := range count[a.below] {
 			right.Mul(b, z[a.distance].Num())
-			left.Mul(m.count[a.above][o], z[a.distance].Denom())
+			left.Mul(count[a.above][o], z[a.distance].Denom())
 			if right.Cmp(&left) > 0 {
 				sum.Add(sum, right.Sub(&right, &left))
 			}

@@ -77,11 +77,7 @@ func (r *Request) complete() error {
 	}
 	r.Gap = cmp.Or(r.Gap, big.NewRat(1, 1e9))
 	for i, prior := range r.Users {
-		field := fmt.Sprintf("users[%d]", i)
-		if prior == nil {
-			return faultf("%s: there is no prior", field)
-		}
-		if err := r.Problem.checkPrior(field, prior); err != nil {
+		if err := r.Problem.checkPrior(fmt.Sprintf("users[%d]", i), prior); err != nil {
 			return err
 		}
 	}
