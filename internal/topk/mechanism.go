@@ -215,21 +215,27 @@ func (s *single) members() (members [][]int) {
 	return members
 }
 
-// sets returns the probabilities of sets by their depths.
+// sets returns the probabilities of sets by their depths. joint asks the base mechanism about the sums of sets. Pairwise is pairwise noisy max among sets (research/docs/topk.md):
+// every set draws exponential noise of rate ε, in steps of 2Δ, and beats another one if the difference of their sums, divided by the number of candidates that they differ in, and that
+// of their noise have a positive sum. Drawn again until one set beats all others.
 func (s *single) sets() (map[string]number.Number, error) {
-	members := s.members()
-	var p []number.Number
-	var err error
-	if s.m.kind == "joint" {
-		p, err = s.joint(members)
-	} else {
-		p = s.pairwise(members)
+	if s.m.kind == "pairwise" {
+		law := s.wins()
+		for set, x := range law.wins {
+			law.wins[set] = x.Quo(law.won)
+		}
+		return law.wins, nil
 	}
+	var sums []int
+	for _, set := range s.members() {
+		sums = append(sums, s.sum(set))
+	}
+	p, err := s.c.ask(sums, int64(max(1, min(s.top, len(s.depths)-s.top))))
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]number.Number{}
-	for i, set := range members {
+	for i, set := range s.members() {
 		out[s.cell(set)] = p[i]
 	}
 	return out, nil
@@ -252,57 +258,51 @@ func (s *single) sum(set []int) (sum int) {
 	return sum
 }
 
-// joint asks the base mechanism about the sums of sets.
-func (s *single) joint(sets [][]int) ([]number.Number, error) {
-	var sums []int
-	for _, set := range sets {
-		sums = append(sums, s.sum(set))
-	}
-	return s.c.ask(sums, int64(max(1, min(s.top, len(s.depths)-s.top))))
+// law says how likely sets beat all others at once, by their depths, and that they do so with a noise of a step or more; and the sums of these over all sets.
+type law struct {
+	wins, loud map[string]number.Number
+	won, sure  number.Number
 }
 
-// pairwise is pairwise noisy max among sets (research/docs/topk.md): every set draws exponential noise of rate ε, in steps of 2Δ, and beats another one if the
-// difference of their sums, divided by the number of candidates that they differ in, and that of their noise have a positive sum. Drawn again until
-// one set beats all others.
-func (s *single) pairwise(sets [][]int) []number.Number {
-	wins, _, total := s.wins(sets)
-	for i := range wins {
-		wins[i] = wins[i].Quo(total)
+func (s *single) wins() *law {
+	l := &law{map[string]number.Number{}, map[string]number.Number{}, number.Int(0), number.Int(0)}
+	sets := s.members()
+	for _, set := range sets {
+		at := s.cell(set)
+		if _, known := l.wins[at]; !known {
+			l.wins[at], l.loud[at] = s.chance(set, sets)
+		}
+		l.won, l.sure = l.won.Add(l.wins[at]), l.sure.Add(l.loud[at])
 	}
-	return wins
+	return l
 }
 
-// wins returns the probability that each set beats all others at once, that it does so with a noise of a step or more, and that some set beats all others.
-func (s *single) wins(sets [][]int) (wins, loud []number.Number, total number.Number) {
-	total = number.Int(0)
-	for _, set := range sets {
-		// With u uniform on [0, z^{depth}] the other one is beaten with probability 1 - u z^{m}; m is its lead.
-		type lead struct{ sum, differ int }
-		density, deepest := polynomial{number.Int(1)}, lead{0, 1}
-		for _, other := range sets {
-			differ := 0
-			for _, r := range set {
-				if !slices.Contains(other, r) {
-					differ++
-				}
+// chance returns the probability that a set beats all others, and that it does so with a noise of a step or more.
+func (s *single) chance(set []int, sets [][]int) (wins, loud number.Number) {
+	// With u uniform on [0, z^{depth}] the other one is beaten with probability 1 - u z^{m}; m is its lead.
+	type lead struct{ sum, differ int }
+	density, deepest := polynomial{number.Int(1)}, lead{0, 1}
+	for _, other := range sets {
+		differ := 0
+		for _, r := range set {
+			if !slices.Contains(other, r) {
+				differ++
 			}
-			if differ == 0 {
-				continue
-			}
-			l := lead{s.sum(set) - s.sum(other), differ}
-			if l.sum*deepest.differ > deepest.sum*l.differ {
-				deepest = l
-			}
-			density = density.times(s.c.power(-l.sum, l.differ))
 		}
-		end := s.c.power(deepest.sum, deepest.differ)
-		step := end
-		if deepest.sum < deepest.differ {
-			step = s.c.power(1, 1)
+		if differ == 0 {
+			continue
 		}
-		whole := density.integral()
-		x := whole.at(end)
-		wins, loud, total = append(wins, x), append(loud, whole.at(step)), total.Add(x)
+		l := lead{s.sum(set) - s.sum(other), differ}
+		if l.sum*deepest.differ > deepest.sum*l.differ {
+			deepest = l
+		}
+		density = density.times(s.c.power(-l.sum, l.differ))
 	}
-	return wins, loud, total
+	end := s.c.power(deepest.sum, deepest.differ)
+	step := end
+	if deepest.sum < deepest.differ {
+		step = s.c.power(1, 1)
+	}
+	whole := density.integral()
+	return whole.at(end), whole.at(step)
 }
