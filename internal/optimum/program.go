@@ -23,36 +23,34 @@ const noDistance = -1
 
 // arcs returns the ordered pairs of a problem, each with the least of its distances, and the distances, in ascending order.
 func (p *Problem) arcs() (all []arc, distances []*big.Rat) {
-	var given []*big.Rat
-	for i := range p.Pairs {
-		given = append(given, multiple(p.Pairs[i]))
+	type span struct {
+		above, below int
+		distance     *big.Rat
 	}
-	given = slices.Compact(given) // most pairs have the same one
-	slices.SortFunc(given, (*big.Rat).Cmp)
-	for i := range p.Pairs {
-		q := &p.Pairs[i]
-		d, _ := slices.BinarySearchFunc(given, multiple(*q), (*big.Rat).Cmp)
-		all = append(all, arc{q.To, q.From, d})
-		if !p.OneWay {
-			all = append(all, arc{q.From, q.To, d})
+	var spans []span
+	for _, q := range p.Pairs {
+		d := multiple(q)
+		if spans = append(spans, span{q.To, q.From, d}); !p.OneWay {
+			spans = append(spans, span{q.From, q.To, d})
 		}
 	}
-	slices.SortFunc(all, func(a, b arc) int {
-		return cmp.Or(cmp.Compare(a.above, b.above), cmp.Compare(a.below, b.below), cmp.Compare(a.distance, b.distance))
+	ends := func(a, b span) int { return cmp.Or(cmp.Compare(a.above, b.above), cmp.Compare(a.below, b.below)) }
+	slices.SortFunc(spans, func(a, b span) int {
+		if c := ends(a, b); c != 0 {
+			return c
+		}
+		return a.distance.Cmp(b.distance)
 	})
-	all = slices.CompactFunc(all, func(a, b arc) bool { return a.above == b.above && a.below == b.below })
-	place := make([]int, len(given)) // among those that are the least of a pair
-	for _, a := range all {
-		place[a.distance] = 1
+	spans = slices.CompactFunc(spans, func(a, b span) bool { return ends(a, b) == 0 })
+	for _, s := range spans {
+		distances = append(distances, s.distance)
 	}
-	for d, used := range place {
-		place[d] = len(distances)
-		if used == 1 {
-			distances = append(distances, given[d])
-		}
-	}
-	for i := range all {
-		all[i].distance = place[all[i].distance]
+	distances = slices.Compact(distances) // most pairs have the same one
+	slices.SortFunc(distances, (*big.Rat).Cmp)
+	distances = slices.CompactFunc(distances, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
+	for _, s := range spans {
+		d, _ := slices.BinarySearchFunc(distances, s.distance, (*big.Rat).Cmp)
+		all = append(all, arc{s.above, s.below, d})
 	}
 	return all, distances
 }
