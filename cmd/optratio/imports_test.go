@@ -55,7 +55,7 @@ var mayImport = map[string][]string{
 	"internal/sweep":                 {arithmetic, "internal/patience", "internal/lumped", "internal/table", "lp"},
 	"internal/document":              {arithmetic, "lp", "mechanisms", "internal/heterogeneous", "internal/secretary", "internal/topk", "internal/optimum", "verify", "verify/certificate"},
 	"optimum":                        {arithmetic, "internal/optimum", "verify"},
-	"internal/optimum":               {arithmetic, "internal/inquiry", "internal/patience", "internal/strictjson", "internal/linear", "internal/clp", "internal/table", "mechanisms", "verify", "internal/certtext"},
+	"internal/optimum":               {arithmetic, "internal/inquiry", "internal/patience", "internal/strictjson", "internal/linear", "internal/table", "mechanisms", "verify", "internal/certtext"},
 	"internal/report":                {"*"},
 	"internal/front":                 {arithmetic, "mechanisms", "internal/document", "internal/escape", "internal/job", "internal/recommend", "internal/report"},
 	"internal/serve":                 {"number", "internal/document", "internal/front", "internal/job"},

@@ -45,7 +45,6 @@ func TestMechanismAttainsTheOptimum(t *testing.T) {
 		{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "3/2"), Worst: true},
 		{Grid: grid(2, true, "1/2", "1", "1/2"), Epsilon: exp(t, "2")},
 	} {
-		r.Solver = "embedded"
 		a, err := Solve(context.Background(), r)
 		require.NoError(t, err)
 		var rows []chosen
@@ -93,7 +92,7 @@ func TestIrrationalExpIsEnclosed(t *testing.T) {
 			high := solved(t, Request{Grid: g, Epsilon: exp(t, "164872127/100000000"), Worst: worst})
 			low := solved(t, Request{Grid: g, Epsilon: exp(t, "164872128/100000000"), Worst: worst})
 			for _, gap := range []string{"1e-9", "1e-40"} {
-				r := Request{Grid: g, Epsilon: half, Worst: worst, Solver: "embedded", Gap: rat(gap)}
+				r := Request{Grid: g, Epsilon: half, Worst: worst, Gap: rat(gap)}
 				a, err := Solve(context.Background(), r)
 				require.NoError(t, err)
 				require.Empty(t, a.Undecided)
@@ -115,7 +114,6 @@ func TestStoppedWorkIsCertifiedAllTheSame(t *testing.T) {
 	cancel(cause)
 	r := Request{Grid: grid(3, false, "1", "2"), Epsilon: exp(t, "2")}
 	truth := solved(t, r)
-	r.Solver = "embedded"
 	a, err := Solve(ctx, r)
 	require.NoError(t, err)
 	assert.Equal(t, "enough", a.Undecided)
@@ -151,7 +149,7 @@ func TestBadGridsAreRefused(t *testing.T) {
 	} {
 		g := ok
 		change(&g)
-		_, err := Solve(context.Background(), Request{Grid: g, Epsilon: exp(t, "2"), Solver: "embedded"})
+		_, err := Solve(context.Background(), Request{Grid: g, Epsilon: exp(t, "2")})
 		assert.ErrorIs(t, err, ErrGrid, name)
 	}
 }

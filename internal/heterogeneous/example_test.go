@@ -19,7 +19,7 @@ func ExampleSolve() {
 			Sensitivities: []*big.Rat{big.NewRat(1, 1), big.NewRat(2, 1)},
 			From:          new(big.Rat), Step: big.NewRat(1, 1), Steps: 4,
 		},
-		Epsilon: eps, Mechanisms: []mechanisms.Mechanism{krr}, Solver: "embedded",
+		Epsilon: eps, Mechanisms: []mechanisms.Mechanism{krr},
 	})
 	if err != nil {
 		fmt.Println(err)

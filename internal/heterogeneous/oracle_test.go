@@ -39,7 +39,6 @@ func grid(steps int, shift bool, sensitivities ...string) Grid {
 
 // solved solves a request and requires the exact optimum.
 func solved(t testing.TB, r Request) *big.Rat {
-	r.Solver = "embedded"
 	a, err := Solve(context.Background(), r)
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)

@@ -86,7 +86,6 @@ func solveWith(t *testing.T, r Request, names ...string) *Result {
 	for _, name := range names {
 		r.Mechanisms = append(r.Mechanisms, lookup(t, name))
 	}
-	r.Solver = "embedded"
 	a, err := Solve(context.Background(), r)
 	require.NoError(t, err)
 	require.Empty(t, a.Undecided)

@@ -24,7 +24,7 @@ func rate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Pr
 	if !m.Info().ShiftInvariant {
 		return Rating{}, fmt.Errorf("%w: it is not ShiftInvariant by its Info", mechanisms.ErrInstance)
 	}
-	own := inquiry.ForMechanism(m, &inquiry.Space{Unit: r.Grid.Step, Gap: 1, Sensitivities: r.Grid.Sensitivities, Epsilon: r.Epsilon, Params: r.Params})
+	own := inquiry.ForMechanism(m, &inquiry.Space{Unit: r.Grid.Step, Gap: 1, Sensitivities: r.Grid.Sensitivities, Epsilon: r.Epsilon})
 	answers, err := ask(ctx, own, levels)
 	if errors.Is(err, inquiry.ErrEstimates) {
 		return estimate(ctx, m, r, p, levels, best)
@@ -119,7 +119,7 @@ func estimate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimu
 		if ctx.Err() != nil {
 			return Rating{}, context.Cause(ctx)
 		}
-		in := &mechanisms.Instance{Scores: r.Grid.scores(at), Sensitivities: r.Grid.Sensitivities, Epsilon: r.Epsilon, Params: r.Params}
+		in := &mechanisms.Instance{Scores: r.Grid.scores(at), Sensitivities: r.Grid.Sensitivities, Epsilon: r.Epsilon}
 		pmf, err := m.Float(in)
 		if err != nil {
 			return Rating{}, err

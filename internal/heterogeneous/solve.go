@@ -21,8 +21,6 @@ type Request struct {
 	Squared    bool // taking r at q costs (q* - q_r)², not q* - q_r
 	Worst      bool // the largest expected loss of a vector is to be small, not the mean over the grid
 	Mechanisms []mechanisms.Mechanism
-	Params     mechanisms.Params
-	Solver     string   // as in optimum.Request
 	Gap        *big.Rat // (upper-lower)/upper wanted of the optimum where e^ε is irrational; nil for 1e-9
 	Report     func(pivots int, objective float64)
 }
@@ -58,7 +56,7 @@ func Solve(ctx context.Context, r Request) (*Result, error) {
 		return nil, err
 	}
 	best, err := optimum.Solve(ctx, optimum.Request{
-		Problem: p, Epsilon: r.Epsilon, Solver: r.Solver, Gap: r.Gap, Report: r.Report, Statement: r.Grid.statement(r.Squared, r.Worst),
+		Problem: p, Epsilon: r.Epsilon, Gap: r.Gap, Report: r.Report, Statement: r.Grid.statement(r.Squared, r.Worst),
 	})
 	if err != nil {
 		return nil, err

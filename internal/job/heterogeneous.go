@@ -101,7 +101,6 @@ func (q *Heterogeneous) request(in *reading) (r heterogeneous.Request) {
 	for _, m := range r.Mechanisms {
 		in.refuse(m.Info().Name == "lp-optimal", "{mechanism} lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
 	}
-	r.Gap = standardGap
 	return r
 }
 

@@ -29,9 +29,6 @@ type OneWay struct {
 	Monotonic bool `json:"monotonic-scores" help:"neighbors move all scores one way, each by at most its sensitivity, as counts do when a person is added: mechanisms run with 2Δ replaced by Δ, which keeps them ε-DP"`
 }
 
-// standardGap is the relative width of answers that is wanted where a question does not say.
-var standardGap = big.NewRat(1, 1e9)
-
 // solverName names the solver of questions that do not say which.
 var solverName = linear.Embedded{}.Name()
 

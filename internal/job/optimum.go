@@ -118,7 +118,7 @@ func (q *Optimum) request(in *reading) (r optimum.Request) {
 	q.readProblem(in)
 	p := q.problem
 	r.Problem = p
-	r.Delta, r.Gap, r.Epsilon = in.delta(q.Delta), standardGap, in.epsilon(q.Epsilon)
+	r.Delta, r.Epsilon = in.delta(q.Delta), in.epsilon(q.Epsilon)
 	if in.err != nil {
 		return r
 	}

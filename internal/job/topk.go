@@ -32,7 +32,6 @@ func (q *TopK) request(in *reading) topk.Request {
 	for _, name := range in.names("mechanism", q.Mechanism) {
 		r.Mechanisms = append(r.Mechanisms, parsed(in, "mechanism", name, topk.ParseMechanism))
 	}
-	r.Solver, r.Gap = linear.Embedded{}, standardGap
 	return r
 }
 
@@ -54,6 +53,6 @@ func (q *TopK) answer(in *reading) (*Answer, error) {
 	}
 	return answered(&document.TopK{
 		N: q.N, K: q.K, Top: q.Top, AtEpsilon: document.At(q.Eps, q.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
-		Solver: r.Solver.Name(), Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
+		Solver: solverName, Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
 	}, a.Undecided, a.WriteCertificate), nil
 }

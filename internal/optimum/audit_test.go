@@ -43,7 +43,7 @@ func TestAudited(t *testing.T) {
 		require.NoError(t, err)
 		verdict := func(m *Mechanism) verify.Verdict {
 			var text strings.Builder
-			in := &audit.Inputs{Name: "inputs", Values: p.Asked(), Pairs: asked(p)}
+			in := &audit.Inputs{Name: "inputs", Values: jsonNames(p), Pairs: asked(p)}
 			require.NoError(t, m.WriteJSONL(&text))
 			rows, err := audit.ReadTable(strings.NewReader(text.String()), "table", audit.Labels, new(big.Rat))
 			require.NoError(t, err)
@@ -60,6 +60,14 @@ func TestAudited(t *testing.T) {
 		most[0], most[1] = new(big.Int).Add(most[0], new(big.Int).Rsh(most[1], 1)), new(big.Int).Sub(most[1], new(big.Int).Rsh(most[1], 1))
 		assert.Equal(t, verify.Violated, verdict(m), c.preset)
 	}
+}
+
+// jsonNames are the inputs of a problem as audits ask about them.
+func jsonNames(p *Problem) (out []json.RawMessage) {
+	for _, name := range p.Inputs {
+		out = append(out, json.RawMessage(jsonText(name)))
+	}
+	return out
 }
 
 // TestRatesReadings: a table of rounded numbers is rated as its audit rates it, and what is said of it encloses what is said of the numbers that were rounded.
@@ -114,7 +122,7 @@ func TestRatesReadings(t *testing.T) {
 		require.NoError(t, err)
 		got := a.Rated
 		require.Equal(t, got.DP == verify.Undecided, a.Undecided != "")
-		inputs := &audit.Inputs{Values: p.Asked(), Pairs: asked(p), OneWay: p.OneWay}
+		inputs := &audit.Inputs{Values: jsonNames(p), Pairs: asked(p), OneWay: p.OneWay}
 		report, err := rows.Audit(context.Background(), false, audit.Options{Inputs: inputs, Epsilon: eps, Outcomes: audit.Labels, Precision: precision})
 		require.NoError(t, err)
 		require.Equal(t, report.Find(verify.DP).Verdict, got.DP, "%d: %s and %s", i, report.TightEps, got.TightEps)
@@ -133,12 +141,6 @@ func TestRatesReadings(t *testing.T) {
 	}
 	t.Log(verdicts)
 	assert.Len(t, verdicts, 3)
-}
-
-// TestFindings: a program that states no probabilities is not rated, and says why.
-func TestFindings(t *testing.T) {
-	a := solve(t, Request{Problem: preset(t, "krr:2"), Epsilon: exp(t, "2"), Rate: &Table{Finding: "it said no"}})
-	assert.Equal(t, &Rating{Finding: "it said no", DP: verify.Undecided}, a.Rated)
 }
 
 // TestSample: draws have the probabilities of the table, and the bits decide.

@@ -175,16 +175,7 @@ func (p *Problem) ReadTable(name string, text io.Reader) (*Table, error) {
 	return t, nil
 }
 
-// Asked returns the inputs of a problem as audits ask about them, JSON strings.
-func (p *Problem) Asked() (out []json.RawMessage) {
-	for _, name := range p.Inputs {
-		out = append(out, json.RawMessage(jsonText(name)))
-	}
-	return out
-}
-
-// TableOf returns the mechanism whose probabilities of outputs a program stated, or a file of rows {"input":…,"pmf":{…}}, one for each input of the problem, which
-// are JSON strings. A row's last probabilities, where they are missing, are 0. Numbers that are not exact stand for what is within their precision.
+// TableOf returns the mechanism of a file of rows {"input":…,"pmf":{…}}, one for each input of the problem, which are JSON strings. A row's last probabilities, where they are missing, are 0. Numbers that are not exact stand for what is within their precision.
 func (p *Problem) TableOf(name string, outputs []string, inputs []json.RawMessage, pmf [][]number.Number) (*Table, error) {
 	t := &Table{outputs: outputs, p: make([][]number.Number, len(p.Inputs))}
 	at := places(p.Inputs)

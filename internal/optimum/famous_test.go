@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/linear"
 	"optratio/internal/topk"
 	"optratio/lp"
 	"optratio/number"
@@ -246,7 +245,7 @@ func TestSameAsOtherCommands(t *testing.T) {
 		assert.Equal(t, want.RatString(), got.RatString())
 	}
 	// Two of three candidates: sets on the lattice of step 2Δ.
-	top, err := topk.Solve(ctx, topk.Request{N: 3, K: 2, Top: 2, Epsilon: eps, Gap: big.NewRat(1, 1e9), Solver: linear.Embedded{}})
+	top, err := topk.Solve(ctx, topk.Request{N: 3, K: 2, Top: 2, Epsilon: eps})
 	require.NoError(t, err)
 	q := preset(t, "selection:3,2")
 	sets := [][]int{{0, 1}, {0, 2}, {1, 2}}

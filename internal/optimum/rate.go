@@ -16,8 +16,6 @@ type Table struct {
 	outputs []string
 	p       [][]number.Number
 	scaled  bool // rows summed to 1 only nearly, as decimals do, and were divided by their sums
-	// Finding says what a program did in place of stating its probabilities. Then there are none.
-	Finding string
 
 	low, high [][]*big.Rat // which probabilities lie between
 	exact     bool         // each is known
@@ -30,9 +28,6 @@ func NewTable(p *Problem, probabilities [][]number.Number) *Table {
 
 // check reports what is wrong with a table, and reads its probabilities.
 func (t *Table) check(p *Problem) error {
-	if t.Finding != "" {
-		return nil
-	}
 	if len(t.p) != len(p.Inputs) {
 		return faultf("table: %d rows for %d inputs", len(t.p), len(p.Inputs))
 	}
@@ -86,7 +81,6 @@ type Rating struct {
 	OutputNames []string          `json:"output_names"`
 	Table       [][]number.Number `json:"table"` // its probabilities
 	Scaled      bool              `json:"scaled,omitempty"`
-	Finding     string            `json:"finding,omitempty"` // what a program did in place of stating its probabilities
 	undecided   string
 }
 
@@ -110,10 +104,7 @@ type Remap struct {
 // rate compares the table of the request with the optimum.
 func (r *Request) rate(ctx context.Context, optimum number.Number) (*Rating, error) {
 	p, t := r.Problem, r.Rate
-	out := &Rating{Scaled: t.scaled, Finding: t.Finding, DP: verify.Undecided}
-	if t.Finding != "" {
-		return out, nil
-	}
+	out := &Rating{Scaled: t.scaled}
 	if err := out.private(ctx, r); err != nil {
 		return nil, err
 	}

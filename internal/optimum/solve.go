@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"optratio/internal/clp"
 	"optratio/internal/linear"
 	"optratio/internal/patience"
 	"optratio/internal/table"
@@ -24,13 +23,12 @@ type Request struct {
 	Rate    *Table       // to be compared with the optimum; nil: none
 	Users   [][]*big.Rat // priors of users that share one mechanism, each with remaps of its own; nil: none
 	Gap     *big.Rat     // (upper-lower)/upper wanted where e^{dε} is irrational; nil for 1e-9
-	Solver  string       // "auto", as is "", "embedded", or "clp" in builds that have it
 	Report  func(pivots int, objective float64)
 	// Statement is how certificates at δ = 0 state the problem, where a section of docs/reference/certificate.md does so in a shorter way: the section, and its lines before
 	// that of ε. Nil: the problem in full.
 	Statement []string
 
-	solver linear.Solver
+	solver linear.Solver // nil: linear.Embedded
 }
 
 // Result is the answer to a Request.
@@ -70,10 +68,7 @@ func (r *Request) complete() error {
 		return faultf("δ has to be from 0 to 1")
 	}
 	if r.solver == nil {
-		var err error
-		if r.solver, err = clp.Find(cmp.Or(r.Solver, "auto")); err != nil {
-			return err
-		}
+		r.solver = linear.Embedded{}
 	}
 	r.Gap = cmp.Or(r.Gap, big.NewRat(1, 1e9))
 	for i, prior := range r.Users {

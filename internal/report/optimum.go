@@ -48,9 +48,6 @@ func (p *Page) rated(d *document.Optimum, private string) {
 	r := d.Rated
 	p.say("%s.", p.Word)
 	switch w := r.Witness; {
-	case r.Finding != "":
-		p.Tone, p.Word = "bad", "There is nothing to compare: "+r.Finding
-		return
 	case w != nil:
 		p.Tone, p.Word = "bad", "No: the mechanism is not private at "+private
 		p.say("At input %s the outputs %s have the probability %s, at input %s they have %s.", w.Input, strings.Join(w.Outputs, ", "), told(w.P), w.Neighbor, told(w.PNeighbor))

@@ -19,8 +19,6 @@ type Request struct {
 	N, K, Top  int
 	Epsilon    number.Epsilon // more than 0
 	Mechanisms []*Mechanism
-	Solver     linear.Solver
-	Gap        *big.Rat // of the optimum, where it is not exact
 	Report     func(linear.Progress)
 }
 
@@ -117,9 +115,12 @@ type job struct {
 	answer      *Answer
 }
 
+// gap is the relative width of the optimum, where it is not exact.
+var gap = big.NewRat(1, 1e9)
+
 // solve bounds the least mean regret of an ε-DP choice of a set, and keeps what it says of limits.
 func (j *job) solve(p *table.Program, eps number.Epsilon) (*table.Solution, error) {
-	s, err := p.Solve(j.ctx, eps, j.Solver, j.Gap, j.Report)
+	s, err := p.Solve(j.ctx, eps, linear.Embedded{}, gap, j.Report)
 	if err == nil && s.Undecided != "" {
 		j.answer.Undecided = s.Undecided
 	}

@@ -31,7 +31,7 @@ func exp(t *testing.T, s string) number.Epsilon {
 
 func ask(t *testing.T, n, k, top int, eps number.Epsilon, names ...string) *Answer {
 	t.Helper()
-	r := Request{N: n, K: k, Top: top, Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)}
+	r := Request{N: n, K: k, Top: top, Epsilon: eps}
 	for _, name := range names {
 		m, err := ParseMechanism(name)
 		require.NoError(t, err)
@@ -547,7 +547,7 @@ func TestLargeQuestionsAreNoMistakes(t *testing.T) {
 	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
 	for _, s := range [][3]int{{40, 10, 3}, {10, 5, 9}, {1 << 30, 1 << 30, 1 << 20}} {
-		_, err := Solve(context.Background(), Request{N: s[0], K: s[1], Top: s[2], Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+		_, err := Solve(context.Background(), Request{N: s[0], K: s[1], Top: s[2], Epsilon: eps})
 		assert.ErrorIs(t, err, ErrLarge)
 		assert.ErrorContains(t, err, fmt.Sprintf("n = %d, k = %d, top = %d", s[0], s[1], s[2]))
 	}

@@ -39,7 +39,7 @@ func TestTableOfTheDocs(t *testing.T) {
 		require.NoError(t, err)
 		a, err := heterogeneous.Solve(context.Background(), heterogeneous.Request{
 			Grid:    heterogeneous.Grid{Sensitivities: d, From: new(big.Rat), Step: big.NewRat(1, 1), Steps: c.steps, ShiftInvariant: true},
-			Epsilon: eps, Mechanisms: []mechanisms.Mechanism{same(), Mechanism{}}, Solver: "embedded",
+			Epsilon: eps, Mechanisms: []mechanisms.Mechanism{same(), Mechanism{}},
 		})
 		require.NoError(t, err)
 		flip, own := a.Mechanisms[0], a.Mechanisms[1]

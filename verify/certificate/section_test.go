@@ -122,7 +122,7 @@ func (l lines) solveLattice(ctx context.Context, eps number.Epsilon) (*proof, er
 			return nil, err
 		}
 		p.write = func(b *bytes.Buffer) error {
-			a, err := topk.Solve(context.Background(), topk.Request{N: l.whole("n"), K: l.whole("k"), Top: l.whole("top"), Epsilon: eps, Solver: linear.Embedded{}, Gap: big.NewRat(1, 1e9)})
+			a, err := topk.Solve(context.Background(), topk.Request{N: l.whole("n"), K: l.whole("k"), Top: l.whole("top"), Epsilon: eps})
 			if err != nil {
 				return err
 			}
