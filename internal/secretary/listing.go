@@ -3,7 +3,6 @@ package secretary
 import (
 	"context"
 	"math/big"
-	"math/rand/v2"
 
 	"optratio/internal/arith"
 	"optratio/number"
@@ -102,28 +101,4 @@ func (r *Rule) Moments() []Moment {
 		out = append(out, m)
 	}
 	return out
-}
-
-// Game is one game of a rule: it took the candidate at Time, who has the given Rank among all; with these arrivals the probability
-// of that is Stop.
-type Game struct {
-	Time int           `json:"time"`
-	Rank int           `json:"rank"`
-	Stop number.Number `json:"stop"`
-}
-
-// Seeded plays the rule once on arrivals, a permutation of the ranks 1 to n.
-func (r *Rule) Seeded(arrivals []int, seed uint64) (Game, error) {
-	times, err := r.StopTimes(arrivals)
-	if err != nil {
-		return Game{}, err
-	}
-	rng, left, at := rand.New(rand.NewPCG(seed, 0)), big.NewRat(1, 1), 0 // left is the probability of getting so far
-	for ; at < len(times)-1; at++ {
-		if p, _ := new(big.Rat).Quo(times[at], left).Float64(); rng.Float64() < p {
-			break
-		}
-		left.Sub(left, times[at])
-	}
-	return Game{at + 1, arrivals[at], number.Exact(times[at])}, nil
 }

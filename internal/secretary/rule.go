@@ -109,14 +109,9 @@ func ThresholdRule(n, t int) (*Rule, error) {
 	if t < 1 || t > n {
 		return nil, fmt.Errorf("threshold %d: %w, need 1 to n = %d", t, ErrRange, n)
 	}
-	return RankThresholdRule(n, []int{t})
-}
-
-// RankThresholdRule takes relative rank j from time starts[j-1] on; ranks beyond len(starts) are taken at time n only.
-func RankThresholdRule(n int, starts []int) (*Rule, error) {
 	one, zero := big.NewRat(1, 1), new(big.Rat)
 	return NewRuleFromStops(n, func(i, j int) *big.Rat {
-		if j <= len(starts) && i >= starts[j-1] {
+		if j == 1 && i >= t {
 			return one
 		}
 		return zero
@@ -194,39 +189,4 @@ func (r *Rule) Law() []*big.Rat {
 		law[k] = new(big.Rat).SetFrac(x, scale)
 	}
 	return law
-}
-
-// StopTimes returns, for one arrival order, the probability that the rule stops at each time.
-// arrivals[i-1] is the final rank (1 the best) of the candidate arriving at time i; any distinct numbers in the same order do.
-func (r *Rule) StopTimes(arrivals []int) ([]*big.Rat, error) {
-	if len(arrivals) != r.N() {
-		return nil, fmt.Errorf("%d arrivals for a rule over %d candidates: %w", len(arrivals), r.N(), ErrRange)
-	}
-	ranks, err := relativeRanks(arrivals)
-	if err != nil {
-		return nil, err
-	}
-	times := make([]*big.Rat, len(ranks))
-	left := big.NewRat(1, 1)
-	for i, j := range ranks {
-		times[i] = new(big.Rat).Mul(left, r.Stop(i+1, j))
-		left = new(big.Rat).Sub(left, times[i])
-	}
-	return times, nil
-}
-
-// relativeRanks returns for each arrival its rank among those so far, 1 for the
-// smallest number (the best). The numbers must be distinct.
-func relativeRanks(arrivals []int) ([]int, error) {
-	sorted := make([]int, 0, len(arrivals))
-	ranks := make([]int, len(arrivals))
-	for i, a := range arrivals {
-		at, found := slices.BinarySearch(sorted, a)
-		if found {
-			return nil, fmt.Errorf("arrival %d: rank %d occurs twice: %w", i+1, a, ErrRange)
-		}
-		sorted = slices.Insert(sorted, at, a)
-		ranks[i] = at + 1
-	}
-	return ranks, nil
 }

@@ -27,16 +27,16 @@ func init() {
 		"Fact 2, limit for constant k | both": followsLaw(constantRanks, one, limitLaw),
 		"Fact 2, limit for k = o(n) | both":   followsLaw(sublinearRanks, one, limitLaw),
 		"Definitions 4 and 5 | both":          notCheckable("definitions"),
-		"Definition 6 | newer":                everyOrderIsReached(secretary.AtMost),
-		"Definition 6 | older":                everyOrderIsReached(secretary.AtLeast),
-		"Example 1 | newer":                   exampleOne(secretary.AtMost, func(n int) int { return 2*n - 3 }, newerProduct),
-		"Example 1 | older": inSomeReading(func(reading secretary.Reading) check {
-			return exampleOne(reading, func(n int) int { return n - 1 }, olderProduct)
+		"Definition 6 | newer":                everyOrderIsReached(atMost),
+		"Definition 6 | older":                everyOrderIsReached(atLeast),
+		"Example 1 | newer":                   exampleOne(atMost, func(n int) int { return 2*n - 3 }, newerProduct),
+		"Example 1 | older": inSomeReading(func(swaps reading) check {
+			return exampleOne(swaps, func(n int) int { return n - 1 }, olderProduct)
 		}),
-		"Fact 3 | newer":            isMetric(secretary.AtMost),
-		"Fact 3 | older":            isMetric(secretary.AtLeast),
-		"Text after Fact 3 | newer": strongest(secretary.AtMost),
-		"Text after Fact 3 | older": strongest(secretary.AtLeast),
+		"Fact 3 | newer":            isMetric(atMost),
+		"Fact 3 | older":            isMetric(atLeast),
+		"Text after Fact 3 | newer": strongest(atMost),
+		"Text after Fact 3 | older": strongest(atLeast),
 	})
 }
 
@@ -223,23 +223,23 @@ func orders(n int) [][]int {
 	return all
 }
 
-func distance(from, to []int, l int, reading secretary.Reading) int {
-	return must(secretary.Distance(from, to, l, reading))
+func distance(from, to []int, l int, swaps reading) int {
+	return must(swapDistance(from, to, l, swaps))
 }
 
-func everyOrderIsReached(reading secretary.Reading) check {
+func everyOrderIsReached(swaps reading) check {
 	return over("n = 2, …, 5 and all l, exact search", func(t *tally) {
 		for n := 2; n <= 5; n++ {
 			for l := 1; l < n; l++ {
 				for _, to := range orders(n) {
-					t.expect(distance(span(1, n), to, l, reading) >= 0, "n = %d, l = %d: no such swaps turn %v into %v", n, l, span(1, n), to)
+					t.expect(distance(span(1, n), to, l, swaps) >= 0, "n = %d, l = %d: no such swaps turn %v into %v", n, l, span(1, n), to)
 				}
 			}
 		}
 	})
 }
 
-func isMetric(reading secretary.Reading) check {
+func isMetric(swaps reading) check {
 	return over("n = 2, 3, 4 and all l: all pairs and triples of orders, exact search", func(t *tally) {
 		for n := 2; n <= 4; n++ {
 			all := orders(n)
@@ -247,7 +247,7 @@ func isMetric(reading secretary.Reading) check {
 				d := make([][]int, len(all))
 				for a := range all {
 					for b := range all {
-						d[a] = append(d[a], distance(all[a], all[b], l, reading))
+						d[a] = append(d[a], distance(all[a], all[b], l, swaps))
 						t.expect(d[a][b] >= 0 && (d[a][b] == 0) == (a == b), "n = %d, l = %d: distance %d from %v to %v", n, l, d[a][b], all[a], all[b])
 					}
 				}
@@ -281,12 +281,12 @@ func olderProduct(n int) (swaps [][2]int) {
 }
 
 // exampleOne checks d_1, d_{n-1} and a product of swaps of neighbors from (n, 2, …, n-1, 1) to (1, …, n).
-func exampleOne(reading secretary.Reading, neighbors func(n int) int, product func(n int) [][2]int) check {
-	return over("n = 3, …, 7, exact search, swaps "+reading.String()+" l apart", func(t *tally) {
+func exampleOne(swaps reading, neighbors func(n int) int, product func(n int) [][2]int) check {
+	return over("n = 3, …, 7, exact search, swaps "+swaps.String()+" l apart", func(t *tally) {
 		for n := 3; n <= 7; n++ {
 			from, to := span(1, n), span(1, n)
 			from[0], from[n-1] = n, 1
-			near, far := distance(to, from, 1, reading), distance(to, from, n-1, reading)
+			near, far := distance(to, from, 1, swaps), distance(to, from, n-1, swaps)
 			t.expect(near == neighbors(n), "n = %d: d_1 = %d, not %d", n, near, neighbors(n))
 			t.expect(far == 1, "n = %d: d_{n-1} = %d", n, far)
 			apart := 0
@@ -301,11 +301,11 @@ func exampleOne(reading secretary.Reading, neighbors func(n int) int, product fu
 }
 
 // inSomeReading checks a statement under both readings of l apart; it is refuted if it fails under both.
-func inSomeReading(of func(secretary.Reading) check) check {
+func inSomeReading(of func(reading) check) check {
 	return func(t *tally) {
 		first := &tally{ctx: t.ctx}
-		if of(secretary.AtMost)(first); first.witness != "" {
-			of(secretary.AtLeast)(t)
+		if of(atMost)(first); first.witness != "" {
+			of(atLeast)(t)
 		} else {
 			*t = *first
 		}
@@ -316,14 +316,14 @@ func inSomeReading(of func(secretary.Reading) check) check {
 }
 
 // strongest checks that under d_{n-1} all orders that differ by one swap are neighbors, and under d_1 those alone that differ by one of neighboring elements.
-func strongest(reading secretary.Reading) check {
-	return over("n = 3, 4, 5, exact search, swaps "+reading.String()+" l apart", func(t *tally) {
+func strongest(swaps reading) check {
+	return over("n = 3, 4, 5, exact search, swaps "+swaps.String()+" l apart", func(t *tally) {
 		for n := 3; n <= 5; n++ {
 			for _, at := range combin.Combinations(n, 2) {
 				to := span(1, n)
 				to[at[0]], to[at[1]] = to[at[1]], to[at[0]]
-				t.expect(distance(span(1, n), to, n-1, reading) == 1, "n = %d: %v is no neighbor under d_{n-1}", n, to)
-				narrow := distance(span(1, n), to, 1, reading)
+				t.expect(distance(span(1, n), to, n-1, swaps) == 1, "n = %d: %v is no neighbor under d_{n-1}", n, to)
+				narrow := distance(span(1, n), to, 1, swaps)
 				t.expect((narrow == 1) == (at[1] == at[0]+1), "n = %d: d_1 to %v is %d", n, to, narrow)
 			}
 		}

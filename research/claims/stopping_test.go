@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"optratio/internal/secretary"
 	"optratio/internal/slowtest"
 	"optratio/number"
 )
@@ -41,9 +40,9 @@ func TestDoctoredStatementsAboutStopping(t *testing.T) {
 		"a later threshold is optimal":             {secretaryRuleIsOptimal(func(n int) int { return min(n, leastThreshold(n)+1) }), Refuted},
 		"asymptotics with the last candidate":      {followsLaw(sublinearRanks, one, lastFloor), Holds},
 		"Corollary 1 for constant k":               {followsLaw(constantRanks, rat(1, 2), limitLaw), Holds},
-		"swaps at least l apart, right distances":  {exampleOne(secretary.AtLeast, func(int) int { return 1 }, func(n int) [][2]int { return nil }), Refuted},
-		"the older product with the newer numbers": {exampleOne(secretary.AtMost, func(n int) int { return 2*n - 3 }, olderProduct), Refuted},
-		"the older example with newer swaps": {inSomeReading(func(r secretary.Reading) check {
+		"swaps at least l apart, right distances":  {exampleOne(atLeast, func(int) int { return 1 }, func(n int) [][2]int { return nil }), Refuted},
+		"the older product with the newer numbers": {exampleOne(atMost, func(n int) int { return 2*n - 3 }, olderProduct), Refuted},
+		"the older example with newer swaps": {inSomeReading(func(r reading) check {
 			return exampleOne(r, func(n int) int { return 2*n - 3 }, newerProduct)
 		}), Holds},
 		"singletons of neighboring ranks": {tightEpsilonIs(true), Refuted},
@@ -67,7 +66,7 @@ func TestDoctoredStatementsAboutStopping(t *testing.T) {
 		"Corollary 5 with the term added":    {fromTheBest(true), Holds},
 		"the law without the last candidate": {uniformLaw(0), Refuted},
 		"the law with two last candidates":   {uniformLaw(2), Refuted},
-		"a metric of swaps at most l apart":  {isMetric(secretary.AtMost), Holds},
+		"a metric of swaps at most l apart":  {isMetric(atMost), Holds},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := find(t, c.check)

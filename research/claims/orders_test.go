@@ -1,9 +1,10 @@
-package secretary
+package claims
 
 import (
 	"errors"
-	"slices"
 	"testing"
+
+	"optratio/internal/secretary"
 )
 
 func identity(n int) []int {
@@ -43,16 +44,16 @@ func cycles(p []int) int {
 func TestDistanceKnownMetrics(t *testing.T) {
 	const n = 5
 	id := identity(n)
-	permutations(n, func(p []int) {
-		if got := must(Distance(id, p, 1, AtMost)); got != inversionsByPairs(p) {
+	eachOrder(n, func(p []int) {
+		if got := must(swapDistance(id, p, 1, atMost)); got != inversionsByPairs(p) {
 			t.Errorf("d_1 to %v = %d, want %d inversions", p, got, inversionsByPairs(p))
 		}
-		for _, reading := range []Reading{AtMost, AtLeast} {
+		for _, reading := range []reading{atMost, atLeast} {
 			l := n - 1
-			if reading == AtLeast {
+			if reading == atLeast {
 				l = 1
 			}
-			if got := must(Distance(id, p, l, reading)); got != n-cycles(p) {
+			if got := must(swapDistance(id, p, l, reading)); got != n-cycles(p) {
 				t.Errorf("d_%d (%v) to %v = %d, want %d", l, reading, p, got, n-cycles(p))
 			}
 		}
@@ -68,10 +69,10 @@ func TestExampleOne(t *testing.T) {
 		rho[0], rho[n-1] = n, 1
 		for _, c := range []struct {
 			l       int
-			reading Reading
+			reading reading
 			want    int
-		}{{1, AtMost, 2*n - 3}, {1, AtLeast, 1}, {n - 1, AtMost, 1}, {n - 1, AtLeast, 1}} {
-			got := must(Distance(sigma, rho, c.l, c.reading))
+		}{{1, atMost, 2*n - 3}, {1, atLeast, 1}, {n - 1, atMost, 1}, {n - 1, atLeast, 1}} {
+			got := must(swapDistance(sigma, rho, c.l, c.reading))
 			if got != c.want {
 				t.Errorf("n = %d, l = %d, %v: distance %d, want %d", n, c.l, c.reading, got, c.want)
 			}
@@ -135,13 +136,13 @@ func swapValues(order []int, a, b int) int {
 func TestFactThree(t *testing.T) {
 	const n = 4
 	var all [][]int
-	permutations(n, func(p []int) { all = append(all, append([]int(nil), p...)) })
+	eachOrder(n, func(p []int) { all = append(all, append([]int(nil), p...)) })
 	for l := 1; l < n; l++ {
 		d := make([][]int, len(all))
 		for a := range all {
 			d[a] = make([]int, len(all))
 			for b := range all {
-				d[a][b] = must(Distance(all[a], all[b], l, AtMost))
+				d[a][b] = must(swapDistance(all[a], all[b], l, atMost))
 			}
 		}
 		for a := range all {
@@ -157,7 +158,7 @@ func TestFactThree(t *testing.T) {
 			}
 		}
 	}
-	if got := must(Distance([]int{1, 2, 3, 4}, []int{2, 1, 3, 4}, 3, AtLeast)); got != -1 {
+	if got := must(swapDistance([]int{1, 2, 3, 4}, []int{2, 1, 3, 4}, 3, atLeast)); got != -1 {
 		t.Errorf("at least 3 apart: distance %d, want none", got)
 	}
 }
@@ -167,7 +168,7 @@ func TestDistanceRefuses(t *testing.T) {
 		a, b []int
 		l    int
 	}{{identity(3), identity(4), 1}, {identity(3), identity(3), 0}, {identity(3), identity(3), 3}, {[]int{1, 1, 2}, identity(3), 1}, {identity(10), identity(10), 1}} {
-		if _, err := Distance(c.a, c.b, c.l, AtMost); !errors.Is(err, ErrRange) {
+		if _, err := swapDistance(c.a, c.b, c.l, atMost); !errors.Is(err, secretary.ErrRange) {
 			t.Errorf("%v, %v, l = %d: %v", c.a, c.b, c.l, err)
 		}
 	}
@@ -182,7 +183,7 @@ func TestWhichOrdersCanBeReached(t *testing.T) {
 			for i := range n - 1 { // swaps of neighbors generate all orders
 				to := identity(n)
 				to[i], to[i+1] = to[i+1], to[i]
-				all = all && must(Distance(identity(n), to, l, AtLeast)) >= 0
+				all = all && must(swapDistance(identity(n), to, l, atLeast)) >= 0
 			}
 			if all != (2*l <= n) {
 				t.Errorf("n = %d, l = %d: all orders can be reached: %v", n, l, all)
@@ -191,45 +192,23 @@ func TestWhichOrdersCanBeReached(t *testing.T) {
 	}
 }
 
-// The formulas agree with the search, from every order of up to 6 candidates to a fixed one, and to one drawn for 7.
-func TestSwapDistance(t *testing.T) {
-	for n := 1; n <= 6; n++ {
-		to := identity(n)
-		if n > 3 {
-			to[0], to[1], to[3] = to[3], to[0], to[1]
+// eachOrder calls visit with every order of 1..n; visit must not keep the slice.
+func eachOrder(n int, visit func([]int)) {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i + 1
+	}
+	var walk func(k int)
+	walk = func(k int) {
+		if k == n {
+			visit(p)
+			return
 		}
-		for _, l := range []int{1, 2, n - 1} {
-			if CheckDistance(n, l) != nil {
-				continue
-			}
-			permutations(n, func(p []int) {
-				got, method, err := SwapDistance(p, to, l)
-				if want := must(Distance(p, to, l, AtMost)); err != nil || got != want {
-					t.Errorf("d_%d of %v and %v = %d by %s, want %d (%v)", l, p, to, got, method, want, err)
-				}
-			})
+		for i := k; i < n; i++ {
+			p[k], p[i] = p[i], p[k]
+			walk(k + 1)
+			p[k], p[i] = p[i], p[k]
 		}
 	}
-	from, to := []int{5, 3, 7, 1, 2, 6, 4}, []int{2, 7, 1, 6, 5, 4, 3}
-	for l := 1; l <= 6; l++ {
-		if got, _, _ := SwapDistance(from, to, l); got != must(Distance(from, to, l, AtMost)) {
-			t.Errorf("l = %d: %d", l, got)
-		}
-	}
-	// Reversed, 1000 candidates: all pairs, and 500 swaps.
-	long := identity(1000)
-	slices.Reverse(long)
-	for l, want := range map[int]int{1: 499500, 999: 500} {
-		if got, _, err := SwapDistance(long, identity(1000), l); got != want || err != nil {
-			t.Errorf("l = %d: %d, %v", l, got, err)
-		}
-	}
-	for _, c := range []struct {
-		a, b []int
-		l    int
-	}{{identity(3), identity(4), 1}, {identity(3), identity(3), 3}, {[]int{1, 1, 2}, identity(3), 1}, {identity(3), []int{0, 1, 2}, 2}, {identity(10), identity(10), 2}} {
-		if _, _, err := SwapDistance(c.a, c.b, c.l); !errors.Is(err, ErrRange) {
-			t.Errorf("%v, %v, l = %d: %v", c.a, c.b, c.l, err)
-		}
-	}
+	walk(0)
 }
