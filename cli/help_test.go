@@ -75,6 +75,9 @@ func TestHelpOfCommands(t *testing.T) {
 func TestUnknownNamesAreAnsweredWithTheNearest(t *testing.T) {
 	for line, near := range map[string]string{
 		"ratio -n 2 -k 1 --eps 1 --mechanism geopair":           "geo-pair",
+		"ratio -n 2 -k 1 --eps 1 --mechanism exponental":        "em, exponential mechanism",
+		"pmf --scores 0 --eps 1 --mechanism permute_flip":       "pf, permute-and-flip",
+		"mechanisms laplase":                                    "rnm-laplace, report noisy max, Laplace noise of scale 2Δ/ε",
 		"audit --pmf-file x --eps 1 --against rnm-laplac":       "rnm-laplace",
 		"verify --mechanism pf --eps 1 --property symmetric":    "symmetry",
 		"verify --mechanism pf --eps 1 --property dp,monotonic": "monotone",

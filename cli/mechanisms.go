@@ -16,39 +16,82 @@ import (
 func newMechanisms(s command.Streams) *cobra.Command {
 	j := command.Job{Streams: s}
 	c := &cobra.Command{
-		Use:   "mechanisms",
+		Use:   "mechanisms [NAME…]",
 		Short: "What is known of each mechanism: source, privacy, exactness",
-		Long: `heterogeneous, pmf and recommend also know NAME:M, such as geo-pair:2: the mechanism NAME on the M least sensitive
-candidates alone. NAME is one of
+		Long: `exponential, permute-and-flip, gumbel, laplace, geometric and randomized-response are other names of em, pf, rnm-gumbel,
+rnm-laplace, geo and krr, in every command. heterogeneous, pmf and recommend also know NAME:M, such as geo-pair:2: the
+mechanism NAME on the M least sensitive candidates alone. NAME is one of
 ` + strings.Join(job.FewerNames(), ", ") + `.`,
-		Example: `  optratio mechanisms`,
-		Args:    command.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Example: `  optratio mechanisms
+  optratio mechanisms em`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			names := args
+			if len(args) == 0 {
+				names = mechanisms.Names()
+			}
+			found, err := job.FindMechanisms(strings.Join(names, ","), mechanisms.Lookup)
+			if err != nil {
+				return err
+			}
 			var docs []document.Mechanism
-			for _, name := range mechanisms.Names() {
-				m, err := mechanisms.Lookup(name)
-				if err != nil {
-					return err
-				}
+			for _, m := range found {
 				d, err := document.Describe(m)
 				if err != nil {
 					return err
 				}
 				docs = append(docs, d)
 			}
-			command.ShowAll(&j, docs, func(w io.Writer) { printMechanisms(w, docs) })
+			command.ShowAll(&j, docs, func(w io.Writer) {
+				if len(args) == 0 {
+					listMechanisms(w, docs)
+					return
+				}
+				for i, d := range docs {
+					if i > 0 {
+						fmt.Fprintln(w)
+					}
+					printMechanism(w, &d)
+				}
+			})
 			return nil
 		},
 	}
+	c.ValidArgs = mechanisms.Names()
 	c.Flags().BoolVar(&j.JSON, "json", false, "print one JSON document")
 	return c
 }
 
-func printMechanisms(w io.Writer, docs []document.Mechanism) {
+func listMechanisms(w io.Writer, docs []document.Mechanism) {
 	t := command.Table(w, 2)
 	fmt.Fprintln(t, "name\tprivacy claim\tsensitivities\tpmf\tsampler\tsource")
 	for _, d := range docs {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Claim, job.Choose(d.Uniform, "one", "each"), d.PMF, job.Choose(d.Sampler, "yes", "no"), d.Source)
 	}
+	t.Flush()
+}
+
+// printMechanism tells what is known of one.
+func printMechanism(w io.Writer, d *document.Mechanism) {
+	name := d.Name
+	if d.Alias != "" {
+		name += " (" + d.Alias + ")"
+	}
+	fmt.Fprintf(w, "%s: %s\n", name, d.Summary)
+	t := command.Table(w, 2)
+	row := func(head, format string, values ...any) {
+		fmt.Fprintf(t, "  %s\t"+format+"\n", append([]any{head}, values...)...)
+	}
+	row("source", "%s", d.Source)
+	row("privacy", "%s%s", d.Claim, job.Choose(d.Tight, ", and for all real scores at no smaller ε", ""))
+	if d.Rho != nil {
+		row("zCDP", "ρ = %s at ε = 1, for all real scores", d.Rho)
+	}
+	row("sensitivities", "%s", job.Choose(d.Uniform, "one for all candidates", "one for each candidate"))
+	row("symmetric", "%s", job.Choose(d.Symmetric, "yes", "not known to be"))
+	row("shifts", "%s", job.Choose(d.Shifts, "adding one number to all scores changes no probability", "adding one number to all scores may change probabilities"))
+	row("monotonic scores", "%s", job.Choose(d.Monotonic, "it runs at half the sensitivity (--monotonic-scores)", "no parameter of its own is known"))
+	row("probabilities", "%s", map[string]string{"exact": "exact on the lattice where e^ε is rational, enclosed otherwise", "enclosed": "enclosed", "estimate": "estimates, without proof"}[d.PMF])
+	row("sampler", "%s", job.Choose(d.Sampler, "exact, given uniform bits", "none"))
 	t.Flush()
 }

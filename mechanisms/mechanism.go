@@ -209,9 +209,27 @@ func Register(m Mechanism) {
 	registry[name] = m
 }
 
-// Lookup finds a mechanism by name. The error names those there are.
+// aliases are the names that people know, with those of the registry.
+var aliases = map[string]string{
+	"exponential": "em", "permute-and-flip": "pf", "gumbel": "rnm-gumbel", "laplace": "rnm-laplace", "geometric": "geo", "randomized-response": "krr",
+}
+
+// Alias returns the name that people know a mechanism by, "" for none but its own.
+func Alias(name string) string {
+	for known, own := range aliases {
+		if own == name {
+			return known
+		}
+	}
+	return ""
+}
+
+// Lookup finds a mechanism by its name, or by its Alias. The error names those there are.
 func Lookup(name string) (Mechanism, error) {
 	if m, ok := registry[name]; ok {
+		return m, nil
+	}
+	if m, ok := registry[aliases[name]]; ok {
 		return m, nil
 	}
 	return nil, fmt.Errorf("unknown mechanism %q, want one of %v", name, Names())

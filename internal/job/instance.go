@@ -59,7 +59,7 @@ func (in *reading) mechanism(field, name string) mechanisms.Mechanism {
 func find(field, name string, lookup func(string) (mechanisms.Mechanism, error)) (mechanisms.Mechanism, error) {
 	m, err := lookup(strings.TrimSpace(name))
 	if err != nil {
-		return nil, refuse("{"+field+"} %s: no such mechanism; give one that optratio mechanisms lists%s", escape.Quoted(name), DidYouMean(strings.TrimSpace(name), mechanisms.Names()))
+		return nil, refuse("{"+field+"} %s: no such mechanism; give one that optratio mechanisms lists%s", escape.Quoted(name), nearMechanism(strings.TrimSpace(name)))
 	}
 	return m, nil
 }

@@ -49,6 +49,29 @@ func DidYouMean(text string, names []string) string {
 	return "; did you mean " + best + "?"
 }
 
+// nearMechanism is DidYouMean for mechanisms, which may also be meant by a word of what they are.
+func nearMechanism(text string) string {
+	words, meant := mechanisms.Names(), map[string]string{}
+	if near := DidYouMean(text, words); near != "" {
+		return near
+	}
+	for _, name := range mechanisms.Names() {
+		m, _ := mechanisms.Lookup(name)
+		summary := m.Info().Summary
+		for _, word := range append(strings.Fields(strings.ToLower(summary)), mechanisms.Alias(name)) {
+			if other, known := meant[word]; len(word) > 3 && (!known || len(summary) < len(other)-len(name)) {
+				meant[word] = name + ", " + summary
+				words = append(words, word)
+			}
+		}
+	}
+	near := strings.TrimSuffix(strings.TrimPrefix(DidYouMean(text, words), "; did you mean "), "?")
+	if near == "" {
+		return ""
+	}
+	return "; did you mean " + meant[near] + "?"
+}
+
 // distance counts the letters to insert, delete, replace, or exchange with the next one, that turn a into b.
 func distance(a, b []rune) int {
 	rows := make([][]int, len(a)+1)
