@@ -7,6 +7,7 @@ import (
 
 	"optratio/internal/audit"
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/verify"
@@ -72,12 +73,12 @@ func auditNotes(r *audit.Report) (lines []string) {
 	independent := r.Find(audit.Independence)
 	switch {
 	case independent != nil && independent.Verdict == verify.Violated:
-		note("no ε is concluded from %d samples that are not independent; claimed: %s", r.Samples, r.Claimed)
+		note("no ε is concluded from %s samples that are not independent; claimed: %s", decimal.Grouped(r.Samples, ","), r.Claimed)
 	case r.DeltaBound.IsValid() && !r.LowerBound.IsValid(): // the reason of approximate-dp says it
-		note("%d samples", r.Samples)
+		note("%s samples", decimal.Grouped(r.Samples, ","))
 	case r.LowerBound.IsValid():
 		confidence, _ := r.Confidence.Float64()
-		note("ε is at least %s with confidence %g, from %d samples; claimed: %s", r.LowerBound, confidence, r.Samples, r.Claimed)
+		note("ε is at least %s with confidence %g, from %s samples; claimed: %s", r.LowerBound, confidence, decimal.Grouped(r.Samples, ","), r.Claimed)
 	case r.TightEps.IsValid():
 		dp := r.Find(verify.DP)
 		note("%s; claimed: %s", r.Tight(), r.Claimed)

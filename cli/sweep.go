@@ -82,6 +82,9 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	// the first point stands for all where the flags are checked
 	one := *f.ratio
 	one.Size = job.Size{N: p.N[0], K: p.K[0]}
+	if _, err := f.ratio.List(); err != nil {
+		return nil, err
+	}
 	switch {
 	case f.ratio.Eps != "" && f.ratio.Exp == "":
 		if p.Epsilon, err = command.Range("--eps", f.ratio.Eps, "0.1:1:0.1 or 0.5,1", decimal.Parse); err == nil {

@@ -28,6 +28,6 @@ func Example() {
 	}
 	fmt.Println(err)
 	// Output:
-	// dp fails at scores [0 0], sensitivity 1, epsilon 1: scores (0, 0) and (-1, 1), candidate 0: 0.50000000000 ± 6e-10 and 0.11920292… (seed 1)
+	// dp fails at scores [0 0], sensitivity 1, epsilon 1: scores (0, 0) and (-1, 1), candidate 0: 0.50000000000 ± 6e-10 and 0.11920292…, a ratio of e^1.434 (seed 1)
 	// <nil>
 }

@@ -99,7 +99,7 @@ var gallery = []struct {
 	{doctored{name: "the minimum instead of the maximum", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
 		return exactly(t, "pf", scaled(in, big.NewRat(-1, 1), new(big.Rat)))
 	}}, []Property{Monotone, DominatesEM, DominatesEMMean}, "9/4", nil, map[Property]string{
-		Monotone:        "scores (0, 0) and (-2, 0), candidate 1: 0.5 and 0.222222222222…",
+		Monotone:        "scores (0, 0) and (-2, 0), candidate 1: 0.5 and 0.222222222222…, a ratio of e^0.8109",
 		DominatesEM:     "scores (0, -2): Pr[error >= 2] is 0.777777777777…, of em 0.307692307692…",
 		DominatesEMMean: "scores (0, -2): expected error 1.55555555555…, of em 0.615384615384…",
 	}},

@@ -21,7 +21,7 @@ func TestWitnessForms(t *testing.T) {
 		text, json string
 	}{
 		{
-			Witness{Scores: ratList("0", "-1.5"), Neighbor: ratList("1/3", "0"), Candidate: &two, P: half, PNeighbor: third}, "scores (0, -1.5) and (1/3, 0), candidate 2: 0.5 and 0.25",
+			Witness{Scores: ratList("0", "-1.5"), Neighbor: ratList("1/3", "0"), Candidate: &two, P: half, PNeighbor: third}, "scores (0, -1.5) and (1/3, 0), candidate 2: 0.5 and 0.25, a ratio of e^0.6931",
 			`{"scores":[0,-1.5],"neighbor":["1/3",0],"candidate":2,"p":{"lower":"0.5","upper":"0.5","exact":"1/2"},"p_neighbor":{"lower":"0.25","upper":"0.25","exact":"1/4"}}`,
 		},
 		{
@@ -29,7 +29,7 @@ func TestWitnessForms(t *testing.T) {
 			`{"scores":[0],"neighbor":[1],"candidate":0,"neighbor_candidate":2,"p":{"lower":"0.5","upper":"0.5","exact":"1/2"},"p_neighbor":{"lower":"0.25","upper":"0.25","exact":"1/4"}}`,
 		},
 		{
-			Witness{Scores: ratList("0", "0"), Neighbor: ratList("1", "0"), Event: "error", P: half, PNeighbor: third}, `scores (0, 0) and (1, 0), output "error": 0.5 and 0.25`,
+			Witness{Scores: ratList("0", "0"), Neighbor: ratList("1", "0"), Event: "error", P: half, PNeighbor: third}, `scores (0, 0) and (1, 0), output "error": 0.5 and 0.25, a ratio of e^0.6931`,
 			`{"scores":[0,0],"neighbor":[1,0],"candidate":"error","p":{"lower":"0.5","upper":"0.5","exact":"1/2"},"p_neighbor":{"lower":"0.25","upper":"0.25","exact":"1/4"}}`,
 		},
 		{

@@ -126,7 +126,7 @@ func TestPerCandidateSensitivities(t *testing.T) {
 	dp := report.Find(DP)
 	require.Equal(t, Violated, dp.Verdict)
 	require.Equal(t, "81/16", dp.TightExpEps.RatString())
-	require.Equal(t, "scores (0, 0) and (-1, 1), candidate 0: 0.5 and 0.0987654320987…", dp.Witness.String())
+	require.Equal(t, "scores (0, 0) and (-1, 1), candidate 0: 0.5 and 0.0987654320987…, a ratio of e^1.622", dp.Witness.String())
 }
 
 func TestScoresRefusesNonsense(t *testing.T) {

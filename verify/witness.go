@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
@@ -92,6 +93,24 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
+// ratio says by how much the probabilities of an output differ.
+func (w *Witness) ratio() string {
+	p, q, close := w.P.Float64(), w.PNeighbor.Float64(), big.NewRat(1, 10_000)
+	none := func(x number.Number) bool {
+		r, ok := x.Rat()
+		return ok && r.Sign() == 0
+	}
+	switch {
+	case w.NeighborCandidate != nil:
+		return ""
+	case none(w.P) != none(w.PNeighbor):
+		return ", an infinite ratio"
+	case p > 0 && q > 0 && p != q && w.P.Within(close) && w.PNeighbor.Within(close):
+		return fmt.Sprintf(", a ratio of e^%.4g", math.Abs(math.Log(p)-math.Log(q)))
+	}
+	return ""
+}
+
 // String describes the witness in one line.
 func (w *Witness) String() string {
 	var b strings.Builder
@@ -129,7 +148,7 @@ func (w *Witness) String() string {
 	case w.PExpected.IsValid():
 		fmt.Fprintf(&b, ": %s, expected %s", w.P, w.PExpected)
 	case w.PNeighbor.IsValid():
-		fmt.Fprintf(&b, ": %s and %s", w.P, w.PNeighbor)
+		fmt.Fprintf(&b, ": %s and %s%s", w.P, w.PNeighbor, w.ratio())
 	default:
 		fmt.Fprintf(&b, ": %s", w.P)
 	}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"text/tabwriter"
+
+	"optratio/internal/decimal"
 )
 
 // How many significant digits the numbers of tables have, at most and where --digits does not say.
@@ -40,7 +42,7 @@ type short struct {
 }
 
 func (s short) Write(text []byte) (int, error) {
-	shorter := cut.ReplaceAllStringFunc(string(text), func(number string) string { return shortened(number, s.digits) })
+	shorter := cut.ReplaceAllStringFunc(decimal.Settled(string(text), s.digits), func(number string) string { return shortened(number, s.digits) })
 	if _, err := io.WriteString(s.w, shorter); err != nil {
 		return 0, err
 	}

@@ -36,6 +36,15 @@ func Count(x *big.Int) string {
 	return "about " + strings.Replace(new(big.Float).SetInt(x).Text('e', 1), "e+", "e", 1)
 }
 
+// Grouped writes a count with a separator between its thousands.
+func Grouped(n int64, separator string) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + separator + s[i:]
+	}
+	return s
+}
+
 // direction is that of the rounding of a signed number. On magnitudes, down and up change
 // places for negative numbers.
 type direction int

@@ -81,6 +81,8 @@ func Word(fact bool, verdict string) string {
 		return "has it"
 	case fact && verdict == "violated":
 		return "does not have it"
+	case fact:
+		return "not decided"
 	}
 	return verdict
 }

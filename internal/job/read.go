@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math/big"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,8 @@ func (e Epsilon) Parse() (number.Epsilon, error) {
 		return number.Epsilon{}, refuse("epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
 	case e.Eps != "" && e.Exp != "":
 		return number.Epsilon{}, refuse("{eps} and {exp-eps} exclude each other: give one of them")
+	case strings.Contains(e.Eps+e.Exp, ","):
+		return number.Epsilon{}, refuse("{"+Choose(e.Eps != "", "eps", "exp-eps")+"} %s: give one number, with a decimal point and no comma, such as %s", escape.Quoted(e.Eps+e.Exp), strings.Replace(e.Eps+e.Exp, ",", ".", 1))
 	case e.Eps != "":
 		x, err := number.ParseEpsilon(e.Eps)
 		if err != nil {
@@ -51,10 +54,16 @@ func (e Epsilon) Parse() (number.Epsilon, error) {
 	return x, err
 }
 
+// decimalComma is a number with a comma for its point, and no list that anybody means.
+var decimalComma = regexp.MustCompile(`^0,[0-9]+$`)
+
 // List reads a list of values of one of the two; it does not parse them, and leaves it to Parse to refuse both at once, or neither.
 func (e Epsilon) List() (list []Epsilon, err error) {
 	if e.Eps == "" == (e.Exp == "") {
 		return []Epsilon{e}, nil
+	}
+	if decimalComma.MatchString(e.Eps + e.Exp) {
+		return nil, refuse("{"+Choose(e.Eps != "", "eps", "exp-eps")+"} %s: decimals have a point: give %s; commas separate the values of a list", escape.Quoted(e.Eps+e.Exp), strings.Replace(e.Eps+e.Exp, ",", ".", 1))
 	}
 	names, err := SplitNames(Choose(e.Eps != "", "eps", "exp-eps"), e.Eps+e.Exp)
 	for _, text := range names {

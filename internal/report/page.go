@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strconv"
 	"strings"
 
 	"optratio/internal/audit"
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/recommend"
@@ -164,13 +164,7 @@ func assumed(items ...string) Section {
 }
 
 // grouped writes a count with thin spaces between its thousands.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "\u202f" + s[i:]
-	}
-	return s
-}
+func grouped(n int64) string { return decimal.Grouped(n, "\u202f") }
 
 // AddCommands adds a section of command lines that print the same numbers.
 func (p *Page) AddCommands(lines ...string) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"optratio/internal/audit"
+	"optratio/internal/decimal"
 	"optratio/internal/inquiry"
 	"optratio/internal/job"
 	"optratio/number"
@@ -19,7 +20,7 @@ import (
 // readable is how many digits of a number a sentence and a picture show.
 const readable = 6
 
-func show(n number.Number) string { return n.Format(readable) }
+func show(n number.Number) string { return decimal.Settled(n.Format(readable), readable) }
 
 // verdicts is the report of a verify or audit job, of which a page is drawn.
 type verdicts struct{ *audit.Report }

@@ -212,6 +212,11 @@ class Property:
     def ok(self) -> bool:
         return self.verdict == "proved"
 
+    @property
+    def word(self) -> str:
+        """The verdict; of a fact, whether the function has the property."""
+        return self.verdict if self.asked else {"proved": "has it", "violated": "does not have it"}.get(self.verdict, "not decided")
+
     def remark(self) -> str:
         """What there is to say beside the verdict, in one line."""
         parts = []
@@ -228,7 +233,7 @@ class Property:
         return line(", ".join(parts))
 
     def __str__(self) -> str:
-        text = f"{self.name}: {self.verdict}, {self.checked} checked"
+        text = f"{self.name}: {self.word}, {self.checked} checked"
         if self.remark():
             text += ", " + self.remark()
         if self.witness:
@@ -304,8 +309,9 @@ class Report:
     def __str__(self) -> str:
         lines = [line(f"{self.mechanism} on {self.domain}")]
         width = max([len(name) for name in self.properties], default=0)
+        words = max([len(p.word) for p in self.properties.values()], default=0)
         for p in self.properties.values():
-            lines.append(f"{p.name:{width}}  {p.verdict:9}  {p.checked} checked  {p.remark()}".rstrip())
+            lines.append(f"{p.name:{width}}  {p.word:{words}}  {p.checked} checked  {p.remark()}".rstrip())
             if p.witness:
                 lines.append(f"{'':{width}}  fails at {p.witness}")
         lines += [f"finding: {f}" for f in self.findings]
@@ -316,7 +322,7 @@ class Report:
     def _repr_html_(self) -> str:
         colors = {"proved": "#2a7d2a", "violated": "#b32020", "undecided": "#8a6d00"}
         rows = "".join(
-            f"<tr><td>{html.escape(p.name)}</td><td style='color:{colors.get(p.verdict, 'inherit')}'>{html.escape(p.verdict)}</td>"
+            f"<tr><td>{html.escape(p.name)}</td><td style='color:{colors.get(p.verdict, 'inherit')}'>{html.escape(p.word)}</td>"
             f"<td>{p.checked}</td><td style='text-align:left'>{html.escape(p.remark())}"
             f"{'<br>fails at ' + html.escape(str(p.witness)) if p.witness else ''}</td></tr>"
             for p in self.properties.values())

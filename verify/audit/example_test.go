@@ -31,7 +31,7 @@ func Example() {
 	fmt.Println(r.Findings[0])
 	// Output:
 	// shift: violated, 449 checked
-	//   fails at scores (3000) and (0), output "error": 1 and 0 <nil>
+	//   fails at scores (3000) and (0), output "error": 1 and 0, an infinite ratio <nil>
 	// error: scores (3000, 3000, 3000): bad answer: no maximum subtracted states the probability NaN of candidate 0 (the first of 20 of this kind)
 }
 
