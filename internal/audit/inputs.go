@@ -179,8 +179,8 @@ func (o *Options) distance(q, other inquiry.Vector) *big.Rat {
 	return o.Inputs.distance(int(q[0]), int(other[0]))
 }
 
-// asked says in words what was asked about: scores or an input.
-func (o *Options) asked(space *inquiry.Space, q inquiry.Vector) string {
+// about says in words what was asked about: scores or an input.
+func (o *Options) about(space *inquiry.Space, q inquiry.Vector) string {
 	if o.Inputs != nil {
 		return "input " + inquiry.InputText(o.Inputs.Values[q[0]])
 	}

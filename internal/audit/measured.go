@@ -2,10 +2,12 @@ package audit
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -63,6 +65,10 @@ func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (
 		return res, bound, nil
 	}
 	distance, c, low, err := s.fresh(&res, p, samples)
+	if errors.Is(err, inquiry.ErrUndecided) {
+		res.Reason = reason(err)
+		return res, bound, nil
+	}
 	if err != nil || res.Attained == nil {
 		return res, bound, err
 	}

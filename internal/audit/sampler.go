@@ -122,66 +122,50 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	if o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
 		return nil, fmt.Errorf("%w: the confidence must lie between 0 and 1", errOptions)
 	}
+	whole := *o
+	if whole.Properties == nil {
+		whole.Properties = []verify.Property{verify.DP}
+		if o.Targets[verify.ApproximateDP] != nil {
+			whole.Properties[0] = verify.ApproximateDP
+		}
+	}
 	// All verdicts but that on independence share the probability of a false one.
 	alpha := new(big.Rat).Sub(big.NewRat(1, 1), o.Confidence)
-	alpha.Quo(alpha, big.NewRat(o.parts(), 1))
-	whole := o
-	measured := o.measured()
-	share := rangeShare
-	if !o.wants() && slices.Equal(measured, []verify.Property{verify.ApproximateDP}) {
+	alpha.Quo(alpha, big.NewRat(whole.parts(), 1))
+	less, measured, again := whole, whole.measured(), o.again()
+	less.Budget -= askedAgain * again
+	reserve, share := int64(0), rangeShare
+	if !whole.wants() && slices.Equal(measured, []verify.Property{verify.ApproximateDP}) {
 		share = deltaShare
 	}
-	less := *o
-	again := o.again()
-	less.Budget -= askedAgain * again
-	reserve := int64(0)
 	if len(measured) > 0 {
 		reserve = int64(share * float64(less.Budget))
 		less.Budget -= reserve
 	}
 	less.Budget -= less.Budget / lateShare
-	o = &less
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := &statistics{
-		ctx: ctx, o: o, budget: whole.Budget, sampler: s, space: space, rng: rng, field: newField(o, rng),
+		ctx: ctx, o: &less, budget: o.Budget, sampler: s, space: space, rng: rng, field: newField(o, rng),
 		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{}, alpha: alpha, quick: o.UntilRefuted,
 	}
 	r := &Report{Confidence: o.Confidence}
 	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
-	res := verify.Result{Name: verify.DP, Verdict: verify.Undecided, Reason: "samples cannot prove privacy; none was found violated"}
-	err := st.run(dom)
-	if !st.repeats.broken && (err == nil || errors.Is(err, inquiry.ErrUndecided)) {
-		err = cmp.Or(st.drawLate(), err)
-	}
-	if err == nil && again > 0 {
-		if st.refuted > 0 { // as many as the bets needed say enough
-			again = max(fewAgain, st.drawn/(againShare*askedAgain))
-		}
-		err = st.askAgain(again)
-	}
-	if err != nil && !errors.Is(err, inquiry.ErrUndecided) {
+	why, err := st.search(dom, again)
+	if err != nil {
 		return nil, err
 	}
-	if err != nil {
-		res.Reason = reason(err)
-	}
-	if silent := st.field.silent(); silent > 0 {
-		res.Reason = fmt.Sprintf("not answered at %d vectors; %s", silent, res.Reason)
-	}
-	if o.wants() {
+	if whole.wants() {
+		res := verify.Result{Name: verify.DP, Verdict: verify.Undecided, Reason: why}
 		r.LowerBound = st.conclude(&res)
 		if !st.repeats.broken {
 			r.History = st.history
 		}
 		r.Properties = append(r.Properties, res)
 	}
-	st.o = whole
+	st.o = &whole
 	var more []verify.Result
 	for _, p := range measured {
 		res, bound, err := st.measure(p, alpha, reserve/int64(len(measured)))
-		if errors.Is(err, inquiry.ErrUndecided) {
-			res.Reason, err = reason(err), nil
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -192,20 +176,44 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	}
 	if !st.repeats.broken {
 		more = append(more, st.comparisons(alpha)...)
-	}
-	r.Samples = st.drawn
-	r.Properties = append(r.Properties, st.repeats.result())
-	r.Properties = append(r.Properties, more...)
-	if o.Against != nil && !st.repeats.broken && len(st.field.places) > 0 {
-		fit, err := st.fit(alpha)
-		if err != nil {
-			return nil, err
+		if o.Against != nil && len(st.field.places) > 0 {
+			fit, err := st.fit(alpha)
+			if err != nil {
+				return nil, err
+			}
+			more = append(more, *fit)
 		}
-		r.Properties = append(r.Properties, *fit)
 	}
+	r.Samples, r.Properties = st.drawn, append(append(r.Properties, st.repeats.result()), more...)
 	r.nameInputs(o.Inputs)
 	r.chooseWitness()
 	return r, nil
+}
+
+// search searches the domain, bets, and tests whether samples are independent. It returns why dp is undecided, if it is.
+func (s *statistics) search(dom *inquiry.Domain, again int64) (why string, err error) {
+	err = s.run(dom)
+	if !s.repeats.broken && (err == nil || errors.Is(err, inquiry.ErrUndecided)) {
+		err = cmp.Or(s.drawLate(), err)
+	}
+	if err == nil && again > 0 {
+		if s.refuted > 0 { // as many as the bets needed say enough
+			again = max(fewAgain, s.drawn/(againShare*askedAgain))
+		}
+		err = s.askAgain(again)
+	}
+	switch {
+	case errors.Is(err, inquiry.ErrUndecided):
+		why = reason(err)
+	case err != nil:
+		return "", err
+	default:
+		why = "samples cannot prove privacy; none was found violated"
+	}
+	if silent := s.field.silent(); silent > 0 {
+		why = fmt.Sprintf("not answered at %d vectors; %s", silent, why)
+	}
+	return why, nil
 }
 
 // reason is what an error that wraps inquiry.ErrUndecided says.
@@ -362,7 +370,7 @@ func evenness(counts []int64) (sum float64) {
 
 // at says in words where samples are drawn.
 func (s *statistics) at(q inquiry.Vector) string {
-	return strings.TrimPrefix(s.o.asked(s.space, q), "scores ")
+	return strings.TrimPrefix(s.o.about(s.space, q), "scores ")
 }
 
 // fewestCompared is the fewest samples of which two halves are compared: those of fewer tell little.

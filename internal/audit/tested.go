@@ -35,32 +35,15 @@ type comparison struct {
 	own, near []int64
 }
 
-// tested returns those of the properties that are tested by comparisons.
-func (o *Options) tested() []verify.Property {
-	var out []verify.Property
-	for _, p := range Testable[1:4] {
-		if slices.Contains(o.Properties, p) {
-			out = append(out, p)
-		}
-	}
-	return out
+// asked returns those of some properties that are asked for.
+func (o *Options) asked(some []verify.Property) []verify.Property {
+	return slices.DeleteFunc(slices.Clone(some), func(p verify.Property) bool { return !slices.Contains(o.Properties, p) })
 }
 
-// measured returns those of the properties that bounds on probabilities refute.
-func (o *Options) measured() []verify.Property {
-	var out []verify.Property
-	for _, p := range Testable[4:] {
-		if slices.Contains(o.Properties, p) || o.Properties == nil && o.Targets[p] != nil && p == verify.ApproximateDP {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// wants reports whether a sampler's ε is asked for, as it is unless a δ or other properties are.
-func (o *Options) wants() bool {
-	return o.Properties == nil && o.Targets[verify.ApproximateDP] == nil || slices.Contains(o.Properties, verify.DP)
-}
+// tested are those of the properties that are tested by comparisons, measured those that bounds on probabilities refute, and wants says whether ε is asked for.
+func (o *Options) tested() []verify.Property   { return o.asked(Testable[1:4]) }
+func (o *Options) measured() []verify.Property { return o.asked(Testable[4:]) }
+func (o *Options) wants() bool                 { return slices.Contains(o.Properties, verify.DP) }
 
 // parts is among how many verdicts the level is divided.
 func (o *Options) parts() int64 {
