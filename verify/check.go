@@ -241,7 +241,6 @@ type Options struct {
 	Step       int                                    // of Lattice: the L of score vectors 2Δ/L apart; 0 and 1 stand for the lattice of step 2Δ
 	NoRange    bool                                   // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
 	readings   bool                                   // see inquiry.Question
-	maxPrec    uint                                   // bits up to which enclosures are refined; 0: 1024
 	limit      int64                                  // comparisons for each property after which it is undecided; 0: none
 	Targets    map[Property]*big.Rat                  // the ρ that zcdp is about, nil: any finite one; the δ of approximate-dp, nil: 0; the range of bounded-range, nil: ε
 	about      *number.Epsilon                        // that dp is about, nil: the one that the mechanism runs at
@@ -280,14 +279,15 @@ func Check(ctx context.Context, question fmt.Stringer, opts Options) (*Report, e
 	if err := checkable(opts.Properties, q); err != nil {
 		return nil, err
 	}
-	subject, em, exp, dom := q.Subject, q.EM, q.Exp, q.Domain
 	opts.readings = q.Readings
-	if opts.maxPrec == 0 {
-		opts.maxPrec = 1024
-	}
 	opts.NoRange = opts.NoRange && !slices.Contains(opts.Properties, BoundedRange)
-	c := &run{ctx: ctx, opts: opts, dom: dom, subject: subject, em: em, claim: exp, exp: withSlack(exp, opts.Slack)}
-	c.most = c.loose()
+	c := &run{ctx: ctx, opts: opts, dom: q.Domain, subject: q.Subject, em: q.EM, claim: q.Exp, exp: q.Exp}
+	if c.most = c.exp; opts.Slack == nil {
+		c.most = raised(c.claim, plus(one, epsSlack), new(big.Rat))
+	} else if opts.Slack.Sign() > 0 {
+		c.exp = raised(c.claim, one, opts.Slack)
+		c.most = c.exp
+	}
 	found := map[Property]*Result{}
 	// What saves work on the others comes first, as far as it is proved; then what is asked for, and the facts last.
 	for _, p := range c.useful() {
@@ -308,7 +308,7 @@ func Check(ctx context.Context, question fmt.Stringer, opts Options) (*Report, e
 			}
 		}
 	}
-	report := &Report{Domain: dom.Name}
+	report := &Report{Domain: q.Domain.Name}
 	for i, p := range opts.Properties {
 		report.Properties = append(report.Properties, *found[p])
 		report.Properties[i].Fact = i >= len(asked)
@@ -331,19 +331,26 @@ func (c *run) useful() []Property {
 
 // find checks a property, and adds what is found of it and of those that are checked with it.
 func (c *run) find(p Property, proofOnly bool, found map[Property]*Result) error {
-	if p == DP && c.opts.Worst && !c.opts.readings && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
-		res, err := c.worst()
-		found[DP] = res
-		return err
-	}
-	results, err := c.one(p, proofOnly)
-	if err != nil {
-		return err
+	var results []*Result
+	var err error
+	switch p {
+	case DP, BoundedRange:
+		if p == DP && c.opts.Worst && !c.opts.readings && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
+			results, err = c.worst()
+		} else {
+			results, err = c.privacy()
+		}
+	case ApproximateDP:
+		results, err = c.approximate(c.claim, cmp.Or(c.opts.Targets[ApproximateDP], new(big.Rat)))
+	case RDP, ZCDP:
+		results, err = c.renyi()
+	default:
+		results, err = c.regular(p, proofOnly)
 	}
 	for _, r := range results {
 		found[r.Name] = r
 	}
-	return nil
+	return err
 }
 
 // checkable reports properties that there are not, and what a domain lacks for those that there are.
@@ -396,67 +403,13 @@ func proved(found map[Property]*Result, properties ...Property) bool {
 }
 
 // worst checks privacy towards the worst neighbors.
-func (c *run) worst() (*Result, error) {
-	few := *c
-	dom := *c.dom
+func (c *run) worst() ([]*Result, error) {
+	few, dom := *c, *c.dom
 	dom.Neighbors = dom.Worst
 	few.dom, few.opts.NoRange = &dom, true
 	results, err := few.privacy()
-	if err != nil {
-		return nil, err
+	if err == nil && results[0].Verdict == Proved {
+		results[0].Reason = "towards the worst neighbors, which suffices as regularity was proved"
 	}
-	res := results[0]
-	if res.Verdict == Proved {
-		res.Reason = "towards the worst neighbors, which suffices as regularity was proved"
-	}
-	return res, nil
-}
-
-// one checks one property, or the two that concern ratios over neighbors together. With proofOnly, only a proof is of
-// use to the caller: the check ends at the first instance that is undecided or a counterexample.
-func (c *run) one(p Property, proofOnly bool) ([]*Result, error) {
-	res := &Result{Name: p}
-	t := &tracker{run: c, res: res, proofOnly: proofOnly}
-	var err error
-	switch p {
-	case Symmetry, Shift:
-		switch {
-		case c.dom.ByConstruction != "":
-			res.Reason = c.dom.ByConstruction
-		case p == Symmetry:
-			err = c.symmetry(t)
-		default:
-			err = c.shift(t)
-		}
-	case Sum:
-		err = c.sum(t)
-	case Monotone:
-		err = c.monotone(t)
-	case DominatesEM:
-		err = c.dominates(t, false)
-	case DominatesEMMean:
-		err = c.dominates(t, true)
-	case DP, BoundedRange:
-		return c.privacy()
-	case ApproximateDP:
-		res, err := c.approximate(c.claim, cmp.Or(c.opts.Targets[ApproximateDP], new(big.Rat)))
-		return []*Result{res}, err
-	case RDP, ZCDP:
-		return c.renyi()
-	}
-	if err := t.finish(err); err != nil {
-		return nil, err
-	}
-	if p == Symmetry && res.Verdict == Proved && !c.opts.readings && c.dom.Representatives != nil {
-		c.dom = withShifts(c.dom.Representatives, c.dom)
-		c.subject, c.em = inquiry.BySymmetry{Inner: c.subject}, inquiry.BySymmetry{Inner: c.em}
-	}
-	return []*Result{res}, nil
-}
-
-// withShifts returns d with the shifts of full: symmetry was not proved outside the domain.
-func withShifts(d, full *inquiry.Domain) *inquiry.Domain {
-	out := *d
-	out.Shifted, out.ByConstruction = full.Shifted, full.ByConstruction
-	return &out
+	return results, err
 }

@@ -70,7 +70,7 @@ func (c *run) over(visit func(direction) error, ds ...*divergence) (ended bool, 
 	for _, d := range ds {
 		for _, x := range d.tops() {
 			if d.late {
-				d.judge(x, c.opts.maxPrec, nil, d.greatest.witness)
+				d.judge(x, maxPrec, nil, d.greatest.witness)
 			}
 		}
 		d.undecided = cmp.Or(first.undecided, d.undecided)

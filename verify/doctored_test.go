@@ -82,7 +82,7 @@ func first(in *mechanisms.Instance) int {
 
 var checked = []Property{DP, Symmetry, Shift, Monotone, Sum, DominatesEM, DominatesEMMean}
 
-var one, half = big.NewRat(1, 1), big.NewRat(1, 2)
+var half = big.NewRat(1, 2)
 
 // gallery holds mechanisms broken in the ways real ones were, with the properties that they break on Q(3,2) at
 // e^ε = 9/4, and the tight e^ε; "" where it is infinite.

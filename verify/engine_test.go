@@ -17,7 +17,7 @@ import (
 
 // TestGreatest: the greatest ratio shown, or an enclosure of it where some are not told apart.
 func TestGreatest(t *testing.T) {
-	c := &run{opts: Options{maxPrec: 64}}
+	c := &run{}
 	show := func(vs ...*inquiry.Value) *divergence {
 		g := c.logarithm(DP, "ε", 2)
 		for i, v := range vs {
@@ -70,7 +70,6 @@ func quotientBox() *inquiry.Value {
 func TestTracker(t *testing.T) {
 	witness := func(s string) func() *Witness { return func() *Witness { return &Witness{Event: s} } }
 	run := func(o Options) (*tracker, *Result) {
-		o.maxPrec = 1024
 		res := &Result{Name: DP}
 		return &tracker{run: &run{ctx: context.Background(), opts: o}, res: res}, res
 	}

@@ -115,7 +115,6 @@ func Lattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, err
 func smallest(ctx context.Context, p Claim, n, k int, r *Result, opts Options) *Witness {
 	opts = opts.only(r.Name)
 	opts.Progress = nil
-	opts.maxPrec = 128 // what is violated needs little
 	for fewer := 1; fewer <= n; fewer++ {
 		for shallower := 1; shallower <= k; shallower++ {
 			if fewer == n && shallower == k || ctx.Err() != nil {

@@ -65,7 +65,7 @@ func (c *run) both(q, other inquiry.Vector) (a, b *inquiry.Answer, err error) {
 
 // distribution returns what an answer says that has to be a distribution, nil where it can be none.
 func (c *run) distribution(t *tracker, a *inquiry.Answer) *inquiry.Answer {
-	d, fault := a.Distribution(c.opts.maxPrec)
+	d, fault := a.Distribution(maxPrec)
 	t.undecide(fault)
 	return d
 }

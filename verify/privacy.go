@@ -60,7 +60,7 @@ func (e *extremes) compare(pair direction) error {
 	top, bottom, compared := 0, 0, int64(0)
 	for r, p := range pair.a.P {
 		o := pair.b.P[r]
-		pZero, oZero := p.Zero(e.opts.maxPrec), o.Zero(e.opts.maxPrec)
+		pZero, oZero := p.Zero(maxPrec), o.Zero(maxPrec)
 		x, y := e.ratio(p, o, oZero), e.ratio(o, p, pZero)
 		for i, d := range e.directions(pair) {
 			if err := e.tight.step(); err != nil {
@@ -75,8 +75,8 @@ func (e *extremes) compare(pair direction) error {
 			continue
 		}
 		compared++
-		forth.offer(x, e.opts.maxPrec, func() *Witness { top = r; return nil })
-		back.offer(y, e.opts.maxPrec, func() *Witness { bottom = r; return nil })
+		forth.offer(x, maxPrec, func() *Witness { top = r; return nil })
+		back.offer(y, maxPrec, func() *Witness { bottom = r; return nil })
 	}
 	e.widest.res.Checked += compared
 	for _, up := range forth.tops() {
@@ -96,7 +96,7 @@ func (e *extremes) compare(pair direction) error {
 // ratio returns p/o, which is not told from 0/0 where o is 0, or was rounded to 0, and p may be.
 func (c *run) ratio(p, o *inquiry.Value, oZero bool) *inquiry.Value {
 	if oZero {
-		if s, ok := p.Sign(c.opts.maxPrec); !ok || s <= 0 || o.Zeroed && !c.beyondRounding(p) {
+		if s, ok := p.Sign(maxPrec); !ok || s <= 0 || o.Zeroed && !c.beyondRounding(p) {
 			return inquiry.Between0
 		}
 	}
@@ -110,7 +110,7 @@ func (c *run) beyondRounding(p *inquiry.Value) bool {
 }
 
 // approximate decides (ε,δ)-privacy and finds the least δ, over all pairs of neighbors in both directions, or in theirs.
-func (c *run) approximate(claim *inquiry.Value, delta *big.Rat) (*Result, error) {
+func (c *run) approximate(claim *inquiry.Value, delta *big.Rat) ([]*Result, error) {
 	d := &divergence{
 		tracker: tracker{run: c, res: &Result{Name: ApproximateDP}}, symbol: "δ",
 		number:  func(x *inquiry.Value) (number.Number, *big.Rat) { return x.Number(), nil },
@@ -139,7 +139,7 @@ func (c *run) approximate(claim *inquiry.Value, delta *big.Rat) (*Result, error)
 			d.res.Attained = nil
 		}
 	}
-	return d.res, err
+	return []*Result{d.res}, err
 }
 
 // event is a set of candidates and two vectors' probabilities of it.
@@ -214,10 +214,11 @@ func (c *run) relax() (*[2]number.Number, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := quiet.approximate(c.claim.Exponential(eps), big.NewRat(1, 1))
+	results, err := quiet.approximate(c.claim.Exponential(eps), one)
 	if err != nil {
 		return nil, err
 	}
+	res := results[0]
 	hi, bounded = res.TightDelta.Upper()
 	if res.Verdict != Proved || !bounded {
 		return nil, nil

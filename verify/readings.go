@@ -26,24 +26,12 @@ var (
 // differ.
 const equalityPart = 1e-6
 
-// loose returns e^ε with the slack that numbers have which are not exact.
-func (c *run) loose() *inquiry.Value {
-	if c.opts.Slack != nil {
-		return c.exp
-	}
-	part := new(big.Rat).Add(big.NewRat(1, 1), epsSlack)
-	return inquiry.Refinable(func(prec uint) number.Interval {
-		return number.Exp(number.Log(c.exp.Enclose(prec)).Mul(number.FromRat(part, prec)))
-	})
-}
+var one = big.NewRat(1, 1)
 
-// withSlack returns e^{ε+slack}.
-func withSlack(exp *inquiry.Value, slack *big.Rat) *inquiry.Value {
-	if slack == nil || slack.Sign() == 0 {
-		return exp
-	}
+// raised returns e^{part·ε + slack}.
+func raised(exp *inquiry.Value, part, slack *big.Rat) *inquiry.Value {
 	return inquiry.Refinable(func(prec uint) number.Interval {
-		return exp.Enclose(prec).Mul(number.Exp(number.FromRat(slack, prec)))
+		return number.Exp(number.Log(exp.Enclose(prec)).Mul(number.FromRat(part, prec)).Add(number.FromRat(slack, prec)))
 	})
 }
 

@@ -10,6 +10,36 @@ import (
 	"optratio/number"
 )
 
+// regular decides one of the properties of single vectors and of vectors that correspond to each other. With proofOnly, only a proof is of use to the caller: the
+// check ends at the first instance that is undecided or a counterexample.
+func (c *run) regular(p Property, proofOnly bool) ([]*Result, error) {
+	t := &tracker{run: c, res: &Result{Name: p}, proofOnly: proofOnly}
+	var err error
+	switch {
+	case c.dom.ByConstruction != "" && (p == Symmetry || p == Shift):
+		t.res.Reason = c.dom.ByConstruction
+	case p == Symmetry:
+		err = c.symmetry(t)
+	case p == Shift:
+		err = c.shift(t)
+	case p == Monotone:
+		err = c.monotone(t)
+	case p == Sum:
+		err = c.sum(t)
+	default:
+		err = c.dominates(t, p == DominatesEMMean)
+	}
+	if err := t.finish(err); err != nil {
+		return nil, err
+	}
+	if p == Symmetry && t.res.Verdict == Proved && !c.opts.readings && c.dom.Representatives != nil {
+		dom := *c.dom.Representatives
+		dom.Shifted, dom.ByConstruction = c.dom.Shifted, c.dom.ByConstruction // symmetry was not proved outside the domain
+		c.dom, c.subject, c.em = &dom, inquiry.BySymmetry{Inner: c.subject}, inquiry.BySymmetry{Inner: c.em}
+	}
+	return []*Result{t.res}, nil
+}
+
 // agree requires that a and b are equal in the tracker's property.
 func (t *tracker) agree(a, b *inquiry.Value, size []int64, w func() *Witness) error {
 	return t.require(a, b, func(sign int) bool { return sign == 0 }, size, w)
@@ -175,7 +205,7 @@ func (c *run) events(t *tracker, a, b *inquiry.Answer, q, other inquiry.Vector) 
 
 // eventPair says that q gives an event and other does not.
 func (c *run) eventPair(q, other inquiry.Vector) *Witness {
-	w := c.pair(q, other, 0, inquiry.Rational(big.NewRat(1, 1)), inquiry.Rational(new(big.Rat)))
+	w := c.pair(q, other, 0, inquiry.One, inquiry.Rational(new(big.Rat)))
 	w.Candidate, w.Event = nil, "error"
 	return w
 }
@@ -256,7 +286,6 @@ func (c *run) monotone(t *tracker) error {
 
 // sum checks that probabilities are not negative and sum to 1.
 func (c *run) sum(t *tracker) error {
-	one := inquiry.Rational(big.NewRat(1, 1))
 	for q := range c.dom.Vectors {
 		a, err := c.subject.Answer(q)
 		if err != nil {
@@ -281,7 +310,7 @@ func (c *run) sum(t *tracker) error {
 				})
 			}
 		}
-		err = t.agree(total, one, size(len(q), q), func() *Witness {
+		err = t.agree(total, inquiry.One, size(len(q), q), func() *Witness {
 			return &Witness{Scores: c.dom.Space.Scores(q), P: total.Number()}
 		})
 		if err != nil {

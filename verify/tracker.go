@@ -83,6 +83,9 @@ func (t *tracker) step() error {
 	return nil
 }
 
+// maxPrec is how many bits enclosures are refined to.
+const maxPrec = 1024
+
 func (t *tracker) undecide(reason string) {
 	if t.undecided == "" {
 		t.undecided = reason
@@ -94,7 +97,7 @@ func (t *tracker) precision() uint {
 	if t.undecided != "" {
 		return 64
 	}
-	return t.run.opts.maxPrec
+	return maxPrec
 }
 
 // unclear records a comparison that was not decided.
@@ -103,7 +106,7 @@ func (t *tracker) unclear() {
 		t.undecide(openReading)
 		return
 	}
-	t.undecide(fmt.Sprintf("enclosures of %d bits do not tell two numbers apart", t.run.opts.maxPrec))
+	t.undecide(fmt.Sprintf("enclosures of %d bits do not tell two numbers apart", maxPrec))
 }
 
 // fail records a violation, to be described by witness where no smaller one turns up.
