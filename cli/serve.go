@@ -44,7 +44,7 @@ func serveOn(ctx context.Context, s command.Streams, addr string) error {
 	if err != nil {
 		return command.Usagef("--addr %s: %w; give host:port such as localhost:8080, or localhost:0 for a free port", escape.Quoted(addr), err)
 	}
-	server := serve.New(serve.Config{Addr: listener.Addr().String(), Parallel: runtime.NumCPU(), Run: runJob}).HTTP()
+	server := serve.New(serve.Config{Addr: listener.Addr().String(), Version: Version, Parallel: runtime.NumCPU(), Run: runJob}).HTTP()
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

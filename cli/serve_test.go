@@ -56,7 +56,7 @@ func get(t *testing.T, address string) (int, string) {
 // TestServedNumbersAreTheCommands compares what every view shows with what the command that it names prints.
 func TestServedNumbersAreTheCommands(t *testing.T) {
 	at := served(t)
-	code, page := get(t, at+"/?n=3&k=3&eps=3/2&mechanism=pf,geo")
+	code, page := get(t, at+"/rate?n=3&k=3&eps=3/2&of=exp-eps&mechanism=pf,geo")
 	require.Equal(t, 200, code)
 	_, out, _ := quietly(strings.Fields("ratio -n 3 -k 3 --exp-eps 3/2 --mechanism pf,geo --json")...)
 	var ratio document.Ratio
@@ -68,12 +68,11 @@ func TestServedNumbersAreTheCommands(t *testing.T) {
 	assert.Contains(t, page, "optratio ratio -n 3 -k 3 --exp-eps 3/2 --mechanism pf,geo<")
 	assert.NotContains(t, page, "time-limit 1s")
 
-	code, page = get(t, at+"/pmf?scores=0,-1,-3&eps=1&first=pf&second=krr&part=1")
+	code, page = get(t, at+"/pmf?scores=0,-1,-3&eps=1&mechanism=pf,krr")
 	require.Equal(t, 200, code)
-	assert.NotContains(t, page, "<html")
+	assert.Contains(t, page, "optratio pmf --mechanism pf,krr --scores=0,-1,-3 --eps 1")
 	for _, name := range []string{"pf", "krr"} {
 		line := "pmf --mechanism " + name + " --scores=0,-1,-3 --eps 1"
-		assert.Contains(t, page, "optratio "+line)
 		_, out, _ := quietly(append(strings.Fields(line), "--json")...)
 		var d struct{ PMF []json.RawMessage }
 		require.NoError(t, json.Unmarshal([]byte(out), &d))
@@ -85,7 +84,7 @@ func TestServedNumbersAreTheCommands(t *testing.T) {
 		}
 	}
 
-	r, err := http.PostForm(at+"/audit", url.Values{"table": {`{"scores":[0,0],"pmf":["1/2","1/2"]}` + "\r\n" + `{"scores":[1,0],"pmf":["9/10","1/10"]}`}, "eps": {"0.5"}})
+	r, err := http.PostForm(at+"/audit", url.Values{"pmf-file": {`{"scores":[0,0],"pmf":["1/2","1/2"]}` + "\r\n" + `{"scores":[1,0],"pmf":["9/10","1/10"]}`}, "eps": {"0.5"}})
 	require.NoError(t, err)
 	body, _ := io.ReadAll(r.Body)
 	r.Body.Close()
@@ -94,7 +93,7 @@ func TestServedNumbersAreTheCommands(t *testing.T) {
 	assert.Contains(t, string(body), "table.jsonl")
 	assert.NotContains(t, string(body), "/tmp/", "no file of the server shows")
 
-	r, err = http.PostForm(at+"/evaluate", url.Values{"counts": {"12\n7\n7\n3"}, "eps": {"1"}, "task": {"median"}})
+	r, err = http.PostForm(at+"/evaluate", url.Values{"histogram": {"12\n7\n7\n3"}, "eps": {"1"}, "task": {"median"}})
 	require.NoError(t, err)
 	body, _ = io.ReadAll(r.Body)
 	r.Body.Close()
@@ -117,7 +116,7 @@ func TestServedOptimum(t *testing.T) {
 	require.NoError(t, err)
 	problem, err := os.ReadFile("../testdata/optimum/problem.json")
 	require.NoError(t, err)
-	code, page := post(url.Values{"preset": {"count:2"}, "eps": {"3"}, "judged": {"the worst input"}, "table": {string(table)}})
+	code, page := post(url.Values{"preset": {"count:2"}, "eps": {"3"}, "worst": {"true"}, "rate": {string(table)}})
 	require.Equal(t, 200, code)
 	_, out, _ := quietly(strings.Fields("optimum --preset count:2 --eps 3 --worst --rate ../testdata/optimum/table.csv --json")...)
 	var d document.Optimum
@@ -129,11 +128,11 @@ func TestServedOptimum(t *testing.T) {
 	assert.Contains(t, page, "optratio optimum --preset count:2 --eps 3 --worst --rate table.csv<")
 	assert.Equal(t, 2*9, strings.Count(page, "fill-opacity"), "two heat maps")
 
-	code, page = post(url.Values{"problem": {string(problem)}, "eps": {"4/1"}, "delta": {"0"}})
+	code, page = post(url.Values{"problem": {string(problem)}, "eps": {"4"}, "of": {"exp-eps"}, "delta": {"0"}})
 	require.Equal(t, 200, code)
 	assert.Contains(t, page, "The least mean loss that is possible is 13/32")
-	assert.Contains(t, page, "optratio optimum problem.json --exp-eps 4/1<")
-	code, page = post(url.Values{"preset": {"count:2"}, "eps": {"0.5"}, "table": {string(table)}})
+	assert.Contains(t, page, "optratio optimum problem.json --exp-eps 4<")
+	code, page = post(url.Values{"preset": {"count:2"}, "eps": {"0.5"}, "rate": {string(table)}})
 	require.Equal(t, 200, code)
 	assert.Contains(t, page, "No: the mechanism is not private at ε = 0.5")
 	assert.Contains(t, page, "At input 0 the outputs 0 have the probability 4/7, at input 1 they have 1/5.")
@@ -142,7 +141,7 @@ func TestServedOptimum(t *testing.T) {
 	assert.Contains(t, page, "Loss by input")
 	for _, bad := range []url.Values{
 		{"problem": {"{"}}, {"preset": {"count:61"}}, {"preset": {"cat:2"}}, {"preset": {"--help"}}, {"preset": {"grid:3"}}, {"problem": {string(problem)}, "delta": {"2"}}, {"problem": {string(problem)}, "delta": {"x"}},
-		{"problem": {string(problem)}, "table": {"a,b,c"}}, {"problem": {string(problem)}, "judged": {"x"}},
+		{"problem": {string(problem)}, "rate": {"a,b,c"}}, {"problem": {string(problem)}, "worst": {"x"}},
 	} {
 		code, page = post(bad)
 		assert.Equal(t, 400, code, bad)
@@ -150,14 +149,23 @@ func TestServedOptimum(t *testing.T) {
 	}
 }
 
-// TestServedEvents reads the stream of an answer.
-func TestServedEvents(t *testing.T) {
-	code, stream := get(t, served(t)+"/events?n=4&k=3&eps=0.5")
-	assert.Equal(t, 200, code)
-	assert.Equal(t, 2, strings.Count(stream, "event: working\n"), "the answer, and the same for other ε")
-	assert.GreaterOrEqual(t, strings.Count(stream, "event: answer\n"), 1)
-	assert.True(t, strings.HasSuffix(stream, "event: end\ndata: end\n\n"))
-	assert.Contains(t, stream, "times the least mean expected error possible")
+// TestServedStream reads what happens until a question is answered.
+func TestServedStream(t *testing.T) {
+	r, err := http.PostForm(served(t)+"/rate?part=1", url.Values{"n": {"4"}, "k": {"3"}, "eps": {"0.5"}})
+	require.NoError(t, err)
+	defer r.Body.Close()
+	var kinds []string
+	var last struct {
+		Kind, Head, Text string
+		More, Failed     bool
+	}
+	for d := json.NewDecoder(r.Body); d.Decode(&last) == nil; {
+		kinds = append(kinds, last.Kind)
+	}
+	assert.Equal(t, "working answer working answer", strings.Join(kinds, " "), "the answer, and the same for other ε")
+	assert.False(t, last.More || last.Failed)
+	assert.Contains(t, last.Head, "times the least mean expected error possible")
+	assert.Contains(t, last.Text, "The same for other ε")
 }
 
 // TestServedRefusals sends what must be refused.
@@ -190,20 +198,20 @@ func TestServedRefusals(t *testing.T) {
 		{"GET", "/app.js", "evil.example" + port, "", "", 403},
 		{"GET", "/app.js", "localhost:1", "", "", 403},
 		{"GET", "/app.js", "", "", "", 200}, // the client fills in the address itself
-		{"POST", "/audit", "localhost" + port, "http://evil.example", "table=x", 403},
-		{"POST", "/audit", "localhost" + port, "null", "table=x", 403},
-		{"POST", "/audit", "localhost" + port, "", "table=" + strings.Repeat("x", 2<<20), 413},
-		{"POST", "/audit", "localhost" + port, "", "table=%zz", 400},
-		{"POST", "/audit", "localhost" + port, "", "table=notjson&eps=1", 400},
-		{"POST", "/evaluate", "localhost" + port, "", "counts=a,b&eps=1", 400},
-		{"POST", "/evaluate", "localhost" + port, "", "counts=1&task=/etc/passwd", 400},
-		{"GET", "/?n=1e9", "localhost" + port, "", "", 400},
-		{"GET", "/?n=61", "localhost" + port, "", "", 400},
-		{"GET", "/?eps=--cert", "localhost" + port, "", "", 400},
-		{"GET", "/?eps=1/0", "localhost" + port, "", "", 400},
-		{"GET", "/?mechanism=../../etc/passwd", "localhost" + port, "", "", 400},
+		{"POST", "/audit", "localhost" + port, "http://evil.example", "pmf-file=x", 403},
+		{"POST", "/audit", "localhost" + port, "null", "pmf-file=x", 403},
+		{"POST", "/audit", "localhost" + port, "", "pmf-file=" + strings.Repeat("x", 2<<20), 413},
+		{"POST", "/audit", "localhost" + port, "", "pmf-file=%zz", 400},
+		{"POST", "/audit", "localhost" + port, "", "pmf-file=notjson&eps=1", 400},
+		{"POST", "/evaluate", "localhost" + port, "", "histogram=a,b&eps=1", 400},
+		{"POST", "/evaluate", "localhost" + port, "", "histogram=1&task=/etc/passwd", 400},
+		{"GET", "/rate?n=1e9", "localhost" + port, "", "", 400},
+		{"GET", "/rate?n=61", "localhost" + port, "", "", 400},
+		{"GET", "/rate?eps=--cert", "localhost" + port, "", "", 400},
+		{"GET", "/rate?eps=1/0", "localhost" + port, "", "", 400},
+		{"GET", "/rate?mechanism=../../etc/passwd", "localhost" + port, "", "", 400},
 		{"GET", "/pmf?scores=1,x", "localhost" + port, "", "", 400},
-		{"GET", "/pmf?first=nobody", "localhost" + port, "", "", 400},
+		{"GET", "/pmf?mechanism=nobody", "localhost" + port, "", "", 400},
 		{"GET", "/etc/passwd", "localhost" + port, "", "", 404},
 		{"GET", "/..%2f..%2fetc/passwd", "localhost" + port, "", "", 404},
 		{"PUT", "/audit", "localhost" + port, "", "x", 405},
@@ -234,7 +242,7 @@ func TestServedClients(t *testing.T) {
 		go func() {
 			defer all.Done()
 			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-			r, err := client.Get(fmt.Sprintf("%s/?n=%d&k=%d&eps=0.%d", at, 2+i%4, 1+i%3, 1+i%7))
+			r, err := client.Get(fmt.Sprintf("%s/rate?n=%d&k=%d&eps=0.%d", at, 2+i%4, 1+i%3, 1+i%7))
 			if err != nil {
 				return
 			}
@@ -257,11 +265,11 @@ func TestServedBusily(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 200 {
 		all.Go(func() {
-			path := []string{"/", "/events", "/pmf"}[i%3]
-			if path == "/pmf" {
-				path += fmt.Sprintf("?scores=0,-1,-%d&eps=0.%d", i, 1+i%7)
+			path := []string{"/rate?part=1&", "/rate?", "/pmf?"}[i%3]
+			if i%3 == 2 {
+				path += fmt.Sprintf("scores=0,-1,-%d&eps=0.%d", i, 1+i%7)
 			} else {
-				path += fmt.Sprintf("?n=%d&k=%d&eps=0.%03d", 6+i%4, 6+i%5, 200+i)
+				path += fmt.Sprintf("n=%d&k=%d&eps=0.%03d", 6+i%4, 6+i%5, 200+i)
 			}
 			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 			r, err := client.Get(at + path)
@@ -272,8 +280,8 @@ func TestServedBusily(t *testing.T) {
 			body, err := io.ReadAll(r.Body)
 			assert.NoError(t, err, path)
 			assert.Contains(t, []int{200, 429, 503}, r.StatusCode, "%s: %.300s", path, body)
-			if i%3 == 1 {
-				assert.Contains(t, string(body), "event: end", path)
+			if i%3 == 0 {
+				assert.Contains(t, string(body), `"more":false`, path)
 			}
 		})
 	}
@@ -286,7 +294,7 @@ func TestServedJobEndsWithItsClient(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	for range 8 {
-		r, err := http.NewRequestWithContext(ctx, "GET", at+"/events?n=12&k=12&eps=0.2", nil)
+		r, err := http.NewRequestWithContext(ctx, "GET", at+"/rate?part=1&n=12&k=12&eps=0.2", nil)
 		require.NoError(t, err)
 		go func() {
 			if answer, err := http.DefaultClient.Do(r); err == nil {
@@ -296,7 +304,7 @@ func TestServedJobEndsWithItsClient(t *testing.T) {
 		}()
 	}
 	<-ctx.Done()
-	code, page := get(t, at+"/?n=2&k=1&eps=0.5")
+	code, page := get(t, at+"/rate?n=2&k=1&eps=0.5")
 	assert.Equal(t, 200, code)
 	assert.Contains(t, page, "pf is optimal")
 }
@@ -322,7 +330,7 @@ func TestServedSlowClients(t *testing.T) {
 		_, err = c.Write([]byte(request[:len(request)*i/100]))
 		require.NoError(t, err)
 	}
-	code, page := get(t, at+"/?n=2&k=2&eps=0.5")
+	code, page := get(t, at+"/rate?n=2&k=2&eps=0.5")
 	assert.Equal(t, 200, code)
 	assert.Contains(t, page, "pf is optimal")
 	s := serve.New(serve.Config{Addr: "localhost:1"}).HTTP()

@@ -166,7 +166,7 @@ func TestBrowserSiteAttack(t *testing.T) {
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })
 	listens := chromedp.Evaluate(`window.heard = []; new BroadcastChannel("leak").onmessage = (e) => heard.push(e.data); document.getElementById("n").value = 2`, nil)
 	function := "(() => {" + known(strings.TrimPrefix(site.URL, "http://"), inWorker) + "let asked = 0; return (scores) => { const t = performance.now(); while (asked < 40 && performance.now() - t < 50); asked++; return scores.map(() => 1 / scores.length); }; })()"
-	require.NoError(t, chromedp.Run(ctx, open(address+"javascript.html"), listens, typed("code", function), chromedp.Click("form button", chromedp.ByQuery), answerShown(&word), chromedp.Text("#answer", &text, chromedp.ByQuery), chromedp.Sleep(time.Second), keeps, chromedp.Location(&at)))
+	require.NoError(t, chromedp.Run(ctx, open(address+"javascript.html"), listens, typed("code", function), chromedp.Click("form button", chromedp.ByQuery), answerShown(&word), chromedp.Text(".board", &text, chromedp.ByQuery), chromedp.Sleep(time.Second), keeps, chromedp.Location(&at)))
 	assert.Equal(t, "Yes: it is 1-DP on what was examined", word, text)
 	assert.Empty(t, got.take())
 	assert.Zero(t, kept)
@@ -190,7 +190,7 @@ func TestBrowserSiteAnswers(t *testing.T) {
 		`() => { throw new Error("<img src=x onerror=alert(1)>\u202e" + "\\n::error::"); }`:                                                                                                       `<img src=x onerror=alert(1)>\u202e`,
 		`(() => { addEventListener("message", (e) => { e.stopImmediatePropagation(); postMessage({ module: new WebAssembly.Module(new Uint8Array([0,97,115,109,1,0,0,0])) }); }); return 0; })()`: "",
 	} {
-		require.NoError(t, chromedp.Run(ctx, open(at+"javascript.html"), typed("code", code), typed("n", "2"), chromedp.Click("form button", chromedp.ByQuery), answerShown(&word), chromedp.Text("#answer", &page, chromedp.ByQuery)))
+		require.NoError(t, chromedp.Run(ctx, open(at+"javascript.html"), typed("code", code), typed("n", "2"), chromedp.Click("form button", chromedp.ByQuery), answerShown(&word), chromedp.Text(".board", &page, chromedp.ByQuery)))
 		assert.Contains(t, page, want, code)
 		assert.NotContains(t, word, "Yes", code)
 	}

@@ -14,11 +14,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"optratio/internal/front"
+	"optratio/mechanisms"
 )
 
 var (
@@ -137,10 +139,28 @@ func (l *library) make(source string) (*article, error) {
 		ask:  func(command string) string { return l.ask(path.Dir(source), command) },
 	}
 	markup, err := t.typeset(text)
+	if l.page(source) == front.Mechanisms {
+		markup = anchored(markup)
+	}
 	if err == nil && (len(t.headings) == 0 || t.headings[0].level != 1 || t.headings[0].begin > 0) {
 		err = errors.New("it does not begin with a title")
 	}
 	return &article{source, markup, t.headings}, err
+}
+
+// anchored gives each mechanism an anchor: where a heading, a paragraph, an item or a row begins with its name or has it first, and else at the beginning.
+func anchored(markup string) string {
+	for _, name := range mechanisms.Names() {
+		code, id := "<code>"+regexp.QuoteMeta(name)+"</code>", ` id="`+front.Anchor(name)+`"`
+		at := regexp.MustCompile("<h[2-6][^>]*>[^\n]*" + code + "|<(p|li|td)>(<strong>)?" + code + "|<strong>[^\n<]*" + code).FindStringIndex(markup)
+		if at == nil {
+			markup = "<span" + id + "></span>" + markup
+			continue
+		}
+		at[0] = at[1] - len("<code>"+name+"</code>")
+		markup = markup[:at[0]] + "<code" + id + markup[at[0]+len("<code"):]
+	}
+	return markup
 }
 
 func (l *library) text(source string) (string, error) {
@@ -205,31 +225,24 @@ var groups = []struct{ folder, name string }{
 }
 
 // contents lists all documents, and the parts of the one that is shown.
-func (l *library) contents(shown *article) string {
-	var b strings.Builder
-	b.WriteString("<nav id=\"contents\" aria-label=\"documents\" tabindex=\"-1\">\n")
+func (l *library) contents(shown *article) (all []front.Group) {
 	for _, g := range groups {
-		fmt.Fprintf(&b, "<h2>%s</h2>\n<ul>\n", html.EscapeString(g.name))
+		in := front.Group{Name: g.name}
 		for _, d := range l.pages {
 			if len(d.headings) == 0 || group(d) != g.folder {
 				continue
 			}
-			to := up(l.page(shown.source)) + l.page(d.source)
-			if d != shown {
-				fmt.Fprintf(&b, "<li><a href=\"%s\">%s</a></li>\n", to, html.EscapeString(d.title()))
-				continue
-			}
-			fmt.Fprintf(&b, "<li><a href=\"%s\" aria-current=\"page\">%s</a>\n<ul>\n", to, html.EscapeString(d.title()))
+			link := front.Link{To: up(l.page(shown.source)) + l.page(d.source), Text: d.title(), Current: d == shown}
 			for _, h := range d.headings[1:] {
-				if h.level <= 2 {
-					fmt.Fprintf(&b, "<li><a href=\"#%s\">%s</a></li>\n", h.id, html.EscapeString(h.text))
+				if h.level <= 2 && d == shown {
+					link.Parts = append(link.Parts, front.Link{To: "#" + h.id, Text: h.text})
 				}
 			}
-			b.WriteString("</ul></li>\n")
+			in.Links = append(in.Links, link)
 		}
-		b.WriteString("</ul>\n")
+		all = append(all, in)
 	}
-	return b.String() + "</nav>\n"
+	return all
 }
 
 // group is the folder of the group of a document.
@@ -268,14 +281,9 @@ func (l *library) write(write func(name string, data []byte) error) error {
 		if len(d.headings) > 0 && group(d) == "" {
 			return fmt.Errorf("%s: it belongs to no group of the contents", d.source)
 		}
-		text := `<div class="library">
-<form role="search" hidden><label for="query">Search the documents</label><input id="query" type="search" autocomplete="off"></form>
-<p class="down"><a href="#contents">Contents</a></p>
-<section id="found" aria-label="what was found" hidden><p role="status"></p><ol></ol></section>
-<article id="text" tabindex="-1">
-` + d.markup + "</article>\n" + l.contents(d) + "</div>"
 		var page bytes.Buffer
-		if err := l.front.WriteDocument(&page, d.title(), up(l.page(d.source)), template.HTML(text)); err != nil {
+		document := front.Document{Title: d.title(), Root: up(l.page(d.source)), Text: template.HTML(d.markup), Groups: l.contents(d)}
+		if err := l.front.WriteDocument(&page, document); err != nil {
 			return err
 		}
 		if err := write(l.page(d.source), page.Bytes()); err != nil {

@@ -113,6 +113,9 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 			continue
 		}
 		assert.NotContains(t, page, `src="http`)
+		for _, one := range []string{"<h1", "<main", "</h1>", "</main>"} {
+			assert.Equal(t, 1, strings.Count(page, one), "%s: %s", name, one)
+		}
 		for _, m := range regexp.MustCompile(` (?:href|src)="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 			to, err := url.Parse(html.UnescapeString(m[1]))
 			require.NoError(t, err)

@@ -9,29 +9,31 @@ import (
 	"net/url"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"syscall/js"
 	"time"
 
 	"optratio/internal/front"
 	"optratio/internal/job"
 	"optratio/lp"
-	"optratio/mechanisms"
 	"optratio/number"
 )
 
-// main answers worker.js for as long as the worker lives.
+// main answers worker.js for as long as the worker lives: a view, what its form says, and names and bytes of files begin a course; nothing asks for its next step.
 func main() {
 	lp.Register()
 	debug.SetMemoryLimit(maxMemory)
 	site := &front.Site{Static: true, Run: runInPage}
-	inPage = pageFunction
+	inPage = askFunction
 	var course *front.Course
 	js.Global().Set("optratioStep", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if len(args) == 2 {
-			view, form := args[0].String(), args[1].String()
-			values, err := url.ParseQuery(form)
-			if course = site.Begin(view, values); err != nil {
+		if len(args) > 0 {
+			values, err := url.ParseQuery(args[1].String())
+			for i := 2; i < len(args); i += 2 {
+				text := make([]byte, args[i+1].Length())
+				js.CopyBytesToGo(text, args[i+1])
+				values.Set(args[i].String(), string(text))
+			}
+			if course = site.Begin(args[0].String(), values); err != nil {
 				course.Err = number.InputError(err.Error())
 			}
 		}
@@ -42,18 +44,20 @@ func main() {
 	select {}
 }
 
-// step takes one step of a course and posts the answer.
+// step takes one step of a course and posts the answer, and whether a better one may follow.
 func step(c *front.Course) {
-	post("working", c.Working(), c.Limit().Milliseconds())
+	working(c.Working(), c.Limit())
 	more := c.Next(context.Background())
-	var b strings.Builder
-	if err := c.WriteAnswer(&b); err != nil {
-		b.WriteString(err.Error())
-	}
-	post("answer", b.String(), more)
+	head, text := c.Parts()
+	post(map[string]any{"kind": "answer", "head": head, "text": text, "more": more, "failed": c.Err != nil})
 }
 
-func post(kind, text string, value any) { js.Global().Call("optratioPost", kind, text, value) }
+func post(event map[string]any) { js.Global().Call("optratioPost", event) }
+
+// working says what the engine does, and within which time it should end, 0 where that was said.
+func working(text string, limit time.Duration) {
+	post(map[string]any{"kind": "working", "text": text, "value": limit.Milliseconds()})
+}
 
 // runInPage does a job and tells the page a few times a second how far it is.
 func runInPage(ctx context.Context, j front.Job) (*job.Answer, error) {
@@ -61,17 +65,9 @@ func runInPage(ctx context.Context, j front.Job) (*job.Answer, error) {
 	return run(ctx, j, func(format string, args ...any) {
 		if time.Since(last) > 200*time.Millisecond {
 			last = time.Now()
-			post("working", "working: "+fmt.Sprintf(format, args...), 0)
+			working("working: "+fmt.Sprintf(format, args...), 0)
 		}
 		runtime.Gosched() // lets others of this one thread run, such as the clock of the time limit
-	})
-}
-
-// pageFunction is the function that the page asks.
-func pageFunction(ctx context.Context) mechanisms.Mechanism {
-	info := mechanisms.Info{Name: "the function", Summary: "a function in JavaScript", Claim: "ε-DP", Private: true, Uniform: true}
-	return mechanisms.FromFloat(info, 0, func(scores []float64, sensitivity, epsilon float64) ([]float64, error) {
-		return askFunction(ctx, scores, sensitivity, epsilon)
 	})
 }
 

@@ -132,10 +132,14 @@ var headline = regexp.MustCompile(`<h([1-6])>((?s:.*?))</h[1-6]>`)
 func (t *typesetter) name(markup string) string {
 	var b strings.Builder
 	names, end := map[string]int{}, 0
+	several := strings.Count(markup, "<h1>") > 1
 	for _, m := range headline.FindAllStringSubmatchIndex(markup, -1) {
 		b.WriteString(markup[end:m[0]])
 		end = m[1]
 		level, _ := strconv.Atoi(markup[m[2]:m[3]])
+		if several && len(t.headings) > 0 { // a page has one title: what stands beside it in the file stands below it here
+			level++
+		}
 		h := heading{level: level, text: plainText(markup[m[4]:m[5]]), begin: b.Len()}
 		h.id = slug(h.text)
 		if n := names[h.id]; n > 0 {

@@ -1,11 +1,9 @@
-// What a page has of the engine: window.optratio.ask. The engine runs in a worker, so that the page never freezes. A step of a job that is in the
-// way of a newer question for too long, or that passes its limit of time, is ended together with its worker; another one, which has the engine
-// ready, takes its place. The answer so far stays.
+// What a page has of the engine: window.optratio asks a form's question. The engine runs in a worker, so that the page never freezes. A step of a job that is
+// stopped, or that passes its limit of time, is ended together with its worker; another one, which has the engine ready, takes its place.
 "use strict";
 window.optratio = (() => {
-  const patience = 300;    // milliseconds that a newer question waits for a step
-  const grace = 1000;      // milliseconds that a step has beyond its limit, which nothing else ends: it may see its limit late
-  const pause = 350;       // milliseconds without a newer question before an answer is made better
+  const grace = 1000; // milliseconds that a step has beyond its limit, which nothing else ends: it may see its limit late
+  const pause = 350;  // milliseconds without a newer question before an answer is made better
 
   const load = async () => {
     const packed = await (await fetch("engine.wasm.gz")).arrayBuffer();
@@ -30,13 +28,10 @@ window.optratio = (() => {
     return { pmf: Array.from(pmf, (p) => (typeof p === "number" ? p : NaN)) };
   };
 
-  // A function under audit, in a frame without an origin (front/frame.js). One that does not answer in time is ended with its frame and started
-  // anew, three times.
+  // A function under audit, in a frame without an origin (front/frame.js). One that fails, or does not answer in time, is not asked again.
   const sandbox = (code) => {
     const silence = 2000;
     let frame = null, port = null, loaded = null;
-    let ended = 0;
-    let broken = "";
     const source = `"use strict";
 const mechanism = (${code}
 );
@@ -65,20 +60,18 @@ onmessage = ({ data: [scores, epsilon, sensitivity] }) => {
     return {
       end,
       ask(question, reply) {
-        if (broken || ended >= 3) { reply({ error: broken || "it does not answer within 2 s, and was not asked any more" }); return; }
         if (!frame) begin();
         const mine = frame;
         let late = 0;
         loaded.then(() => {
-          if (mine === frame) late = setTimeout(() => { end(); ended++; reply({ error: "it does not answer within 2 s" }); }, silence);
+          if (mine === frame) late = setTimeout(() => { end(); reply({ error: "it does not answer within 2 s" }); }, silence);
         });
         port.onmessage = ({ data }) => {
           clearTimeout(late);
           port.onmessage = null;
           if (typeof data?.broken === "string") {
             end();
-            broken = data.broken || "it is no function";
-            reply({ error: broken.slice(0, 500) });
+            reply({ error: (data.broken || "it is no function").slice(0, 500) });
           } else {
             reply(plain(data ?? {}));
           }
@@ -88,96 +81,57 @@ onmessage = ({ data: [scores, epsilon, sensitivity] }) => {
     };
   };
 
-  let worker = null, spare = null;
-  let running = null; // the job whose step the worker takes
-  let waiting = null; // the newest job, where it cannot begin yet
-  let since = 0, alarm = 0;
+  let worker = null, spare = null; // at rest, with the engine ready or soon
 
-  const replace = () => {
-    worker.terminate();
-    if (running && running.box) running.box.end();
-    worker = running = null;
-  };
-
-  const allow = (job, limit) => {
-    clearTimeout(alarm);
-    alarm = setTimeout(() => {
-      if (running !== job) return;
-      replace();
-      if (!job.stopped) {
-        if (!job.answered) job.show(`<p class="verdict bad" role="alert">There is no answer within the time limit of a page; the command has none.</p>`);
-        job.say("done: ended at its time limit" + (job.answered ? "; what is shown is certified" : ""));
-      }
-      next();
-    }, limit + grace);
-  };
-
-  const begin = (job) => {
-    if (!worker) { worker = spare || spawn(); spare = null; }
-    const mine = worker;
-    running = job;
-    since = performance.now();
-    mine.onmessage = ({ data }) => hear(mine, job, data);
-    mine.onerror = (e) => {
-      if (mine !== worker) return;
-      replace();
-      if (!job.stopped) job.say("the engine ended: " + (e.message || "it needs more memory than there is"));
-      next();
+  // ask calls hear with what happens: what the engine says, and "failed" where there is none any more. It returns what stops it.
+  return (view, form, files, hear) => {
+    const mine = worker || spare || spawn();
+    if (mine === spare) spare = null;
+    worker = null;
+    let resting = false, stopped = false, answered = false;
+    let alarm = 0, box = null;
+    engine.catch((e) => hear({ kind: "failed", text: "error: the engine cannot be loaded: " + e.message }));
+    const step = (message) => { resting = false; mine.postMessage(message); };
+    const stop = () => {
+      if (stopped) return;
+      stopped = true;
+      clearTimeout(alarm);
+      if (box) box.end();
+      if (resting) worker = mine; else mine.terminate();
     };
-    mine.postMessage(job.begun ? {} : { view: job.view, form: job.form });
-    job.begun = true;
-  };
-
-  const next = () => {
-    const job = waiting;
-    waiting = null;
-    if (job && !job.stopped) begin(job);
-  };
-
-  const hear = (from, job, data) => {
-    if (data.kind === "question") {
-      job.box = job.box || sandbox(new URLSearchParams(job.form).get("code"));
-      job.box.ask([data.scores, data.epsilon, data.sensitivity], (reply) => { if (from === worker) from.postMessage({ reply }); });
-      return;
-    }
-    if (data.kind === "working") {
-      if (data.value) allow(job, data.value);
-      if (!job.stopped) job.say(data.text, true);
-      return;
-    }
-    running = null;
-    if (!spare) spare = spawn(); // not before the first answer, which it would make late
-    clearTimeout(alarm);
-    if (job.box && !data.value) job.box.end();
-    if (!job.stopped) {
-      job.show(data.text);
-      job.answered = true;
-      if (data.value) {
-        setTimeout(() => { if (!job.stopped && !running) begin(job); }, pause);
+    const allow = (limit) => {
+      clearTimeout(alarm);
+      alarm = setTimeout(() => {
+        stop();
+        const text = "ended at its time limit";
+        if (!answered) hear({ kind: "answer", failed: true, head: `<p class="verdict bad" role="alert">There is no answer within the time limit of a page, so it ${text}; the command has none.</p>` });
+        else hear({ kind: "failed", text: text + "; what is shown is certified" });
+      }, limit + grace);
+    };
+    mine.onerror = (e) => {
+      if (stopped) return;
+      stop();
+      hear({ kind: "failed", text: "error: the engine ended: " + (e.message || "it needs more memory than there is") });
+    };
+    mine.onmessage = ({ data }) => {
+      if (stopped) return;
+      if (data.kind === "question") {
+        box = box || sandbox(new URLSearchParams(form).get("code"));
+        box.ask([data.scores, data.epsilon, data.sensitivity], (reply) => { if (!stopped) mine.postMessage({ reply }); });
+      } else if (data.kind === "working") {
+        if (data.value) allow(data.value);
+        hear(data);
       } else {
-        job.say("done");
+        clearTimeout(alarm);
+        answered = resting = true;
+        if (!spare) spare = spawn(); // not before the first answer, which it would make late
+        if (data.more) setTimeout(() => { if (!stopped) step({}); }, pause);
+        else stop();
+        hear(data);
       }
-    }
-    next();
-  };
-
-  const hurry = () => {
-    if (!waiting || !running) return;
-    const left = since + patience - performance.now();
-    if (left > 0) { setTimeout(hurry, left); return; }
-    replace();
-    next();
-  };
-
-  return {
-    // ask has a form's question answered: say is told what happens, show is given ever better answers. It returns what stops it.
-    ask(view, form, say, show) {
-      const job = { view, form, say, show };
-      engine.catch((e) => say("the engine cannot be loaded: " + e.message));
-      if (!worker && !running) say("loading the engine", true);
-      waiting = job;
-      if (running) engine.then(hurry); else next();
-      return () => { job.stopped = true; };
-    },
+    };
+    hear({ kind: "working", text: performance.getEntriesByName("engine").length ? "working" : "loading the engine" });
+    step({ view, form, files });
+    return stop;
   };
 })();

@@ -5,7 +5,7 @@
   const field = document.getElementById("query");
   const found = document.getElementById("found");
   const text = document.getElementById("text");
-  const most = 30; // results
+  const shown = 30; // results
   let index = null;
 
   const element = (name, ...inside) => { const e = document.createElement(name); e.append(...inside); return e; };
@@ -31,19 +31,24 @@
     const asked = field.value;
     const sections = await index;
     if (asked !== field.value) return;
-    const all = (text) => words.every((w) => text.toLowerCase().includes(w));
-    // Titles of pages come first, then headings, then texts that have the words side by side, then others.
+    // A word counts most in a heading, less in the title of the page, in the text, and least elsewhere on the page; words side by side count more.
     const phrase = words.join(" ");
     const said = (s) => s.Text.toLowerCase().includes(phrase);
-    const ranks = [(s) => s.Title === s.Heading && all(s.Title), (s) => all(s.Heading), said, (s) => all(`${s.Title} ${s.Heading} ${s.Text}`)];
-    const hits = ranks.flatMap((rank, i) => sections.filter((s) => rank(s) && !ranks.slice(0, i).some((r) => r(s))));
-    found.querySelector("p").textContent = hits.length === 0 ? "Nothing was found." : hits.length > most ? `The first ${most} of ${hits.length} parts:` : `${hits.length} part${hits.length === 1 ? "" : "s"}:`;
-    found.querySelector("ol").replaceChildren(...hits.slice(0, most).map((s) => {
+    const pages = new Map();
+    for (const s of sections) pages.set(s.Page, `${pages.get(s.Page) || s.Title} ${s.Heading} ${s.Text}`.toLowerCase());
+    const rate = (s) => {
+      const [heading, title, text, page] = [s.Heading, s.Title, s.Text, pages.get(s.Page)].map((part) => words.filter((w) => part.toLowerCase().includes(w)).length);
+      const side = heading === words.length ? (s.Heading === s.Title ? 40 : 30) : words.length > 1 && said(s) ? 20 : 0;
+      return heading + title + text > 0 ? 8 * heading + 3 * title + 2 * text + page + side : 0;
+    };
+    const hits = sections.map((s) => ({ s, score: rate(s) })).filter((r) => r.score > 0).sort((a, b) => b.score - a.score).map((r) => r.s);
+    found.querySelector("p").textContent = hits.length === 0 ? "Nothing was found." : hits.length > shown ? `The first ${shown} of ${hits.length} parts:` : `${hits.length} part${hits.length === 1 ? "" : "s"}:`;
+    found.querySelector("ol").replaceChildren(...hits.slice(0, shown).map((s) => {
       const link = element("a", ...marked(s.Title === s.Heading ? s.Title : `${s.Title} › ${s.Heading}`, words));
       link.href = new URL(`${s.Page}#${s.ID}`, home);
       link.addEventListener("click", () => { field.value = ""; search(); }); // the link may lead to this page
-      const shown = said(s) ? phrase : words.find((w) => s.Text.toLowerCase().includes(w)) || "";
-      return element("li", link, element("p", ...marked(excerpt(s.Text, shown), words)));
+      const word = said(s) ? phrase : words.find((w) => s.Text.toLowerCase().includes(w)) || "";
+      return element("li", link, element("p", ...marked(excerpt(s.Text, word), words)));
     }));
   };
 

@@ -1,35 +1,39 @@
 package front
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	_ "embed"
+	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/internal/report"
+	"optratio/mechanisms"
 	"optratio/number"
 )
 
 // Site is what shows the pages: a server, or static files with the engine beside them.
 type Site struct {
-	Static bool // pages are files, what the forms say is in the fragment of their addresses, and functions in JavaScript can be audited
+	Static          bool // pages are files, what the forms say is in the fragment of their addresses, and functions in JavaScript can be audited
+	Version, Source string
 	// Run does a job.
 	Run func(ctx context.Context, j Job) (*job.Answer, error)
 }
 
-// Job is a question, the texts of the files that it names, and how long it may take.
+// Job is a question, the texts of the files that it names, whether its proof is wanted, and how long it may take.
 type Job struct {
-	Question job.Question
-	Files    map[string]string
-	Limit    time.Duration
+	Question    job.Question
+	Files       map[string]string
+	Certificate bool
+	Limit       time.Duration
 }
 
 // Do answers the question, with so many bytes of memory; report is told how far it is.
@@ -44,19 +48,8 @@ func (j Job) Do(ctx context.Context, memory int64, report func(format string, ar
 		},
 		Begin:     func(string, number.Epsilon) (func(string, ...any), error) { return report, nil },
 		Note:      func(string) {},
-		MaxMemory: memory,
+		MaxMemory: memory, Certificate: j.Certificate,
 	}, j.Question)
-}
-
-// question is what a view makes of the fields of its form.
-type question struct {
-	shown
-	jobs   []Job
-	draw   func([]document.Document) *report.Page            // nil: the page of the one document
-	limits []time.Duration                                   // what a short one leaves undecided a longer one narrows; nil: one of standardLimit
-	curve  func(document.Document, report.Ask) *report.Curve // how the same for other ε is found, which follows; nil: not
-	curves time.Duration                                     // how long each of its questions may take
-	hidden bool                                              // the command line is not shown: nobody can type it
 }
 
 const (
@@ -66,90 +59,83 @@ const (
 
 // Course answers a question in steps, each answer better than the one before.
 type Course struct {
-	site    *Site
-	q       question
-	stage   int
-	answers []document.Document
-	page    *report.Page
-	Err     error // what went wrong: a number.InputError where the question is at fault
+	site  *Site
+	view  view
+	form  *form
+	asked question
+	stage int
+	found *job.Answer
+	page  *report.Page
+	Err   error // what went wrong: a number.InputError where the question is at fault
 }
 
 // Begin reads the form of a view. An error in it is that of the course.
-func (s *Site) Begin(view string, values url.Values) *Course {
-	c := &Course{site: s}
-	for _, v := range views {
-		if v.name == view && (s.Static || !v.static) {
-			f := &form{values: values}
-			c.q = v.ask(s, f)
-			c.q.View, c.Err = v.name, f.err
-			c.q.limits = append(c.q.limits, standardLimit)[:max(1, len(c.q.limits))]
-			return c
-		}
+func (s *Site) Begin(name string, values url.Values) *Course {
+	c := &Course{site: s, form: &form{values: values, says: map[string]string{}, files: map[string]string{}}}
+	at := slices.IndexFunc(views, func(v view) bool { return v.name == name && (s.Static || !v.static) })
+	if at < 0 {
+		c.Err = number.InputError(fmt.Sprintf("there is no view %q", name))
+		return c
 	}
-	c.Err = number.InputError(fmt.Sprintf("there is no view %q", view))
+	c.view = views[at]
+	c.asked = c.view.ask(c.form)
+	c.asked.limits = append(c.asked.limits, standardLimit)[:max(1, len(c.asked.limits))]
+	c.Err = c.form.err
 	return c
 }
 
 // Next finds a first or a better answer, and reports whether there may be a better one still.
 func (c *Course) Next(ctx context.Context) (more bool) {
 	switch {
-	case c.Err != nil:
+	case c.Err != nil || c.asked.question == nil:
 		return false
-	case c.stage >= len(c.q.limits):
+	case c.stage >= len(c.asked.limits):
 		c.drawCurve(ctx)
 		return false
 	}
-	limit := c.q.limits[c.stage]
+	limit := c.asked.limits[c.stage]
 	c.stage++
-	decided := true
-	var answers []document.Document
-	for _, j := range c.q.jobs {
-		j.Limit = limit
-		a, err := c.site.Run(ctx, j)
-		if err != nil {
-			c.Err = err
-			return false
-		}
-		decided = decided && a.Undecided == ""
-		answers = append(answers, a.Documents...)
+	found, err := c.site.Run(ctx, Job{c.asked.question, c.form.files, c.form.values.Get("certificate") != "", limit})
+	if err != nil {
+		c.Err = err
+		return false
 	}
-	c.answers = answers
-	c.page = c.drawn(nil)
-	if decided {
-		c.stage = len(c.q.limits)
+	c.found = found
+	if c.page = c.drawn(ctx, nil); found.Undecided == "" {
+		c.stage = len(c.asked.limits)
 	}
-	return c.stage < len(c.q.limits) || c.q.curve != nil
+	return c.Err == nil && (c.stage < len(c.asked.limits) || c.asked.curve != nil)
 }
 
 // Whole finds the first answer and everything that belongs to it.
 func (c *Course) Whole(ctx context.Context) {
-	if c.Next(ctx); c.Err == nil && c.q.curve != nil {
+	if c.Next(ctx); c.Err == nil && c.asked.curve != nil {
 		c.drawCurve(ctx)
 	}
 }
 
 // Working says what the next step is.
 func (c *Course) Working() string {
-	if c.stage < len(c.q.limits) {
-		return "working, for up to " + c.q.limits[c.stage].String()
+	if c.stage < len(c.asked.limits) {
+		return "working, for up to " + c.asked.limits[c.stage].String()
 	}
 	return "the same for other ε"
 }
 
 // Limit is how long the steps that are left may take together, by the limits of their jobs.
 func (c *Course) Limit() (sum time.Duration) {
-	if c.stage >= len(c.q.limits) {
+	if c.stage >= len(c.asked.limits) {
 		return curveLimit
 	}
-	for _, limit := range c.q.limits[c.stage:] {
+	for _, limit := range c.asked.limits[c.stage:] {
 		sum += limit
 	}
-	return sum * time.Duration(max(1, len(c.q.jobs)))
+	return sum
 }
 
 func (c *Course) drawCurve(ctx context.Context) {
-	p := c.drawn(func(q job.Question) []document.Document {
-		a, err := c.site.Run(ctx, Job{Question: q, Limit: c.q.curves})
+	p := c.drawn(ctx, func(q job.Question) []document.Document {
+		a, err := c.site.Run(ctx, Job{Question: q, Limit: c.asked.curves})
 		if err != nil || a.Violated != "" || a.Undecided != "" {
 			return nil
 		}
@@ -160,93 +146,58 @@ func (c *Course) drawCurve(ctx context.Context) {
 	}
 }
 
-// drawn draws the page of the answers, with the curve over ε where ask is not nil.
-func (c *Course) drawn(ask report.Ask) *report.Page {
-	var lines []string
-	for _, j := range c.q.jobs {
-		lines = append(lines, job.CommandText(j.Question))
-	}
-	if c.q.draw != nil {
-		p := c.q.draw(c.answers)
-		if len(lines) > 0 {
-			p.AddCommands(lines...)
-		}
-		return p
-	}
-	at := report.Context{Command: lines[0]}
-	if c.q.hidden {
+// drawn draws the page of the answer, with the curve over ε where ask is not nil.
+func (c *Course) drawn(ctx context.Context, ask report.Ask) *report.Page {
+	at := report.Context{Command: job.CommandText(c.asked.question), CertificateName: cmp.Or(c.view.name, "answer") + ".cert"}
+	if c.asked.hidden {
 		at.Command = ""
 	}
-	if ask != nil {
-		at.Curve = c.q.curve(c.answers[0], ask)
-	}
-	return report.New(c.answers[0], at)
-}
-
-var (
-	//go:embed view.html
-	layout string
-	// Script has what the forms do in a browser.
-	//
-	//go:embed app.js
-	Script []byte
-	//go:embed app.css
-	style string
-
-	view = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("view").Funcs(template.FuncMap{"typeset": report.Typeset, "hash": frameHash}).Parse(layout))
-	})
-)
-
-// Style is the style sheet of the pages.
-func Style() string { return report.Style() + style }
-
-// WriteAnswer writes the answer so far, or what went wrong, as a part of a page. It executes no template: see report.Page.WriteBody.
-func (c *Course) WriteAnswer(w io.Writer) error {
-	switch {
-	case c.Err != nil:
-		_, err := fmt.Fprintf(w, "<p class=\"verdict bad\" role=\"alert\">%s</p>\n", report.Typeset(c.Err.Error()))
-		return err
-	case c.page == nil:
-		return nil
-	}
-	return c.page.WriteBody(w)
-}
-
-// WritePage writes the whole page.
-func (c *Course) WritePage(w io.Writer) error {
-	v := c.q.shown
-	var b strings.Builder
-	if err := c.WriteAnswer(&b); err != nil {
-		return err
-	}
-	v.Answer = template.HTML(b.String())
-	v.Path = c.site.href(c.q.View, "")
-	return c.site.write(w, v)
-}
-
-// WriteDocument writes a page of the static site that has a text in place of a form; root is how it refers to the site's folder.
-func (s *Site) WriteDocument(w io.Writer, title, root string, text template.HTML) error {
-	return s.write(w, shown{Title: title, Root: root, Document: text, View: Documents})
-}
-
-// Documents is where the documents of the static site begin, from its folder.
-const Documents = "README.html"
-
-func (s *Site) write(w io.Writer, v shown) error {
-	v.Static = s.Static
-	for _, k := range views {
-		if s.Static || !k.static {
-			v.Views = append(v.Views, viewLink{v.Root + s.href(k.name, ""), k.label, k.name == v.View})
+	if c.site.Static {
+		at.Paragraph = func(name string) string {
+			return job.Choose(slices.Contains(mechanisms.Names(), name), Mechanisms+"#"+Anchor(name), "")
 		}
 	}
-	if s.Static {
-		v.Views = append(v.Views, viewLink{v.Root + Documents, "Documents", v.View == Documents})
-	} else {
-		v.Root = "/"
+	if ask != nil {
+		at.Curve = c.asked.curve(c.found.Documents[0], ask)
 	}
-	return view().Execute(w, v)
+	if wanted := c.form.values.Get("certificate") != ""; wanted && c.found.Certificate != nil {
+		at.Certificate = c.certificate(ctx, at.CertificateName)
+	}
+	if c.asked.draw != nil {
+		return c.asked.draw(c.found.Documents, at)
+	}
+	return report.New(c.found.Documents[0], at)
 }
+
+// certificate is the proof of the answer, which the checker has accepted.
+func (c *Course) certificate(ctx context.Context, name string) []byte {
+	var b bytes.Buffer
+	if c.Err = c.found.Certificate(&b); c.Err != nil {
+		return nil
+	}
+	q := job.NewCheck()
+	q.File = name
+	checked, err := c.site.Run(ctx, Job{Question: q, Files: map[string]string{name: b.String()}, Limit: standardLimit})
+	if err == nil && checked.Violated+checked.Undecided != "" {
+		err = errors.New("the certificate was not accepted by the checker: " + checked.Violated + checked.Undecided)
+	}
+	c.Err = err
+	return b.Bytes()
+}
+
+// Parts are the answer so far, or what went wrong, as parts of a page: what is asked and found, and the rest. They execute no template: see report.Page.Parts.
+func (c *Course) Parts() (head, rest string) {
+	switch {
+	case c.Err != nil:
+		return fmt.Sprintf("<header class=\"answer\">\n<h2>No answer</h2>\n<p class=\"verdict bad\" role=\"alert\" data-field=\"%s\">%s</p>\n</header>\n", fieldOf(c.Err), report.Typeset(c.Err.Error())), ""
+	case c.page == nil:
+		return "", ""
+	}
+	return c.page.Parts(2)
+}
+
+// File is the file of a view in the static site.
+func File(view string) string { return cmp.Or(view, "index") + ".html" }
 
 // Views are the names of all views, in the order of their links.
 func (s *Site) Views() (names []string) {
@@ -269,14 +220,3 @@ func (s *Site) href(view, query string) string {
 	}
 	return path + mark + query
 }
-
-// File is the file of a view in the static site.
-func File(view string) string {
-	if view == "" {
-		view = "index"
-	}
-	return view + ".html"
-}
-
-// Posts says whether the form of a view is too long for an address.
-func (s *Site) Posts(view string) bool { return s.Begin(view, nil).q.Post }

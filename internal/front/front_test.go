@@ -46,7 +46,7 @@ func TestCourse(t *testing.T) {
 		}
 		return a, nil
 	}}
-	c := s.Begin("", url.Values{"n": {"3"}, "k": {"2"}, "eps": {"1"}, "loss": {"square"}})
+	c := s.Begin("rate", url.Values{"n": {"3"}, "k": {"2"}, "eps": {"1"}, "loss": {"square"}})
 	require.NoError(t, c.Err)
 	steps := 1
 	limits := []time.Duration{c.Limit()}
@@ -58,17 +58,15 @@ func TestCourse(t *testing.T) {
 	assert.Equal(t, 3, steps)
 	line := "ratio -n 3 -k 2 --eps 1 --loss square in "
 	assert.Equal(t, []string{line + "1s", line + "5s"}, asked)
-	var b strings.Builder
-	require.NoError(t, c.WriteAnswer(&b))
-	assert.Contains(t, b.String(), "optratio ratio -n 3 -k 2 --eps 1 --loss square</code>")
+	_, rest := c.Parts()
+	assert.Contains(t, rest, "optratio ratio -n 3 -k 2 --eps 1 --loss square</code>")
 
 	s.Run = func(context.Context, Job) (*job.Answer, error) { return nil, number.InputError("<no>") }
 	c = s.Begin("pmf", nil)
 	assert.False(t, c.Next(t.Context()))
 	assert.True(t, job.IsInput(c.Err))
-	b.Reset()
-	require.NoError(t, c.WriteAnswer(&b))
-	assert.Contains(t, b.String(), "&lt;no&gt;")
+	head, _ := c.Parts()
+	assert.Contains(t, head, "&lt;no&gt;")
 	full := errors.New("full")
 	s.Run = func(context.Context, Job) (*job.Answer, error) { return nil, full }
 	c = s.Begin("pmf", nil)
@@ -86,7 +84,7 @@ func TestViews(t *testing.T) {
 	assert.NotContains(t, server.Views(), "javascript")
 	assert.True(t, slices.Contains(static.Views(), "javascript"))
 	assert.True(t, job.IsInput(static.Begin("nowhere", nil).Err))
-	for view, query := range map[string]string{"": "loss=cubic", "pmf": "scores=1,x", "choose": "sensitivities=a", "optimum": "preset=count:61", "audit": "shifted=perhaps", "javascript": "n=7", "evaluate": "task=/etc/passwd", "map": "constraints=dp2"} {
+	for view, query := range map[string]string{"rate": "loss=cubic", "pmf": "scores=1,x", "choose": "sensitivities=a", "optimum": "preset=count:61", "audit": "neighbors=perhaps", "javascript": "n=7", "evaluate": "task=/etc/passwd"} {
 		values, err := url.ParseQuery(query)
 		require.NoError(t, err)
 		c := static.Begin(view, values)
@@ -95,7 +93,20 @@ func TestViews(t *testing.T) {
 		require.True(t, job.IsInput(err), view)
 		name, _, _ := strings.Cut(query, "=")
 		assert.Regexp(t, "^"+name+":? ", err.Error(), view)
+		assert.Equal(t, name, fieldOf(err))
+		var page strings.Builder
+		require.NoError(t, c.WritePage(&page))
+		assert.Regexp(t, `aria-invalid="true" aria-describedby="`+name+`-wrong"`, page.String())
+		assert.Regexp(t, `<span class="wrong" id="`+name+`-wrong">`, page.String())
 	}
+	// Nothing in a field is an error there, not the standard.
+	for view, query := range map[string]string{"rate": "eps=", "choose": "scores=", "optimum": "delta=", "pmf": "mechanism=", "javascript": "n="} {
+		values, err := url.ParseQuery(query)
+		require.NoError(t, err)
+		assert.Equal(t, strings.TrimSuffix(query, "="), fieldOf(static.Begin(view, values).Err), query)
+	}
+	assert.NoError(t, static.Begin("rate", url.Values{"prior": {""}}).Err)
+	assert.ErrorContains(t, static.Begin("rate", url.Values{"eps": {"0,7"}}).Err, "write a decimal with a point, such as 0.7")
 }
 
 // TestFieldsFillQuestions: what a form says is what is asked, however a number is written.
@@ -106,13 +117,14 @@ func TestFieldsFillQuestions(t *testing.T) {
 		return nil, number.InputError("no answer")
 	}}
 	for _, c := range [][3]string{
-		{"", "n=3&k=2&eps=1e-6", "ratio -n 3 -k 2 --eps 1e-6"},
-		{"", "eps=.5&mechanism=pf&mechanism=krr", "ratio -n 4 -k 4 --eps .5 --mechanism pf,krr"},
-		{"", "eps=3/2&prior=geometric:0.5&loss=tail:1&objective=worst", "ratio -n 4 -k 4 --exp-eps 3/2 --loss tail:1 --worst --prior geometric:0.5"},
+		{"rate", "n=3&k=2&eps=1e-6", "ratio -n 3 -k 2 --eps 1e-6"},
+		{"rate", "eps=.5&mechanism=pf&mechanism=krr&mechanism=", "ratio -n 4 -k 4 --eps .5 --mechanism pf,krr"},
+		{"rate", "eps=3/2&of=exp-eps&prior=geometric:0.5&loss=tail:1&worst=true", "ratio -n 4 -k 4 --exp-eps 3/2 --loss tail:1 --worst --prior geometric:0.5"},
+		{"rate", "eps=1.5&of=exp-eps", "ratio -n 4 -k 4 --exp-eps 1.5"},
 		{"choose", "scores=3, 2,−1&sensitivities=1&mechanism=pf", "recommend --scores=3,2,-1 --sensitivities=1 --mechanism pf --eps 1"},
-		{"audit", "shifted=shifted", "audit --pmf-file table.jsonl --eps 0.5 --neighbors shifted"},
+		{"audit", "neighbors=shifted", "audit --pmf-file table.jsonl --eps 0.5 --neighbors shifted"},
 		{"evaluate", "task=median&eps=2", "evaluate --task median --histogram counts.csv --eps 2"},
-		{"optimum", "preset=grid:2x3&delta=1e-6&judged=the+worst+input&table=x", "optimum --preset grid:2x3 --eps 0.5 --delta 1e-6 --worst --rate table.csv"},
+		{"optimum", "preset=grid:2x3&delta=1e-6&worst=true&rate=x", "optimum --preset grid:2x3 --eps 0.5 --delta 1e-6 --worst --rate table.csv"},
 		{"optimum", "", "optimum problem.json --eps 0.5"},
 	} {
 		values, err := url.ParseQuery(c[1])
@@ -137,10 +149,10 @@ func TestFrame(t *testing.T) {
 		assert.NotContains(t, strings.Split(policy, "worker-src")[0], "blob:")
 		own := view == "javascript"
 		assert.Equal(t, own, strings.Contains(policy, "worker-src 'self' blob:"), policy)
-		assert.Equal(t, own, strings.Contains(policy, frameHash()), policy)
-		assert.Equal(t, own, strings.Contains(page, frame()))
+		assert.Equal(t, own, strings.Contains(policy, (*sheet)(nil).Hash()), policy)
+		assert.Equal(t, own, strings.Contains(page, (*sheet)(nil).Frame()))
 	}
-	inside := regexp.MustCompile(`(?s)<script>(.*)</script>`).FindStringSubmatch(frame())[1]
+	inside := regexp.MustCompile(`(?s)<script>(.*)</script>`).FindStringSubmatch((*sheet)(nil).Frame())[1]
 	sum := sha256.Sum256([]byte(inside))
-	assert.Contains(t, frame(), "default-src 'none'; script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"' 'wasm-unsafe-eval'; worker-src blob:;")
+	assert.Contains(t, (*sheet)(nil).Frame(), "default-src 'none'; script-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"' 'wasm-unsafe-eval'; worker-src blob:;")
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // asking are the views that ask what a command of this name asks.
-var asking = map[string]string{"ratio": "", "recommend": "choose", "evaluate": "evaluate", "optimum": "optimum"}
+var asking = map[string]string{"ratio": "rate", "recommend": "choose", "pmf": "pmf", "evaluate": "evaluate", "optimum": "optimum"}
 
 // Link is the address of the page that asks what a command line asks, with its form filled in; "" where no page asks exactly that. read
 // returns the text of a file that the line names.
@@ -19,41 +19,33 @@ func (s *Site) Link(words []string, read func(name string) (string, error)) stri
 		words = append([]string{"ratio"}, words...)
 	}
 	given, ok := flagsOf(words)
-	if !ok || len(given) == 0 {
-		return ""
-	}
-	view, ok := asking[words[0]]
-	if !ok {
+	if !ok || len(given) == 0 || asking[words[0]] == "" {
 		return ""
 	}
 	delete(given, "cert") // which only keeps the proof
 	values := url.Values{}
 	for name, value := range given {
 		switch name {
-		case "exp-eps":
-			if !strings.Contains(value, "/") {
-				value += "/1" // in the field a number alone is ε
-			}
+		case exp:
+			values.Set("of", exp)
 			name = "eps"
-		case "worst":
-			name, value = "judged", judgedBy[1].Value
 		case "histogram":
 			text, err := read(value)
 			if err != nil {
 				return ""
 			}
-			name, value, given[name] = "counts", text, histogramFile
+			value, given[name] = text, "counts.csv"
 		}
 		values.Set(name, value)
 	}
-	c := s.Begin(view, values)
-	if c.Err != nil || len(c.q.jobs) != 1 {
+	c := s.Begin(asking[words[0]], values)
+	if c.Err != nil {
 		return ""
 	}
-	if asked, ok := flagsOf(job.CommandLine(c.q.jobs[0].Question)); !ok || !maps.EqualFunc(given, asked, sameValue) {
+	if asked, ok := flagsOf(job.CommandLine(c.asked.question)); !ok || !maps.EqualFunc(given, asked, sameValue) {
 		return ""
 	}
-	return s.href(view, values.Encode())
+	return s.href(asking[words[0]], values.Encode())
 }
 
 // flagsOf returns the flags of a command line that has nothing else.
@@ -65,7 +57,9 @@ func flagsOf(words []string) (flags map[string]string, ok bool) {
 		if flag == name {
 			return nil, false
 		}
-		if !joined && flag != "worst" {
+		if flag == "worst" {
+			value = "true"
+		} else if !joined {
 			if i++; i == len(words) {
 				return nil, false
 			}

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/big"
-	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -69,40 +68,38 @@ func TestMapIsTheData(t *testing.T) {
 		return
 	}
 	assert.Equal(t, b.String(), mapped)
-	assert.NotEmpty(t, readMap())
 }
 
 // TestPercentsAreRoundedUp: a cell claims no more than what is proved.
 func TestPercentsAreRoundedUp(t *testing.T) {
 	for ratio, percent := range map[string]string{"1": "0.00", "1.0031": "0.31", "1.00310001": "0.32", "1.01379": "1.38", "1.1": "10.00"} {
-		assert.Equal(t, percent, above(ratio))
+		bound, _ := new(big.Rat).SetString(ratio)
+		assert.Equal(t, percent, (&cell{above: bound.Sub(bound, big.NewRat(1, 1))}).Percent())
 	}
-	for _, b := range readMap() {
-		shown, ok := new(big.Rat).SetString(above(b.bound))
-		assert.True(t, ok)
-		bound, _ := new(big.Rat).SetString(b.bound)
-		assert.GreaterOrEqual(t, shown.Add(shown.Quo(shown, big.NewRat(100, 1)), big.NewRat(1, 1)).Cmp(bound), 0)
+	for _, g := range (*sheet)(nil).Map() {
+		for _, c := range g.cells {
+			shown, ok := new(big.Rat).SetString(c.Percent())
+			assert.True(t, ok)
+			assert.GreaterOrEqual(t, shown.Quo(shown, big.NewRat(100, 1)).Cmp(c.above), 0)
+		}
 	}
 }
 
-// TestMapCommands: the commands that the page names are of its level and cover every depth of its table.
+// TestMapCommands: the commands that the page names are of their level and cover every depth of its table; a cell leads to its rating.
 func TestMapCommands(t *testing.T) {
-	s := &Site{}
-	for _, level := range []string{"paper", "full"} {
-		c := s.Begin("map", url.Values{"constraints": {level}})
-		c.Whole(t.Context())
-		require.NoError(t, c.Err)
-		var w strings.Builder
-		require.NoError(t, c.WriteAnswer(&w))
-		covered := map[string]bool{}
-		for _, m := range regexp.MustCompile(`bin/research map -n all -k (\d)(?::(\d))?( --constraints full)?`).FindAllStringSubmatch(w.String(), -1) {
-			assert.Equal(t, level == "full", m[3] != "", m[0])
-			for k := m[1]; k <= cmp.Or(m[2], m[1]); k = string(k[0] + 1) {
-				covered[k] = true
-			}
-		}
-		for _, b := range readMap() {
-			assert.True(t, b.constraints != level || covered[fmt.Sprint(b.k)], "level %s, k = %d", level, b.k)
+	var w strings.Builder
+	require.NoError(t, (&Site{}).Begin("map", nil).WritePage(&w))
+	covered := map[string]bool{}
+	for _, m := range regexp.MustCompile(`bin/research map -n all -k (\d)(?::(\d))?( --constraints full)?`).FindAllStringSubmatch(w.String(), -1) {
+		for k := m[1]; k <= cmp.Or(m[2], m[1]); k = string(k[0] + 1) {
+			covered[k+m[3]] = true
 		}
 	}
+	for _, g := range (*sheet)(nil).Map() {
+		for at := range g.cells {
+			assert.True(t, covered[fmt.Sprint(at[1])+map[string]string{"full": " --constraints full"}[g.Level]], "level %s, k = %d", g.Level, at[1])
+		}
+	}
+	assert.Contains(t, w.String(), `<td style="--heat: 100%" title="at most 1.01379`)
+	assert.Contains(t, w.String(), `<a href="/rate?n=3&amp;k=2&amp;eps=0.3">`)
 }

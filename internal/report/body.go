@@ -3,100 +3,116 @@ package report
 import (
 	"fmt"
 	"html"
-	"io"
 	"strings"
 
 	"optratio/internal/escape"
 )
 
-// WriteBody writes what the page says, without the head of a page, for one that has its own. It is no template: what executes templates keeps
-// every method of every type in a program, a fifth of the engine that browsers load.
-func (p *Page) WriteBody(w io.Writer) error {
-	_, err := io.WriteString(w, p.body())
-	return err
-}
-
-func (p *Page) body() string {
-	var b strings.Builder
-	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	add("<header class=\"answer\">\n<h1>%s</h1>\n<div class=\"verdict %s\">\n<p class=\"word\">%s</p>", Typeset(p.Title), escape.HTML(p.Tone), Typeset(p.Word))
+// Parts are what the page says, without the head of a document: the question with its verdict, and the sections below it. Titles begin at a level, 1 for
+// h1. It is no template: what executes templates keeps every method of every type in a program, a fifth of the engine that browsers load.
+func (p *Page) Parts(level int) (head, rest string) {
+	w := writer{level: level, paragraph: p.paragraph}
+	w.add("<header class=\"answer\">\n<h%d>%s</h%d>\n<div class=\"verdict %s\">\n<p class=\"word\">%s</p>", level, Typeset(p.Title), level, escape.HTML(p.Tone), Typeset(p.Word))
 	for _, s := range p.Sentences {
-		add("<p>%s</p>", Typeset(s))
+		w.add("<p>%s</p>", Typeset(s))
 	}
-	add("</div>\n</header>\n<main>")
+	w.add("</div>\n</header>")
+	head = w.String()
+	w.Reset()
 	for i := range p.Sections {
-		p.Sections[i].write(add)
+		w.section(&p.Sections[i])
 	}
 	if c := p.Certificate; c != nil {
 		inside := ""
 		if c.Data != "" {
 			inside = fmt.Sprintf(` <a download="%s" href="%s">%s, which is inside this page</a>`, escape.HTML(c.Name), escape.HTML(string(c.Data)), escape.HTML(c.Name))
 		}
-		add("<section>\n<h2>Certificate</h2>\n<p>%s</p>\n<p>SHA-256 <code>%s</code>, %d bytes.%s</p>\n</section>", escape.HTML(c.Text), c.SHA256, c.Bytes, inside)
+		w.title("Certificate")
+		w.add("<p>%s</p>\n<p>SHA-256 <code>%s</code>, %d bytes.%s</p>\n</section>", escape.HTML(c.Text), c.SHA256, c.Bytes, inside)
 	}
 	if p.Document != "" {
-		add("<section>\n<h2>The whole answer</h2>\n<details><summary>The JSON document that this page was made from</summary>\n<pre>%s</pre>\n</details>\n</section>", html.EscapeString(escape.JSON(p.Document)))
+		w.title("The whole answer")
+		w.add("<details><summary>The JSON document that this page was made from</summary>\n<pre>%s</pre>\n</details>\n</section>", html.EscapeString(escape.JSON(p.Document)))
 	}
-	add("</main>")
-	return b.String()
+	return head, w.String()
 }
 
-func (s *Section) write(add func(string, ...any)) {
-	add("<section>\n<h2>%s</h2>", escape.HTML(s.Title))
-	if s.HTML != "" {
-		add("%s", s.HTML)
-	}
+// writer collects the HTML of sections.
+type writer struct {
+	strings.Builder
+	level     int
+	paragraph func(mechanism string) string
+}
+
+func (w *writer) add(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+
+// title begins a section.
+func (w *writer) title(text string) {
+	w.add("<section>\n<h%d>%s</h%d>", w.level+1, escape.HTML(text), w.level+1)
+}
+
+func (w *writer) section(s *Section) {
+	w.title(s.Title)
 	if len(s.Commands) == 0 {
 		for _, t := range s.Text {
-			add("<p>%s</p>", Typeset(t))
+			w.add("<p>%s</p>", Typeset(t))
 		}
 	}
 	if f := s.Figure; f != nil {
-		add("<figure>\n%s\n<figcaption>%s</figcaption>\n</figure>", f.SVG, Typeset(f.Caption))
+		w.add("<figure>\n%s\n<figcaption>%s</figcaption>\n</figure>", f.SVG, Typeset(f.Caption))
 		if f.Table != nil {
-			add("<details><summary>The numbers of this picture</summary>")
-			f.Table.write(add)
-			add("</details>")
+			w.add("<details><summary>The numbers of this picture</summary>")
+			w.table(f.Table)
+			w.add("</details>")
 		}
 	}
 	if s.Table != nil {
-		s.Table.write(add)
+		w.table(s.Table)
 	}
 	if len(s.Items) > 0 {
-		add("<ul>")
+		w.add("<ul>")
 		for _, t := range s.Items {
-			add("<li>%s</li>", Typeset(t))
+			w.add("<li>%s</li>", Typeset(t))
 		}
-		add("</ul>")
+		w.add("</ul>")
 	}
 	if len(s.Commands) > 0 {
 		for _, t := range s.Text {
-			add("<p class=\"note\">%s</p>", Typeset(t))
+			w.add("<p class=\"note\">%s</p>", Typeset(t))
 		}
 	}
 	for _, c := range s.Commands {
-		add("<pre><code>%s</code></pre>", escape.HTML(c))
+		w.add("<pre><code>%s</code></pre>", escape.HTML(c))
 	}
-	add("</section>")
+	w.add("</section>")
 }
 
-func (t *Table) write(add func(string, ...any)) {
-	add("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\">\n<table>\n<thead><tr>%s</tr></thead>\n<tbody>", cells(t.Head, `th scope="col"`, "th"))
+func (w *writer) table(t *Table) {
+	w.add("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\">\n<table>\n<thead><tr>")
+	for _, c := range t.Head {
+		w.add("<th scope=\"col\">%s</th>", escape.HTML(c))
+	}
+	w.add("</tr></thead>\n<tbody>")
 	for _, row := range t.Rows {
-		add("<tr>%s</tr>", cells(row, "td", "td"))
+		w.add("<tr>%s</tr>", w.cells(row, t.Head[0] == "mechanism"))
 	}
-	add("</tbody>\n</table>\n</div>")
+	w.add("</tbody>\n</table>\n</div>")
 }
 
-// cells writes the cells of a row; a verdict has a class of its own.
-func cells(row []string, begin, end string) string {
+// cells writes the cells of a row; a verdict has a class of its own, and the name of a mechanism leads to what is said of it.
+func (w *writer) cells(row []string, named bool) string {
 	var b strings.Builder
-	for _, c := range row {
-		class := ""
-		if end == "td" && (c == "proved" || c == "violated" || c == "undecided") {
+	for i, c := range row {
+		class, text := "", escape.HTML(c)
+		if c == "proved" || c == "violated" || c == "undecided" {
 			class = ` class="` + c + `"`
 		}
-		fmt.Fprintf(&b, "<%s%s>%s</%s>", begin, class, escape.HTML(c), end)
+		if name, _, _ := strings.Cut(c, ","); named && i == 0 && w.paragraph != nil {
+			if to := w.paragraph(name); to != "" {
+				text = fmt.Sprintf(`<a href="%s">%s</a>`, escape.HTML(to), text)
+			}
+		}
+		fmt.Fprintf(&b, "<td%s>%s</td>", class, text)
 	}
 	return b.String()
 }

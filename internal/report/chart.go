@@ -76,6 +76,12 @@ type measured struct {
 	name, class string
 	value       number.Number
 	cells       []string
+	label       string // what is said behind the value
+}
+
+// above is what a ratio to the least error possible is above 1: errors themselves often look the same.
+func above(name, class string, ratio number.Number, cells []string) measured {
+	return measured{name, class, ratio.Sub(number.Int(1)).Mul(number.Int(100)), cells, "% above the least possible"}
 }
 
 // measures is a section that draws values and tells them in a table, whose rows begin with the names.
@@ -84,7 +90,9 @@ func measures(title, caption string, head []string, rows []measured) Section {
 	var groups []group
 	for _, r := range rows {
 		if r.class != "" {
-			groups = append(groups, single(r.name, r.class, r.value))
+			g := single(r.name, r.class, r.value)
+			g.bars[0].label = r.label
+			groups = append(groups, g)
 		}
 		if r.cells != nil {
 			table.Rows = append(table.Rows, append([]string{r.name}, r.cells...))

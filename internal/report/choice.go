@@ -28,13 +28,13 @@ func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 	p.say("%s.", strings.ToUpper(d.Warning[:min(1, len(d.Warning))])+d.Warning[min(1, len(d.Warning)):])
 	var rows []measured
 	for _, m := range slices.Concat(d.Mechanisms, d.NotPrivate) {
-		row := measured{m.Name + job.Choose(m.Private, "", ", not ε-DP"), "", m.ExpectedError, []string{m.ExpectedError.String(), m.MSE.String()}}
+		row := measured{name: m.Name + job.Choose(m.Private, "", ", not ε-DP"), value: job.Choose(d.Criterion == recommend.MSE, m.MSE, m.ExpectedError), cells: []string{m.ExpectedError.String(), m.MSE.String()}}
 		if len(rows) < mostCompared {
 			row.class = job.Choose(m.Private, "one", "two")
 		}
 		rows = append(rows, row)
 	}
-	p.Sections = []Section{measures("Expected errors", "Best first, in units of the scores.", []string{"mechanism", "expected error", "mean squared error"}, rows)}
+	p.Sections = []Section{measures("Errors", "The "+d.By()+" in units of the scores, the least first.", []string{"mechanism", "expected error", "mean squared error"}, rows)}
 	if c.Curve != nil {
 		p.Sections = append(p.Sections, c.Curve.section())
 	}

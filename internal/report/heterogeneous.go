@@ -28,11 +28,11 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 	if d.Recommended != "" {
 		p.say("Recommended for scores in this range, which has to be public: %s.", d.Recommended)
 	}
-	rows := []measured{{"the least possible", "three", d.Optimum, nil}}
+	rows := []measured{{name: "the least possible", cells: []string{d.Optimum.String(), "1", "", ""}}}
 	var violations []string
 	for _, m := range d.Mechanisms {
-		row := measured{m.Name, "", m.Loss, []string{m.Loss.String(), m.Ratio.String(), string(m.DP), m.TightEps.String()}}
-		if m.Loss.IsValid() && !m.Loss.IsInf() {
+		row := above(m.Name, "", m.Ratio, []string{m.Loss.String(), m.Ratio.String(), string(m.DP), m.TightEps.String()})
+		if m.Ratio.IsValid() && !m.Ratio.IsInf() {
 			row.class = job.Choose(m.DP == verify.Proved, "one", "two")
 		}
 		rows = append(rows, row)
@@ -40,7 +40,7 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 			violations = append(violations, fmt.Sprintf("%s is not ε-DP there: %s.", m.Name, m.Witness))
 		}
 	}
-	p.Sections = []Section{measures("Errors", "The "+error+", "+unit+".", []string{"mechanism", error, "ratio to the least possible", "ε-DP on the grid", "tight ε there"}, rows)}
+	p.Sections = []Section{measures("Errors", "The "+error+", in percent above the least possible. In the table it is "+unit+".", []string{"mechanism", error, "ratio to the least possible", "ε-DP on the grid", "tight ε there"}, rows)}
 	if violations != nil {
 		p.Sections = append(p.Sections, Section{Title: "Where they are not private", Items: violations})
 	}

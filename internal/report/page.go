@@ -29,6 +29,7 @@ type Page struct {
 	Sections    []Section
 	Certificate *Certificate
 	Document    string // JSON, as the job printed it
+	paragraph   func(mechanism string) string
 }
 
 // Section is a part of a page; what is empty is left out.
@@ -39,7 +40,6 @@ type Section struct {
 	Table    *Table
 	Items    []string
 	Commands []string
-	HTML     template.HTML // before all else, as it is
 }
 
 // Figure is a picture, whose text alternative is in the SVG itself and whose numbers are a table.
@@ -70,6 +70,8 @@ type Context struct {
 	Certificate     []byte // nil for none
 	CertificateName string // its file
 	Curve           *Curve // nil for none
+	// Paragraph is the address of what is said of a mechanism, "" where nothing is; nil for no such links.
+	Paragraph func(mechanism string) string
 }
 
 // largest certificate that is put into a page, in bytes.
@@ -84,7 +86,10 @@ var (
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"css":  func() template.CSS { return template.CSS(style) },
 		"line": escape.Line,
-		"body": func(p *Page) template.HTML { return template.HTML(p.body()) },
+		"body": func(p *Page) template.HTML {
+			head, rest := p.Parts(1)
+			return template.HTML("<main>\n" + head + rest + "</main>\n")
+		},
 	}).Parse(layout))
 )
 
@@ -126,9 +131,8 @@ func New(d document.Document, c Context) *Page {
 	default:
 		panic(fmt.Sprintf("there is no page of %T", d))
 	}
-	if c.Command != "" {
-		p.Sections = append(p.Sections, Section{Title: "Do it again", Text: []string{"This command gives the same answer; --json prints the document below."}, Commands: []string{c.Command}})
-	}
+	p.paragraph = c.Paragraph
+	p.again(c.Command)
 	if c.Certificate != nil {
 		sum := sha256.Sum256(c.Certificate)
 		p.Certificate = &Certificate{
@@ -166,7 +170,9 @@ func assumed(items ...string) Section {
 // grouped writes a count with thin spaces between its thousands.
 func grouped(n int64) string { return decimal.Grouped(n, "\u202f") }
 
-// AddCommands adds a section of command lines that print the same numbers.
-func (p *Page) AddCommands(lines ...string) {
-	p.Sections = append(p.Sections, Section{Title: "Do it again", Text: []string{"These commands print the same numbers:"}, Commands: lines})
+// again is the section of the command line that gives the same answer, if one is known.
+func (p *Page) again(command string) {
+	if command != "" {
+		p.Sections = append(p.Sections, Section{Title: "Do it again", Text: []string{"This command gives the same answer; --json prints it as a document."}, Commands: []string{command}})
+	}
 }

@@ -107,16 +107,16 @@ func (d *ratio) say(p *Page) {
 		strings.ReplaceAll(cmp.Or(d.Step, "2delta"), "delta", "Δ"), job.Choose(d.Objective == "worst", " replaced by the worst of them", ""))
 }
 
-// errors draws the errors of the mechanisms and the optimum.
+// errors draws how far the errors of the mechanisms are above the optimum.
 func (d *ratio) errors() Section {
-	rows := []measured{{"the least possible", "three", d.Optimum, []string{d.Optimum.String(), "1"}}}
+	rows := []measured{{name: "the least possible", cells: []string{d.Optimum.String(), "1"}}}
 	for _, m := range d.Mechanisms {
 		if m.Finding == "" {
-			rows = append(rows, measured{m.Name, "one", m.Error, []string{m.Error.String(), m.Ratio.String()}})
+			rows = append(rows, above(m.Name, "one", m.Ratio, []string{m.Error.String(), m.Ratio.String()}))
 		}
 	}
-	unit := job.Choose(d.Loss == "mean" || d.Loss == "", " in steps of "+job.Choose(d.Monotonic, "Δ", "2Δ"), "")
-	return measures("Errors", "The "+d.measure()+unit+".", []string{"mechanism", d.measure(), "ratio to the least possible"}, rows)
+	unit := job.Choose(d.Loss == "mean" || d.Loss == "", " In the table it is in steps of "+job.Choose(d.Monotonic, "Δ", "2Δ")+".", "")
+	return measures("Errors", "The "+d.measure()+", in percent above the least possible."+unit, []string{"mechanism", d.measure(), "ratio to the least possible"}, rows)
 }
 
 // proofs explains how the optimum was had.

@@ -16,7 +16,7 @@ func ofConcentrated(d *document.Rho) *Page {
 		if m.Error.Float64() < best.Error.Float64() {
 			best = m
 		}
-		rows = append(rows, measured{m.Name, "one", m.Error, []string{m.Parameter.String(), m.Error.String(), m.Ratio.String()}})
+		rows = append(rows, measured{name: m.Name, class: "one", value: m.Error, cells: []string{m.Parameter.String(), m.Error.String(), m.Ratio.String()}})
 	}
 	p.Word = fmt.Sprintf("%s: a mean expected error of %s", best.Name, show(best.Error))
 	for _, m := range d.Mechanisms {

@@ -20,7 +20,7 @@ func ofEvaluate(d *document.Evaluate) *Page {
 		if m.EquivalentEps.IsValid() {
 			same = m.EquivalentEps.String()
 		}
-		rows = append(rows, measured{m.Name, "one", m.ExpectedError, []string{m.ExpectedError.String(), same}})
+		rows = append(rows, measured{name: m.Name, class: "one", value: m.ExpectedError, cells: []string{m.ExpectedError.String(), same}})
 	}
 	p.Sections = []Section{
 		measures("Expected errors", "The score of the best choice less that of the one taken, in the mean.", []string{"mechanism", "expected error", "ε at which it reaches permute-and-flip's error"}, rows),
@@ -30,9 +30,9 @@ func ofEvaluate(d *document.Evaluate) *Page {
 }
 
 // Compare makes a page of the probabilities of one or more mechanisms on the same scores.
-func Compare(scores []string, all []*document.PMF) *Page {
+func Compare(scores []string, all []*document.PMF, c Context) *Page {
 	eps := given(all[0].AtEpsilon)
-	p := &Page{Title: "Probabilities on given scores, " + eps, Tone: "good"}
+	p := &Page{Title: "Probabilities on given scores, " + eps, Tone: "good", paragraph: c.Paragraph}
 	classes := []string{"one", "two", "three"}
 	table := &Table{Head: []string{"candidate", "score"}}
 	errors := &Table{Head: []string{"mechanism", "expected error", "mean squared error"}}
@@ -58,5 +58,6 @@ func Compare(scores []string, all []*document.PMF) *Page {
 		{Title: "Probabilities", Figure: &Figure{SVG: bars(groups, "Bars of the probabilities in the table below."), Caption: "Digits before … are certain.", Table: table}},
 		{Title: "Errors", Table: errors},
 	}
+	p.again(c.Command)
 	return p
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -183,6 +184,8 @@ func (d verdicts) headline() (tone, word string) {
 		}
 	}
 	switch {
+	case slices.ContainsFunc(d.Findings, func(f audit.Finding) bool { return f.Event == "different answers" }):
+		return "bad", "It is not deterministic: asked twice, it states other probabilities"
 	case dp != nil && dp.Verdict == verify.Violated:
 		return "bad", fmt.Sprintf("No: it is not %s", d.private())
 	case len(violated) > 0 && d.sampled() && d.Find(audit.Independence) != nil && d.Find(audit.Independence).Verdict == verify.Violated:

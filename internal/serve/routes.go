@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,9 +13,6 @@ import (
 	"optratio/number"
 )
 
-// streamPath is where the explorer's answers are streamed as they get better.
-const streamPath = "/events"
-
 func (s *Server) routes() {
 	for _, name := range s.site.Views() {
 		path := "/" + name
@@ -23,11 +21,8 @@ func (s *Server) routes() {
 		}
 		view := func(w http.ResponseWriter, r *http.Request) { s.view(w, r, name) }
 		s.mux.HandleFunc("GET "+path, view)
-		if s.site.Posts(name) {
-			s.mux.HandleFunc("POST "+path, view)
-		}
+		s.mux.HandleFunc("POST "+path, view)
 	}
-	s.mux.HandleFunc("GET "+streamPath, s.events)
 	for name, data := range map[string][]byte{"app.js": front.Script, "app.css": []byte(front.Style())} {
 		s.mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
 			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
@@ -35,7 +30,7 @@ func (s *Server) routes() {
 	}
 }
 
-// view answers a form, and shows one that takes a long text before there is one.
+// view answers a form: with a page, or with what happens as a part of one.
 func (s *Server) view(w http.ResponseWriter, r *http.Request, name string) {
 	err := r.ParseForm()
 	c := s.site.Begin(name, r.Form)
@@ -45,15 +40,14 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request, name string) {
 		c.Err = fmt.Errorf("that is more than %d bytes; use the command for it: %w", maxBody, large)
 	case err != nil:
 		c.Err = number.InputError(err.Error())
-	case r.Method == http.MethodPost || !s.site.Posts(name):
-		c.Whole(r.Context())
 	}
+	if r.Form.Get("part") != "" {
+		stream(w, r, c)
+		return
+	}
+	c.Whole(r.Context())
 	var b bytes.Buffer
-	write := c.WritePage
-	if r.URL.Query().Get("part") != "" {
-		write = c.WriteAnswer
-	}
-	if err := write(&b); err != nil {
+	if err := c.WritePage(&b); err != nil {
 		c.Err = err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -77,33 +71,36 @@ func status(err error) int {
 	return http.StatusServiceUnavailable
 }
 
-// events streams the answer of a ratio job: what is known after a second, and better answers until it is decided or the last
-// stage ends or there is no time left; an answer then stands. The job ends when the client goes away.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+// event is what happens, as app.js is told it.
+type event struct {
+	Kind   string `json:"kind"` // working or answer
+	Head   string `json:"head,omitempty"`
+	Text   string `json:"text"`
+	Value  int64  `json:"value,omitempty"` // of work: milliseconds that it may take
+	More   bool   `json:"more"`            // a better answer may follow
+	Failed bool   `json:"failed"`          // it is an error
+}
+
+// stream tells what happens, an object a line: what is known soon, and better answers until it is decided or the last stage ends or there is no time left;
+// an answer then stands. The job ends when the client goes away.
+func stream(w http.ResponseWriter, r *http.Request, c *front.Course) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
 	control := http.NewResponseController(w)
-	send := func(event string, text []byte) {
+	send := func(e event) {
 		_ = control.SetWriteDeadline(time.Now().Add(writeLimit))
-		fmt.Fprintf(w, "event: %s\n", event)
-		for _, line := range bytes.Split(text, []byte("\n")) {
-			fmt.Fprintf(w, "data: %s\n", line)
-		}
-		fmt.Fprint(w, "\n")
+		_ = json.NewEncoder(w).Encode(e)
 		_ = control.Flush()
 	}
-	c := s.site.Begin("", r.URL.Query())
-	answered := false
+	var last event
 	for more := true; more && r.Context().Err() == nil; {
-		send("working", []byte(c.Working()))
+		send(event{Kind: "working", Text: c.Working(), Value: c.Limit().Milliseconds()})
 		more = c.Next(r.Context())
-		if limited := errors.Is(c.Err, errBusy) || errors.Is(c.Err, errLate); answered && limited {
-			break
+		if late := errors.Is(c.Err, errBusy) || errors.Is(c.Err, errLate); late && last.Head != "" {
+			last.More = false
+		} else {
+			last = event{Kind: "answer", More: more, Failed: c.Err != nil}
+			last.Head, last.Text = c.Parts()
 		}
-		answered = true
-		var b bytes.Buffer
-		if err := c.WriteAnswer(&b); err == nil {
-			send("answer", b.Bytes())
-		}
+		send(last)
 	}
-	send("end", []byte("end"))
 }

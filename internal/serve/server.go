@@ -16,6 +16,7 @@ import (
 // Config is what a server needs.
 type Config struct {
 	Addr     string // host:port that it listens on; requests must name this host
+	Version  string // of the program
 	Parallel int    // jobs at a time, at least 1
 	Run      func(context.Context, front.Job) (*job.Answer, error)
 }
@@ -39,7 +40,6 @@ type Server struct {
 	wait    time.Duration // waitLimit, answerLimit and streamLimit; tests have shorter ones
 	patient time.Duration
 	stream  time.Duration
-	cache   cache
 	site    *front.Site
 }
 
@@ -47,9 +47,8 @@ type Server struct {
 func New(c Config) *Server {
 	s := &Server{
 		Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, stream: streamLimit,
-		cache: cache{found: map[key]*job.Answer{}},
 	}
-	s.site = &front.Site{Run: s.do}
+	s.site = &front.Site{Run: s.do, Version: c.Version}
 	s.routes()
 	return s
 }
@@ -78,7 +77,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	patient := s.patient
-	if r.URL.Path == streamPath {
+	if r.URL.Query().Get("part") != "" {
 		patient = s.stream
 	}
 	ctx, cancel := context.WithTimeoutCause(r.Context(), patient, errLate)
@@ -108,12 +107,8 @@ var errBusy = errors.New("too many jobs at once; wait for some to end")
 // errLate is what a client is told whose answer takes too long.
 var errLate = errors.New("the server is too busy to answer in time; try again, or use the command")
 
-// do runs a job when its turn comes. Equal jobs are done once.
+// do runs a job when its turn comes.
 func (s *Server) do(ctx context.Context, j front.Job) (*job.Answer, error) {
-	k := keyOf(j)
-	if a, ok := s.cache.get(k); ok {
-		return a, nil
-	}
 	late := time.NewTimer(s.wait)
 	defer late.Stop()
 	select {
@@ -124,15 +119,9 @@ func (s *Server) do(ctx context.Context, j front.Job) (*job.Answer, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if a, ok := s.cache.get(k); ok { // somebody else asked the same meanwhile
-		return a, nil
-	}
 	a, err := s.Run(ctx, j)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
-	}
-	if err == nil && a.Undecided == "" { // what a time limit ended is not the last word
-		s.cache.put(k, a)
 	}
 	return a, err
 }

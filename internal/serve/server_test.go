@@ -34,7 +34,7 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range codes {
 		all.Go(func() {
-			r := httptest.NewRequest("GET", fmt.Sprintf("http://localhost:1/?n=%d&k=3", 2+i%50), nil)
+			r := httptest.NewRequest("GET", fmt.Sprintf("http://localhost:1/rate?n=%d&k=3", 2+i%50), nil)
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, r)
 			codes[i] = w.Code
@@ -46,9 +46,9 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 	}
 	assert.True(t, slices.Contains(codes, 429) && slices.Contains(codes, 503))
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/events?n=60&k=3", nil))
+	s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/rate?n=60&k=3&part=1", nil))
 	assert.Contains(t, w.Body.String(), errLate.Error())
-	assert.Contains(t, w.Body.String(), "event: end")
+	assert.Contains(t, w.Body.String(), `"more":false,"failed":true`)
 	assert.Less(t, waitLimit, answerLimit)
 	assert.LessOrEqual(t, answerLimit, streamLimit)
 	assert.Less(t, streamLimit, 30*time.Second)
@@ -77,38 +77,11 @@ func TestStreamedAnswerStands(t *testing.T) {
 	})
 	s.stream = 3 * time.Second // enough for the first job on a busy machine
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/events?n=5&k=3", nil))
+	s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/rate?n=5&k=3&part=1", nil))
 	assert.Equal(t, 2, jobs)
-	assert.Equal(t, 1, strings.Count(w.Body.String(), "event: answer"))
+	assert.Equal(t, 2, strings.Count(w.Body.String(), `"kind":"answer"`))
 	assert.NotContains(t, w.Body.String(), errLate.Error())
-	assert.Contains(t, w.Body.String(), "event: end")
-}
-
-// TestCacheIsBounded: of hundreds of jobs the last ones are kept, and no long answer.
-func TestCacheIsBounded(t *testing.T) {
-	c := cache{found: map[key]*job.Answer{}}
-	table := func(i int) front.Job {
-		q := job.NewAudit()
-		q.File = "table.jsonl"
-		return front.Job{Question: q, Files: map[string]string{"table.jsonl": fmt.Sprint(strings.Repeat(" ", 1<<14), i)}}
-	}
-	for i := range maxKept + 10 {
-		c.put(keyOf(table(i)), ratios("pf"))
-		c.put(keyOf(table(i)), ratios("pf"))
-	}
-	assert.Len(t, c.found, maxKept)
-	assert.Len(t, c.order, maxKept)
-	_, last := c.get(keyOf(table(maxKept + 9)))
-	_, first := c.get(keyOf(table(0)))
-	assert.True(t, last && !first)
-	c.put(keyOf(table(-1)), ratios(strings.Repeat("x", longest)))
-	_, long := c.get(keyOf(table(-1)))
-	assert.False(t, long)
-	one, other := job.NewPMF(), job.NewPMF()
-	one.Scores, other.Scores = "0", "1"
-	assert.NotEqual(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: other}))
-	assert.NotEqual(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: one, Limit: time.Second}))
-	assert.Equal(t, keyOf(front.Job{Question: one}), keyOf(front.Job{Question: &job.PMF{Instance: one.Instance, Constraints: one.Constraints}}))
+	assert.True(t, strings.HasSuffix(w.Body.String(), "\"more\":false,\"failed\":false}\n"))
 }
 
 // TestOtherPagesAreRefused: browsers say which page a request comes from; only the server's own pages and the address bar are answered.
