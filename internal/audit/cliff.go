@@ -21,14 +21,13 @@ const (
 	negligible   = -1000 // the least binary logarithm of a probability that is told from 0
 	creeping     = 1e-6  // change of a logarithm that rounding explains
 	roundingBits = 50    // of scores as programs compute with them
-	outstanding  = 3     // see surprising
+	outstanding  = 3     // see change
 )
 
 // probe is a score vector and what was answered there.
 type probe struct {
-	q      inquiry.Vector
-	logs   []float64 // of the probabilities; nil for an event
-	failed bool
+	q    inquiry.Vector
+	logs []float64 // of the probabilities; nil for an event
 }
 
 // ray is a line of score vectors, in the order in which they are asked about. On a level one all scores move alike, so that nothing should change.
@@ -39,15 +38,14 @@ type ray struct {
 
 // rays returns the lines of n candidates: tied ones, a ladder and a leader moved up and down by up to reach·Δ, and scores that are multiplied until
 // the probabilities of all but the best ones vanish.
-func (o *Options) rays(n int, reach int64) []ray {
-	ladder, leader, loser := make(inquiry.Vector, n), make(inquiry.Vector, n), make(inquiry.Vector, n)
+func (o *Options) rays(n int, reach int64) (out []ray) {
+	tied, ladder, leader, loser := make(inquiry.Vector, n), make(inquiry.Vector, n), make(inquiry.Vector, n), make(inquiry.Vector, n)
 	for r := range n {
 		ladder[r] = -2 * whole * int64(min(r, 3))
 		leader[r] = -4 * whole * int64(min(r, 1))
 	}
 	loser[n-1] = -whole
-	var out []ray
-	for _, base := range []inquiry.Vector{ladder, leader, make(inquiry.Vector, n)} {
+	for _, base := range []inquiry.Vector{ladder, leader, tied} {
 		for _, sign := range []int64{1, -1} {
 			line := ray{[]inquiry.Vector{base}, true}
 			for t := int64(1); t <= reach; t *= 4 {
@@ -73,16 +71,16 @@ func (o *Options) rays(n int, reach int64) []ray {
 type cliffs struct {
 	o     *Options
 	ask   inquiry.Subject
-	left  int         // questions
-	pairs [][2]*probe // neighbors, or ends of a part of a ray that could not be looked into
-	fell  bool        // there is a pair of neighbors of which one is not answered
+	left  int                 // questions
+	pairs [][2]inquiry.Vector // neighbors, or ends of a part of a ray that could not be looked into
+	fell  bool                // there is a pair of neighbors of which one is not answered
 }
 
 // errProbes ends a search.
 var errProbes = errors.New("no more probes")
 
 // findCliffs searches the rays of n candidates.
-func (o *Options) findCliffs(n int, reach int64, ask inquiry.Subject) ([][2]*probe, error) {
+func (o *Options) findCliffs(n int, reach int64, ask inquiry.Subject) ([][2]inquiry.Vector, error) {
 	c := &cliffs{o: o, ask: ask, left: mostProbes}
 	for _, line := range o.rays(n, reach) {
 		if err := c.search(line); err != nil && !errors.Is(err, errProbes) && !errors.Is(err, inquiry.ErrUndecided) {
@@ -100,12 +98,12 @@ func (c *cliffs) look(q inquiry.Vector) (*probe, error) {
 		return nil, errProbes
 	}
 	a, err := c.ask.Answer(q)
-	if err != nil {
-		return nil, err
+	if err != nil || a.Event != "" {
+		return &probe{q: q}, err
 	}
-	p := &probe{q: q, failed: a.Event != ""}
-	for _, v := range a.P {
-		p.logs = append(p.logs, math.Log(max(v.Enclose(64).Near(), math.Ldexp(1, negligible))))
+	p := &probe{q, make([]float64, len(a.P))}
+	for r, v := range a.P {
+		p.logs[r] = math.Log(max(v.Enclose(64).Near(), math.Ldexp(1, negligible)))
 	}
 	return p, nil
 }
@@ -116,7 +114,7 @@ func (c *cliffs) search(line ray) error {
 	var known []*probe
 	first := time.Duration(0)
 	for i, q := range line.vectors {
-		if len(known) > 0 && known[len(known)-1].failed && i < len(line.vectors)-1 {
+		if len(known) > 0 && known[len(known)-1].logs == nil && i < len(line.vectors)-1 {
 			continue
 		}
 		begin := time.Now()
@@ -146,38 +144,23 @@ func (c *cliffs) search(line ray) error {
 
 // notable reports whether two probes differ by more than is to be expected of a mechanism that behaves the same way between them.
 func (c *cliffs) notable(line ray, a, b *probe) bool {
-	d := change(a, b)
+	most, surprising := change(a, b)
 	if line.level {
 		far := float64(max(magnitude(a.q), magnitude(b.q))) / whole
-		return d > creeping+math.Ldexp(c.o.pace()*far, -roundingBits)
+		return most > creeping+math.Ldexp(c.o.pace()*far, -roundingBits)
 	}
-	return d > c.o.pace()*float64(distance(a.q, b.q))/whole*(1+creeping) || surprising(a, b)
+	return surprising || most > c.o.pace()*float64(distance(a.q, b.q))/whole*(1+creeping)
 }
 
-// change returns the greatest change of the logarithm of a probability.
-func change(a, b *probe) float64 {
-	if a.failed || b.failed {
-		if a.failed && b.failed {
-			return 0
+// change returns the greatest change of the logarithm of a probability, and whether one changes by far more than its own amount at the greater end: where gaps double,
+// that of the exponential mechanism and its like about doubles. An outcome that an answer does not have is negligible there.
+func change(a, b *probe) (most float64, surprising bool) {
+	if a.logs == nil || b.logs == nil {
+		if a.logs == nil && b.logs == nil {
+			return 0, false
 		}
-		return math.Inf(1)
+		return math.Inf(1), true
 	}
-	most := 0.0
-	eachLog(a, b, func(x, y float64) { most = max(most, math.Abs(x-y)) })
-	return most
-}
-
-// surprising reports whether the logarithm of a probability changes by far more than its own amount at the greater end. Where gaps double, that
-// of the exponential mechanism and its like about doubles.
-func surprising(a, b *probe) (is bool) {
-	eachLog(a, b, func(x, y float64) {
-		is = is || math.Abs(x-y) > outstanding*(1+min(math.Abs(x), math.Abs(y)))
-	})
-	return is
-}
-
-// eachLog goes through the outcomes; one that an answer does not have is negligible there.
-func eachLog(a, b *probe, f func(x, y float64)) {
 	at := func(p *probe, r int) float64 {
 		if r < len(p.logs) {
 			return p.logs[r]
@@ -185,17 +168,24 @@ func eachLog(a, b *probe, f func(x, y float64)) {
 		return negligible * math.Ln2
 	}
 	for r := range max(len(a.logs), len(b.logs)) {
-		f(at(a, r), at(b, r))
+		x, y := at(a, r), at(b, r)
+		most = max(most, math.Abs(x-y))
+		surprising = surprising || math.Abs(x-y) > outstanding*(1+min(math.Abs(x), math.Abs(y)))
 	}
+	return most, surprising
 }
 
 // bisect narrows a change down to two neighbors, multiples of Δ, going on where there is more change for the distance: where that is above the pace,
 // one half's is. Neighbors whose difference is notable by itself are kept; so are the ends where the place cannot be found.
 func (c *cliffs) bisect(line ray, a, b *probe) error {
+	steepness := func(a, b *probe) float64 {
+		most, _ := change(a, b)
+		return most / float64(distance(a.q, b.q))
+	}
 	for distance(a.q, b.q) > whole {
-		m, err := c.look(middle(a.q, b.q))
+		m, err := c.look(middle(a.q, b.q, whole))
 		if err != nil {
-			c.pairs = append(c.pairs, [2]*probe{a, b})
+			c.pairs = append(c.pairs, [2]inquiry.Vector{a.q, b.q})
 			return err
 		}
 		if steepness(a, m) >= steepness(m, b) {
@@ -204,20 +194,18 @@ func (c *cliffs) bisect(line ray, a, b *probe) error {
 			a = m
 		}
 	}
-	if line.level && c.notable(line, a, b) || change(a, b) > c.o.pace() {
-		c.pairs = append(c.pairs, [2]*probe{a, b})
-		c.fell = c.fell || a.failed || b.failed
+	if most, _ := change(a, b); most > c.o.pace() || line.level && c.notable(line, a, b) {
+		c.pairs = append(c.pairs, [2]inquiry.Vector{a.q, b.q})
+		c.fell = c.fell || a.logs == nil || b.logs == nil
 	}
 	return nil
 }
 
-func steepness(a, b *probe) float64 { return change(a, b) / float64(distance(a.q, b.q)) }
-
-// middle returns a vector between two, all multiples of Δ, that differs from each by at least Δ where they differ by 2Δ or more.
-func middle(a, b inquiry.Vector) inquiry.Vector {
+// middle returns a vector between two, all multiples of a unit, that differs from each by at least that where they differ by twice as much or more.
+func middle(a, b inquiry.Vector, unit int64) inquiry.Vector {
 	m := slices.Clone(a)
 	for r := range m {
-		m[r] += (b[r] - a[r]) / whole / 2 * whole
+		m[r] += (b[r] - a[r]) / unit / 2 * unit
 	}
 	return m
 }
@@ -229,14 +217,3 @@ func distance(a, b inquiry.Vector) int64 {
 }
 
 func magnitude(q inquiry.Vector) int64 { return max(slices.Max(q), -slices.Min(q)) }
-
-// neighborsAmong yields the cliffs that were narrowed down to neighbors.
-func neighborsAmong(pairs [][2]*probe) vectorPairs {
-	var near [][2]inquiry.Vector
-	for _, p := range pairs {
-		if distance(p[0].q, p[1].q) <= whole {
-			near = append(near, [2]inquiry.Vector{p[0].q, p[1].q})
-		}
-	}
-	return listed(near)
-}

@@ -139,7 +139,7 @@ func TestNoCliffsOfSteadyLaws(t *testing.T) {
 				require.NoError(t, err)
 				require.Empty(t, c.findings, "%s %v", name, c.findings)
 				for _, p := range pairs {
-					t.Errorf("%s of %d at %g: %v and %v", name, n, eps, space.Scores(p[0].q), space.Scores(p[1].q))
+					t.Errorf("%s of %d at %g: %v and %v", name, n, eps, space.Scores(p[0]), space.Scores(p[1]))
 				}
 				require.Less(t, c.questions, int64(400))
 			}
@@ -165,8 +165,8 @@ func TestBisectionEndsAtNeighbors(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, pairs, 1)
 			a, b := pairs[0][0], pairs[0][1]
-			require.EqualValues(t, whole, distance(a.q, b.q))
-			require.True(t, slices.Max(a.q) == (at-1)*whole && slices.Max(b.q) == at*whole, "%v %v", a.q, b.q)
+			require.EqualValues(t, whole, distance(a, b))
+			require.True(t, slices.Max(a) == (at-1)*whole && slices.Max(b) == at*whole, "%v %v", a, b)
 			require.Less(t, asked, 100)
 		}
 	}

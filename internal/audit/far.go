@@ -43,45 +43,33 @@ func (o *Options) sampleDomain() (*inquiry.Space, *inquiry.Domain, error) {
 
 // farVectors returns score vectors whose depth grows like 1/ε: some candidates tied at the top and all others tied below; and others
 // of the side set: weights that are 0 in double precision, scores far from 0, fractions.
-func (o *Options) farVectors(unit int64) []inquiry.Vector {
-	n, eps := o.N, max(o.Epsilon.Float(), 1e-6)
-	var out []inquiry.Vector
-	seen := map[string]bool{}
+func (o *Options) farVectors(unit int64) (out []inquiry.Vector) {
+	n := o.N
 	add := func(q inquiry.Vector) {
-		if key := q.Key(); !seen[key] {
-			seen[key] = true
+		if !slices.ContainsFunc(out, func(known inquiry.Vector) bool { return slices.Equal(known, q) }) {
 			out = append(out, q)
 		}
 	}
-	tied := func(top int, gap int64) {
-		q := make(inquiry.Vector, n)
-		for r := top; r < n; r++ {
-			q[r] = -gap * unit
+	tied := func(gap int64, tops ...int) {
+		for _, top := range tops {
+			add(slices.Concat(make(inquiry.Vector, top), slices.Repeat(inquiry.Vector{-gap * unit}, n-top)))
 		}
-		add(q)
 	}
 	for _, times := range []float64{1, 2, 4, 8} {
-		gap := 2 * int64(math.Ceil(times/eps))
-		tied(1, gap)
-		tied(min(2, n-1), gap)
-		tied(n-1, gap)
+		tied(2*int64(math.Ceil(times/max(o.Epsilon.Float(), 1e-6))), 1, min(2, n-1), n-1)
 	}
 	if gap := o.vanishing(); gap > 0 {
-		tied(1, gap)
-		tied(min(2, n-1), gap)
+		tied(gap, 1, min(2, n-1))
 	}
-	off := o.offset() * unit
-	q := make(inquiry.Vector, n)
-	for r := range q {
-		q[r] = -2 * unit * int64(r%3)
+	ladder, parts := make(inquiry.Vector, n), make(inquiry.Vector, n)
+	for r := range n {
+		ladder[r] = -2 * unit * int64(r%3)
+		parts[r] = -[]int64{0, 333, 500, 750}[r%4] * unit / fractions
 	}
-	add(q.Plus(off))
-	add(q.Plus(-off))
+	add(ladder.Plus(o.offset() * unit))
+	add(ladder.Plus(-o.offset() * unit))
 	if unit%fractions == 0 {
-		for r := range q {
-			q[r] = -[]int64{0, 333, 500, 750}[r%4] * unit / fractions
-		}
-		add(q)
+		add(parts)
 	}
 	return out
 }

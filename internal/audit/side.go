@@ -175,16 +175,14 @@ func supported(vectors []inquiry.Vector, n int, probe inquiry.Subject) ([]inquir
 	knows := map[int]bool{n: true}
 	var out []inquiry.Vector
 	for _, q := range vectors {
-		known, asked := knows[len(q)]
-		if !asked {
+		if _, asked := knows[len(q)]; !asked {
 			answer, err := probe.Answer(q)
 			if err != nil && !errors.Is(err, inquiry.ErrUndecided) {
 				return nil, err
 			}
-			known = err == nil && answer.Event == ""
-			knows[len(q)] = known
+			knows[len(q)] = err == nil && answer.Event == ""
 		}
-		if known {
+		if knows[len(q)] {
 			out = append(out, q)
 		}
 	}
@@ -227,18 +225,19 @@ func (o Options) aside(r *Report, reach int64, asking, retry func(*inquiry.Space
 	if err != nil {
 		return nil, err
 	}
-	var pairs [][2]*probe
+	var pairs [][2]inquiry.Vector
 	if len(vectors) > 0 && o.aboutNeighbors() {
 		n := len(slices.MaxFunc(vectors, func(a, b inquiry.Vector) int { return cmp.Compare(len(a), len(b)) }))
 		if pairs, err = o.findCliffs(min(n, o.N), reach, retry(space)); err != nil {
 			return nil, err
 		}
 		for _, p := range pairs {
-			vectors = append(vectors, p[0].q, p[1].q)
+			vectors = append(vectors, p[0], p[1])
 		}
 	}
 	dom := o.sideDomain(space, vectors)
-	dom.Neighbors = chainPairs(neighborsAmong(pairs), dom.Neighbors)
+	apart := func(p [2]inquiry.Vector) bool { return distance(p[0], p[1]) > whole }
+	dom.Neighbors = chainPairs(listed(slices.DeleteFunc(pairs, apart)), dom.Neighbors)
 	return inquiry.Stated(inquiry.Remember(asking(space)), dom, true), nil
 }
 
@@ -271,10 +270,14 @@ func (r *Report) add(side *Report, err error) error {
 // both returns the result on two sets of comparisons of what was found on each.
 func both(a, b verify.Result) verify.Result {
 	out := a
-	switch {
-	case a.Verdict == verify.Violated:
-	case b.Verdict == verify.Violated, b.Verdict == verify.Undecided && a.Verdict == verify.Proved:
+	if b.Verdict == verify.Violated && a.Verdict != verify.Violated || b.Verdict == verify.Undecided && a.Verdict == verify.Proved {
 		out.Verdict, out.Reason, out.Witness = b.Verdict, b.Reason, b.Witness
+	}
+	if a.Verdict == verify.Proved && b.Verdict == verify.Proved {
+		_, hi := limited(a).Ends()
+		if _, other := limited(b).Ends(); hi != nil && other != nil && other.Cmp(hi) > 0 {
+			out.Reason = b.Reason // which names the upper end
+		}
 	}
 	if out.Stopped = a.Stopped || b.Stopped; out.Stopped {
 		if out.Total = 0; needed(a) >= 0 && needed(b) >= 0 {
@@ -285,9 +288,7 @@ func both(a, b verify.Result) verify.Result {
 	out.Doubt = max(a.Doubt, b.Doubt)
 	out.Relaxed = relaxed(a, b)
 	var fromB bool
-	out.TightEps, fromB = greater(a.TightEps, b.TightEps)
-	out.TightExpEps = a.TightExpEps
-	if fromB {
+	if out.TightEps, fromB = greater(a.TightEps, b.TightEps); fromB {
 		out.TightExpEps, out.Attained = b.TightExpEps, b.Attained
 	}
 	out.Range, _ = greater(a.Range, b.Range)
@@ -303,18 +304,33 @@ func both(a, b verify.Result) verify.Result {
 			out.Orders[i][1], _ = greater(a.Orders[i][1], b.Orders[i][1])
 		}
 	}
-	if a.Verdict == verify.Proved && b.Verdict == verify.Proved && over(limited(b), limited(a)) {
-		out.Reason = b.Reason // which names the upper end
-	}
 	return out
 }
 
+// limited is the number that a verdict on privacy is about.
+func limited(r verify.Result) number.Number {
+	for _, x := range []number.Number{r.TightEps, r.TightDelta, r.Rho} {
+		if x.IsValid() {
+			return x
+		}
+	}
+	return r.Range
+}
+
 // needed is how many comparisons a check needs, -1 where that is not known.
+func needed(r verify.Result) int64 {
+	if r.Stopped {
+		return cmp.Or(r.Total, -1)
+	}
+	return r.Checked
+}
+
 // relaxed returns the δ and the ε that both parts hold with, where one of them has an infinite ε without; nil where they are not known of both.
 func relaxed(parts ...verify.Result) *[2]number.Number {
-	all := [2]number.Number{number.Int(0), number.Int(0)}
+	all, some := [2]number.Number{number.Int(0), number.Int(0)}, false
 	for _, r := range parts {
 		own := r.Relaxed
+		some = some || own != nil
 		if hi, bounded := r.TightEps.Upper(); own == nil && bounded && !r.TightEps.IsInf() {
 			own = &[2]number.Number{all[0], number.Exact(hi)}
 		}
@@ -323,69 +339,31 @@ func relaxed(parts ...verify.Result) *[2]number.Number {
 		}
 		all = [2]number.Number{all[0].Max(own[0]), all[1].Max(own[1])}
 	}
-	if !slices.ContainsFunc(parts, func(r verify.Result) bool { return r.Relaxed != nil }) {
+	if !some {
 		return nil
 	}
 	return &all
 }
 
-func needed(r verify.Result) int64 {
-	switch {
-	case !r.Stopped:
-		return r.Checked
-	case r.Total == 0:
-		return -1
-	}
-	return r.Total
-}
-
-// limited is the number that a verdict on privacy is about.
-func limited(r verify.Result) number.Number {
-	switch r.Name {
-	case verify.BoundedRange:
-		return r.Range
-	case verify.ApproximateDP:
-		return r.TightDelta
-	case verify.ZCDP:
-		return r.Rho
-	}
-	return r.TightEps
-}
-
-// over reports whether the upper end of x is above that of y.
-func over(x, y number.Number) bool {
-	a, ok := x.Upper()
-	b, also := y.Upper()
-	return ok && also && a.Cmp(b) > 0
-}
-
 // greater encloses the greater one of two numbers that are not negative, and reports whether the second one's lower end is above the first one's. Of
 // one that is not known nothing but that is.
 func greater(x, y number.Number) (most number.Number, second bool) {
-	low := func(x number.Number) *big.Rat {
-		if lo, ok := x.Lower(); ok {
-			return lo
-		}
-		return new(big.Rat)
-	}
 	switch {
 	case !x.IsValid() && !y.IsValid(), x.IsInf():
 		return x, false
 	case y.IsInf():
 		return y, true
 	}
-	a, b := low(x), low(y)
-	second = a.Cmp(b) < 0
-	if second {
-		a = b
+	lo, hi := x.Ends()
+	other, end := y.Ends()
+	if lo == nil {
+		lo = new(big.Rat)
 	}
-	hi, ok := x.Upper()
-	other, also := y.Upper()
-	switch {
-	case !ok || !also:
-		return number.Bounds(a, nil), second
-	case hi.Cmp(other) < 0:
-		hi = other
+	if second = other != nil && lo.Cmp(other) < 0; second {
+		lo = other
 	}
-	return number.Bounds(a, hi), second
+	if end == nil || hi != nil && hi.Cmp(end) < 0 {
+		hi = end
+	}
+	return number.Bounds(lo, hi), second
 }
