@@ -3,6 +3,7 @@ package audit
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/verify"
 )
@@ -22,27 +23,21 @@ const (
 // unanswered returns a pair of neighbors the first of which is not answered about, and the second one is; nil where there is none.
 func (s *statistics) unanswered() (*edge, error) {
 	f := s.field
-	tried := 0
-	for _, known := range []bool{true, false} { // first those whose other side is known to be answered about
-		for _, pair := range f.all {
-			for side := range 2 {
-				e := edge{from: pair[side], to: pair[1-side]}
-				to := f.places[e.to]
-				if f.places[e.from].event == "" || to.event != "" || (to.total > 0) != known || f.directed && side == 1 {
-					continue
-				}
-				if tried++; tried > failurePairs {
-					return nil, nil
-				}
-				x, y, err := s.failures(e, failureFirst)
-				if err != nil {
-					return nil, err
-				}
-				if x >= failureFirst/2 && y == 0 {
-					e.distance = f.distance(f.places[e.from].q, to.q)
-					return &e, nil
-				}
-			}
+	var edges []edge
+	for _, pair := range f.all {
+		e := f.edge(pair)
+		if f.places[e.to].event != "" && !f.directed {
+			e.from, e.to = e.to, e.from
+		}
+		if f.places[e.from].event != "" && f.places[e.to].event == "" {
+			edges = append(edges, e)
+		}
+	}
+	known := func(e edge) int { return int(min(1, f.places[e.to].total)) }
+	slices.SortStableFunc(edges, func(a, b edge) int { return known(b) - known(a) }) // first those whose other side is known to be answered about
+	for _, e := range edges[:min(len(edges), failurePairs)] {
+		if x, y, err := s.failures(e, failureFirst); err != nil || x >= failureFirst/2 && y == 0 {
+			return &e, err
 		}
 	}
 	return nil, nil

@@ -1,8 +1,10 @@
 package audit
 
 import (
+	"cmp"
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/internal/inquiry"
 	"optratio/number"
@@ -142,25 +144,21 @@ func (w *wealth) claims(d *big.Rat) []float64 {
 func (w *wealth) openAt(d *big.Rat, p, o, slack float64, r ratio, horizon float64) {
 	s := &segment{ratio: r, bets: make([][stakes]bet, len(w.levels)), claims: w.claims(d)}
 	for i, c := range s.claims {
-		for k := range s.bets[i] {
-			s.bets[i][k] = noBet
-		}
 		if math.Log(p/o)+slack <= math.Log(c) || math.IsInf(c, 1) {
+			s.bets[i] = [stakes]bet(slices.Repeat([]bet{noBet}, stakes))
 			continue
 		}
 		h := tie(p, o, c, r)
 		v := variance(h, c, r)
 		u := math.Sqrt(2 * (w.log - math.Log(w.weights[0])) / (v * max(1, horizon)))
-		if w.patient {
-			for k := range s.bets[i] {
-				s.bets[i][k] = newBet(math.Ldexp(u, 2*k), h, c, r)
-			}
-			continue
-		}
 		for k := range s.bets[i] {
-			s.bets[i][k] = newBet(math.Ldexp(u, 2*max(0, k-estimated)), h, c, r)
+			times := k // each is four times the one before
+			if !w.patient {
+				times = max(0, k-estimated)
+			}
+			s.bets[i][k] = newBet(math.Ldexp(u, 2*times), h, c, r)
 		}
-		if w.late {
+		if w.patient || w.late {
 			continue
 		}
 		// The stakes at which the logarithm of the wealth rises fastest if the estimate is right, and if it is half a standard error too high.
@@ -236,20 +234,17 @@ func (w *wealth) reached(i int) bool {
 
 // order returns the stakes, the richest first.
 func (w *wealth) order(i int, sums []counts) []int {
-	logs, out := [stakes]float64{}, make([]int, 0, stakes)
+	var logs [stakes]float64
+	out := make([]int, stakes)
 	for k := range logs {
+		out[k], logs[k] = k, math.Log(w.weights[k])
 		for at, s := range w.segs {
 			if s.bets[i][k] != noBet {
 				logs[k] += s.bets[i][k].log(sums[at])
 			}
 		}
-		logs[k] += math.Log(w.weights[k])
-		at := len(out)
-		for at > 0 && logs[out[at-1]] < logs[k] {
-			at--
-		}
-		out = append(out[:at], append([]int{k}, out[at:]...)...)
 	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(logs[b], logs[a]) })
 	return out
 }
 
