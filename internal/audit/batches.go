@@ -15,12 +15,9 @@ const (
 	finalists  = 12   // pairs of either kind between which is chosen before a bet
 	fewTried   = 50   // draws at either side of a pair before it is bet on,
 	triedShare = 1000 // and such a part of what is left
-	usualPart  = 0.8  // of the claim, that the search promises of a mechanism that has its ε,
-	usualLoss  = 25.0 // less this over the root of the samples that are left
 	rivalPart  = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
 	mostOdd    = 12   // score vectors that as many are drawn at
 	hysteresis = 0.05 // in promise, before a pair that was bet on is left
-	loyalty    = 1.3  // likewise of numbers, where a claim is to be refuted: times its promise, whatever the event at the pair
 )
 
 // errFailed ends the bets of an audit.
@@ -48,9 +45,6 @@ func (s *statistics) bet(end int64) (bool, error) {
 	f.refit(s.aim())
 	edges := s.finalists()
 	lastBets := end - (end-s.drawn)/4
-	if !s.quick {
-		lastBets = end - (end-s.drawn)/2
-	}
 	size := max(40, firstBatch*float64(end-s.drawn))
 	var open opened
 	for s.drawn < end {
@@ -58,10 +52,11 @@ func (s *statistics) bet(end int64) (bool, error) {
 		edges = f.rank(edges, s.aim(), false)
 		var best edge
 		if len(edges) > 0 {
-			best = s.keep(edges, open)
+			best = keep(edges, open)
 		}
-		// As long as what is found is suspicious, most of a stage goes into the search; all of it where nothing came more often at one of two neighbors.
-		if len(edges) == 0 || math.IsInf(best.promise, -1) || s.suspicious(best.promise) && s.drawn < lastBets {
+		// As long as there is nothing that a bet on the claim could be won with, most of a quick stage goes into the search; all of it where nothing came more often at one
+		// of two neighbors.
+		if len(edges) == 0 || math.IsInf(best.promise, -1) || s.quick && best.promise <= 0 && s.drawn < lastBets {
 			before := s.drawn
 			if err := s.explore(max((end-s.drawn)/3, min(end-s.drawn, least))); err != nil {
 				return false, err
@@ -108,16 +103,6 @@ func (s *statistics) tryOut(e edge, end int64) (tried bool, err error) {
 	}
 	s.field.separateOdd()
 	return tried, nil
-}
-
-// suspicious reports whether the search has to go on: in a quick stage where there is nothing that a bet on the claim could be won with; and of candidates, where what is
-// promised is less than what a mechanism that has the claimed ε shows with so many samples.
-func (s *statistics) suspicious(promise float64) bool {
-	if s.quick {
-		return promise <= 0
-	}
-	usual := float64(usualPart*s.o.Epsilon.Float()) - usualLoss/math.Sqrt(float64(max(1, s.o.Budget-s.drawn)))
-	return s.field.pooled && len(s.o.Vectors)+len(s.o.Pairs) == 0 && promise < usual
 }
 
 // batch returns in what ratio the next batch of about so many draws is drawn, and how many times that, 0 where there are too few. It opens a segment of bets unless
@@ -170,11 +155,10 @@ func (s *statistics) play(e edge, c counts) (refuted bool, err error) {
 }
 
 // keep returns the pair that was bet on where the first of the ranked ones does not promise clearly more, and that first one otherwise.
-func (s *statistics) keep(edges []edge, open opened) edge {
+func keep(edges []edge, open opened) edge {
 	best := edges[0]
 	for _, e := range edges {
-		stays := slices.Equal(e.event, open.event) && e.promise+hysteresis > best.promise || s.o.UntilRefuted && s.field.ordered && loyalty*e.promise > best.promise
-		if open.base > 0 && e.from == open.from && e.to == open.to && stays {
+		if open.base > 0 && e.from == open.from && e.to == open.to && slices.Equal(e.event, open.event) && e.promise+hysteresis > best.promise {
 			best = e
 		}
 	}
@@ -193,7 +177,7 @@ func (s *statistics) searchOn(edges []edge, best edge, samples, end int64) error
 	if rival.hopeful <= best.hopeful {
 		return nil
 	}
-	return s.drawEach(s.sites([]edge{rival}), min(2*samples, end-s.drawn))
+	return s.drawEach(s.field.sites([]edge{rival}), min(2*samples, end-s.drawn))
 }
 
 // hitsOf counts the draws in an event.

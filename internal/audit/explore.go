@@ -60,7 +60,10 @@ func (s *statistics) run(dom *inquiry.Domain) error {
 	if len(s.field.edges) == 0 {
 		return fmt.Errorf("%w: nothing to check: there are no neighbors", inquiry.ErrUndecided)
 	}
-	s.order(!s.o.UntilRefuted)
+	s.field.guess = s.o.guess(float64(s.unit()))
+	if !s.o.UntilRefuted {
+		s.field.stretch(s.o, s.unit())
+	}
 	if _, ok := s.sampler.(learner); ok {
 		if err := s.pilot(); err != nil {
 			return err
@@ -73,15 +76,6 @@ func (s *statistics) run(dom *inquiry.Domain) error {
 		return err
 	}
 	return s.explore(s.o.Budget - s.drawn)
-}
-
-// order puts pairs into the order in which they are looked at; with those that are some steps apart where the stages are not quick.
-func (s *statistics) order(far bool) {
-	unit := s.unit()
-	if far && s.o.wants() && len(s.o.Pairs)+len(s.o.Vectors) == 0 {
-		s.field.stretch(s.o, unit)
-	}
-	s.field.foresee(s.aim(), float64(unit), s.o.Monotonic)
 }
 
 // unit is Δ in units of the scores.
@@ -97,7 +91,7 @@ func (s *statistics) stages() error {
 		if s.quick = s.o.UntilRefuted && (!s.field.pooled || end < s.o.Budget/quickPart); !s.quick {
 			end = s.o.Budget
 			if s.wealth.late = s.o.UntilRefuted; s.wealth.late {
-				s.order(true)
+				s.field.stretch(s.o, s.unit())
 			}
 			if err := s.rays(); err != nil {
 				return err
@@ -159,24 +153,25 @@ func (s *statistics) aim() aim {
 // part of them in each that follows. Odd score vectors bring the pairs that they are in.
 func (s *statistics) explore(samples int64) error {
 	f := s.field
-	suspects, apart := f.suspects(), 0.0
+	edges, suspects := f.candidates(), f.suspects()
+	part := float64(samples) / (rounds + 1) // the first round takes two
+	apart := 0.0                            // of it, for suspects
 	if len(suspects) > 0 {
-		apart = max(leastApart, min(mostApart, perPlace*float64(len(suspects))/float64(samples))) * float64(samples) / (rounds + 1)
+		apart = part * max(leastApart, min(mostApart, perPlace*float64(len(suspects))/float64(samples)))
 	}
-	each := float64(samples)/(rounds+1) - apart // the first round takes two parts
-	edges := s.candidates()
 	for round := range rounds {
 		s.recut()
 		f.refit(s.aim())
 		parts, most := 1.0, staying*float64(len(suspects))
-		if round > 0 {
+		if round == 0 {
+			parts, most = 2, 2*apart/max(fewestToTell, min(perClass, float64(samples)/1000)) // little finds what is very odd
+		} else {
 			edges = f.rank(edges, s.aim(), true)
 			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
-		} else {
-			parts, most = 2, 2*apart/max(fewestToTell, min(perClass, float64(samples)/1000)) // little finds what is very odd
 		}
-		edges = f.within(edges, int64(parts*each))
-		if err := s.drawEach(s.sites(edges), int64(parts*each)); err != nil {
+		room := int64(parts * (part - apart))
+		edges = f.within(edges, room)
+		if err := s.drawEach(f.sites(edges), room); err != nil {
 			return err
 		}
 		suspects = f.oddest(suspects)[:min(len(suspects), int(most))]
@@ -201,19 +196,13 @@ func (f *field) suspects() (places []int) {
 	return f.oddest(places)
 }
 
-// candidates are the pairs that exploring starts with: where members of classes differ, the most hopeful first; of labels, those that were least looked at before.
-func (s *statistics) candidates() []edge {
-	f := s.field
-	edges := f.edges
-	switch {
-	case f.agree > 0:
-		edges = f.rank(edges, s.aim(), true)
-	case !f.pooled && !f.ordered:
-		drawn := func(e edge) int64 { return min(f.places[e.from].total, f.places[e.to].total) }
-		edges = slices.Clone(edges)
-		slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(drawn(a), drawn(b)) })
+// candidates are the pairs that exploring starts with: where outcomes are no candidates, those that were least looked at before.
+func (f *field) candidates() []edge {
+	if f.pooled {
+		return f.edges
 	}
-	return edges
+	drawn := func(e edge) int64 { return min(f.places[e.from].total, f.places[e.to].total) }
+	return slices.SortedStableFunc(slices.Values(f.edges), func(a, b edge) int { return cmp.Compare(drawn(a), drawn(b)) })
 }
 
 // within returns as many of the first pairs as there are enough samples for.
@@ -231,7 +220,7 @@ func (f *field) within(edges []edge, samples int64) []edge {
 // site returns where samples for a place are drawn while searching: at the first one of its class.
 func (f *field) site(i int) int {
 	for _, j := range f.classes[f.places[i].class].members {
-		if f.places[j].event == "" && f.agree == 0 {
+		if f.places[j].event == "" {
 			return j
 		}
 	}
@@ -239,10 +228,9 @@ func (f *field) site(i int) int {
 }
 
 // sites lists where samples for pairs are drawn.
-func (s *statistics) sites(edges []edge) []int {
-	var out []int
+func (f *field) sites(edges []edge) (out []int) {
 	for _, e := range edges {
-		out = append(out, s.field.site(e.from), s.field.site(e.to))
+		out = append(out, f.site(e.from), f.site(e.to))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -286,55 +274,47 @@ const (
 
 // rays looks for such neighbors, and puts them before the pairs that are looked at.
 func (s *statistics) rays() error {
-	o, f := s.o, s.field
+	o, f, unit := s.o, s.field, s.unit()
 	if !f.pooled || o.N < 2 || len(o.Vectors)+len(o.Pairs) > 0 || o.Budget < leastForLarge {
 		return nil
 	}
 	ladder := make(inquiry.Vector, o.N)
 	for r := range ladder {
-		ladder[r] = -2 * s.unit() * int64(min(r, 3))
+		ladder[r] = -2 * unit * int64(min(r, 3))
 	}
 	each := max(fewLarge, min(mostLarge, o.Budget/largeShare))
 	if known, err := s.draw(f.place(ladder), 2*each); err != nil || known == nil {
 		return err
 	}
-	at := func(steps int64) int { return f.place(ladder.Plus(steps * s.unit())) }
-	odd := func(steps int64) (bool, error) { return s.odd(at(steps), each) }
-	for _, sign := range []int64{1, -1} {
-		near := int64(0)
-		for i := range mostDoubled {
-			far := sign << i
-			is, err := odd(far)
-			if err != nil {
-				return err
+	for _, step := range []int64{unit, -unit} {
+		near, far, is, err := ladder, ladder, false, error(nil)
+		for i := 0; i < mostDoubled && !is && err == nil; i++ {
+			near, far = far, ladder.Plus(step<<i)
+			is, err = s.odd(far, each)
+		}
+		found := is
+		for found && err == nil && distance(near, far) > unit {
+			m := middle(near, far, unit)
+			if is, err = s.odd(m, each); is {
+				far = m
+			} else {
+				near = m
 			}
-			if !is {
-				near = far
-				continue
-			}
-			for max(far-near, near-far) > 1 {
-				middle := near + (far-near)/2
-				if is, err = odd(middle); err != nil {
-					return err
-				}
-				if is {
-					far = middle
-				} else {
-					near = middle
-				}
-			}
-			if err := s.lookAround(at(near), at(far), 2*each); err != nil {
-				return err
-			}
-			break
+		}
+		if found && err == nil {
+			err = s.lookAround(f.place(near), f.place(far), 2*each)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// odd draws at a place, and once more where that seems to be unlike its class; if it does then, too, the place gets a class of its own.
-func (s *statistics) odd(i int, samples int64) (bool, error) {
+// odd draws at a score vector, and once more where that seems to be unlike its class; if it does then, too, it gets a class of its own.
+func (s *statistics) odd(q inquiry.Vector, samples int64) (bool, error) {
 	f := s.field
+	i := f.place(q)
 	for range 2 {
 		if got, err := s.draw(i, min(samples, s.o.Budget-s.drawn)); err != nil || got == nil {
 			return f.places[i].event != "", err

@@ -9,21 +9,12 @@ import (
 	"optratio/internal/inquiry"
 )
 
-// Before anything is drawn, pairs are put into the order in which they would show best that a typical mechanism is not private: the exponential mechanism with an
-// exponent that is too large or, where outcomes are numbers, the largest of all scores with Laplace noise that is too small. Later what was drawn is compared
-// with three typical mechanisms, and the likeliest counts like so many more draws. The verdict does not rest on it: only where is searched, and what is bet, does.
-var tooLarge = []float64{1.4, 2}
-
+// What was drawn is compared with three typical mechanisms, and the likeliest counts like so many more draws. The verdict does not rest on it: only where is searched, and
+// what is bet, does.
 const (
-	typical     = 1.5    // so much too large
-	imagined    = 1e6    // draws at every score vector, as many as expected of each outcome
-	lowValue    = -4     // scales of the noise below the best score, from where on values are told apart,
-	highValue   = 6      // above it, up to where,
-	perScale    = 4      // and how finely
-	believed    = 30     // draws that what is expected of a candidate counts for at least
-	mostGuessed = 10_000 // pairs
-
-	mostFitted   = 60 // classes, those with the most draws, that say what a guess is worth
+	typical      = 1.5 // times the exponent of a private mechanism is what is expected before
+	believed     = 30  // draws that what is expected of a candidate counts for at least
+	mostFitted   = 60  // classes, those with the most draws, that say what a guess is worth
 	hundredTimes = 100
 )
 
@@ -37,48 +28,13 @@ type guess struct {
 	fits    int     // how often it was
 }
 
-// foresee puts the pairs into an order. Of labels nothing is known before.
-func (f *field) foresee(a aim, unit float64, monotonic bool) {
-	if f.alone || !f.pooled && !f.ordered {
-		return
+// guess is the first one; of outcomes that are no candidates there is none.
+func (o *Options) guess(unit float64) guess {
+	private := 2 * unit / o.Epsilon.Float()
+	if o.Monotonic {
+		private /= 2
 	}
-	private := 2 * unit / a.claimed
-	if monotonic {
-		private = unit / a.claimed
-	}
-	f.guess = guess{made: f.pooled, scale: private / typical, private: private}
-	edges := f.edges[:min(len(f.edges), mostGuessed)]
-	best, order := make(map[int]int), make([]int, len(edges)) // the best place in a list
-	for _, factor := range tooLarge {
-		promise := make([]float64, len(edges))
-		for i, e := range edges {
-			order[i] = i
-			top := slices.Max(f.places[e.from].q)
-			expected := func(i int) []float64 {
-				p := noisyMax(f.places[i].q, top, private/factor)
-				if f.pooled {
-					p = exponential(f.places[i].q, private/factor)
-				}
-				for r := range p {
-					p[r] *= imagined
-				}
-				return p
-			}
-			promise[i] = f.judge(e, a, false, expected(e.from), imagined, expected(e.to), imagined).promise
-		}
-		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(promise[j], promise[i]) })
-		for at, i := range order {
-			if known, ok := best[i]; !ok || at < known {
-				best[i] = at
-			}
-		}
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(best[i], best[j]), cmp.Compare(i, j)) })
-	sorted := make([]edge, len(edges))
-	for at, i := range order {
-		sorted[at] = edges[i]
-	}
-	copy(edges, sorted)
+	return guess{made: (o.Outcomes == "" || o.Outcomes == Index) && o.Inputs == nil, scale: private / typical, private: private}
 }
 
 // laws are the mechanisms that a guess can be, by the probabilities of the candidates: the exponential one, and the candidate whose score is largest with Laplace or
@@ -148,19 +104,6 @@ func noisyArgMax(below func(float64) float64) func(q inquiry.Vector, scale float
 		}
 		return normalized(out)
 	}
-}
-
-// noisyMax returns the probabilities that the largest score with Laplace noise lies in each of some intervals about a score.
-func noisyMax(q inquiry.Vector, about int64, scale float64) (p []float64) {
-	before := 0.0
-	for i := lowValue * perScale; i <= highValue*perScale; i++ {
-		below := 1.0
-		for _, x := range q {
-			below *= laplaceBelow(float64(float64(i)/perScale) + float64(about-x)/scale)
-		}
-		p, before = append(p, below-before), below
-	}
-	return append(p, 1-before)
 }
 
 // refit compares what was drawn with the laws at scales from a quarter to four times the least one that is private, and says how many draws the best

@@ -10,7 +10,8 @@ import (
 const (
 	lateShare   = 64     // such a part of what is drawn comes then, for samples
 	fewestDated = 50     // of at least so many draws, early and late,
-	mostDated   = 12     // the first so many of them
+	mostDated   = 12     // the first so many of them,
+	nearlySure  = 0.9    // but where a private mechanism would take one candidate so often: there is little to see
 	changing    = 10_000 // what the bets on a change have to pay: one correct sampler in so many gets there at most
 )
 
@@ -24,6 +25,9 @@ type dated struct {
 
 // date keeps a sample, if it is one of the first that are large enough. That, and how large it is, must not depend on its own counts.
 func (s *statistics) date(place int, counts []int64, drawn int64) {
+	if f := s.field; f.guess.made && slices.Max(exponential(f.places[place].q, f.guess.private)) > nearlySure {
+		return
+	}
 	known := slices.ContainsFunc(s.early, func(d dated) bool { return d.place == place })
 	if !known && drawn >= fewestDated && len(s.early) < mostDated {
 		s.early = append(s.early, dated{place: place, drawn: drawn, counts: slices.Clone(counts)})

@@ -37,7 +37,7 @@ func (s *statistics) mostPromising(p verify.Property) (best *promising) {
 		if p == verify.BoundedRange && !math.IsInf(promise, -1) {
 			own, n := f.hits(w.from, f.outcomes(e))
 			near, m := f.hits(w.to, f.outcomes(e))
-			down := f.oneWay(edge{from: w.to, to: w.from, distance: w.distance}, a, true, near, own, m, n)
+			down := f.oneWay(edge{from: w.to, to: w.from, distance: w.distance}, a, near, own, m, n)
 			w.low, promise = down.event, promise+down.promise
 		}
 		if promise > most {

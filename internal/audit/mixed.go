@@ -1,7 +1,7 @@
 package audit
 
 import (
-	"maps"
+	"math"
 	"slices"
 
 	"optratio/internal/inquiry"
@@ -12,12 +12,11 @@ type mixed struct {
 	draw func(q inquiry.Vector, samples int64) (all []mixture, event string, err error)
 	memory[mixture]
 	shapes
-	tree    *node
-	claimed float64 // ε
+	tree *node
 }
 
 func newMixed(a *asker) *mixed {
-	m := &mixed{tree: &node{end: 1}, claimed: a.opts.Epsilon.Float()}
+	m := &mixed{shapes: shapes{}, tree: &node{end: 1}}
 	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {
 		event, err = a.draw(q, samples, func(line []byte, n int64) error {
 			got, err := m.parse(line, n)
@@ -34,7 +33,7 @@ func (m *mixed) Sample(q inquiry.Vector, samples int64) ([]int64, string, error)
 	if err != nil || event != "" {
 		return nil, event, err
 	}
-	if !m.full() { // otherwise what is left out would be missed among what is kept
+	if len(m.shapes) < mostShapes { // otherwise each outcome is kept with a shape of its own
 		m.keep(q, all, mixedKept)
 	}
 	return m.count(all), "", nil
@@ -65,26 +64,56 @@ func (m *mixed) learn(f *field) bool {
 			all = append(all, sighting{o, i})
 		}
 	}
-	m.tree = grow(f, m.claimed, all)
-	f.branches = m.tree.branches(nil, 0)
+	m.tree = grow(f, all)
+	f.branches = m.tree.branches(0)
 	return true
 }
 
-// branches lists the nodes of the tree below one, and the cells that are not all of a leaf: events that are told in few words.
-func (n *node) branches(list []branch, tests int) []branch {
-	if tests > 0 {
-		list = append(list, branch{n.first, n.end, tests, n.leaf()})
-	}
+// branch is an event that is told in few words: the cells from first to before end, which have the answers to so many questions in common.
+type branch struct{ first, end, questions int }
+
+// branches lists the nodes below one.
+func (n *node) branches(questions int) []branch {
 	if n.leaf() {
-		if tests == 0 { // the only one
-			list = append(list, branch{n.first, n.end, tests, true})
-		}
-		if len(n.shapes) > 1 {
-			for _, cell := range slices.Sorted(maps.Values(n.shapes)) {
-				list = append(list, branch{cell, cell + 1, tests + 1, false})
+		return nil
+	}
+	questions++
+	return slices.Concat([]branch{{n.yes.first, n.yes.end, questions}, {n.no.first, n.no.end, questions}}, n.yes.branches(questions), n.no.branches(questions))
+}
+
+// shortness is the part of an event's promise that is given up for fewer words.
+const shortness = 0.05
+
+// shorten returns the branch, or the complement of one, of the fewest questions that promises nearly as much as another event, which it returns where there is none.
+func (f *field) shorten(best edge, own, near []float64, rate func(x, y float64) edge) edge {
+	within := func(event []bool) edge {
+		x, y := 0.0, 0.0
+		for r, in := range event {
+			if in {
+				x, y = x+own[r], y+near[r]
 			}
 		}
-		return list
+		e := rate(x, y)
+		e.event = event
+		return e
 	}
-	return n.no.branches(n.yes.branches(list, tests+1), tests+1)
+	enough := min(best.promise, within(best.event).promise)
+	enough -= float64(shortness * math.Abs(enough))
+	fewest := math.MaxInt
+	for _, b := range f.branches {
+		for _, in := range []bool{true, false} {
+			if b.questions > fewest || b.end > len(own) {
+				continue
+			}
+			event := slices.Repeat([]bool{!in}, len(own))
+			for r := b.first; r < b.end; r++ {
+				event[r] = in
+			}
+			if e := within(event); e.promise >= enough && (b.questions < fewest || e.promise > best.promise) {
+				e.hopeful = best.hopeful
+				best, fewest = e, b.questions
+			}
+		}
+	}
+	return best
 }

@@ -46,10 +46,10 @@ func TestMixedOutcomes(t *testing.T) {
 
 // What is in an outcome, at which place: its shape and its numbers.
 func TestMixtures(t *testing.T) {
-	s := &shapes{}
+	s := shapes{}
 	got, err := s.parse([]byte(`{"values":[["no",2.5,{"b":true,"a":-0.0}],7,["no",3,{"a":1,"b":true}]]}`), 3)
 	require.NoError(t, err)
-	assert.Equal(t, `["no",#,{"a":#,"b":true}]`, got[0].text)
+	assert.Contains(t, s, `["no",#,{"a":#,"b":true}]`)
 	assert.Equal(t, map[string]string{"": aList, "[0]": `"no"`, "[1]": aNumber, "[2]": aRecord, "[2].a": aNumber, "[2].b": "true"}, got[0].what)
 	assert.Equal(t, map[string]float64{"length of": 3, `how often "no"`: 1, "how often true": 1}, got[0].sizes)
 	assert.Equal(t, []float64{2.5, 0}, got[0].numbers)
@@ -71,7 +71,7 @@ func TestMixtures(t *testing.T) {
 func TestMixedPartition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	f := newField(&Options{Outcomes: Mixed, Inputs: &Inputs{}}, rng)
-	m := &mixed{tree: &node{end: 1}, claimed: 1}
+	m := &mixed{shapes: shapes{}, tree: &node{end: 1}}
 	for at := range int64(2) {
 		q := inquiry.Vector{at}
 		f.place(q)

@@ -1,26 +1,25 @@
 package audit
 
 import (
-	"cmp"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 )
 
-// Outcomes that mix labels and numbers fall into cells. A tree of questions such as "is the third entry no?" and "is the first one at most 2.5?" is learned from what was
-// drawn for the search; in each of its leaves every shape has a cell of its own, as labels have, however rare. Bets are on samples drawn afterwards, so that what is
-// learned has no part in whether they are fair.
+// Outcomes that mix labels and numbers fall into cells, the leaves of a tree of questions such as "is the third entry no?" and "is the first one at most 2.5?", which is
+// learned from what was drawn for the search. Bets are on samples drawn afterwards, so that what is learned has no part in whether they are fair.
 const (
 	mixedKept   = 1 << 18 // outcomes that trees are learned from
 	mixedPilots = 400     // outcomes that the first one is learned from
 	mixedLeaves = 48
-	blindLeaves = 12   // leaves where nothing tells them apart: their halves may,
-	leastBlind  = 0.05 // if they are no smaller parts
-	mostAtoms   = 64   // numbers of one place that are asked for by themselves
-	atomTimes   = 3    // if they came so often
+	blindLeaves = 12 // leaves where nothing tells the sides of pairs apart: their halves may
+	mostAtoms   = 64 // numbers of one place that are asked for by themselves
+	atomTimes   = 3  // if they came so often
 
-	numberPenalty = 6 // squares of a standard error that the best of many questions about a number reaches by chance
+	// The best of many questions tells the two sides of a pair apart by chance: by so many squares of a standard error that of labels, to which 2 ln of their number is
+	// added, and that about a number.
+	labelPenalty, numberPenalty = 3, 6
 )
 
 // split is what a node asks about an outcome. A number that is not there is neither.
@@ -47,16 +46,24 @@ func (s split) holds(m mixture) bool {
 	return ok && (x == s.at || s.kind == atMost && x < s.at)
 }
 
-// node is an inner node of the tree, or a leaf. Its cells are those from first to before end.
+// node is an inner node of the tree, or a leaf. Its leaves are those from first to before end.
 type node struct {
 	split
 	yes, no    *node
 	first, end int
-	shapes     map[*shape]int // cells, of a leaf; that of all other shapes is the last one
 }
 
 func (n *node) leaf() bool { return n.yes == nil }
 
+// number numbers the leaves of a node.
+func (n *node) number(first int) (end int) {
+	if n.first, n.end = first, first+1; !n.leaf() {
+		n.end = n.no.number(n.yes.number(first))
+	}
+	return n.end
+}
+
+// find returns the leaf that an outcome falls into.
 func (n *node) find(m mixture) int {
 	for !n.leaf() {
 		if n.holds(m) {
@@ -65,10 +72,7 @@ func (n *node) find(m mixture) int {
 			n = n.no
 		}
 	}
-	if cell, ok := n.shapes[m.shape]; ok {
-		return cell
-	}
-	return n.end - 1
+	return n.first
 }
 
 // sighting is an outcome and the place of the field where it came.
@@ -77,35 +81,44 @@ type sighting struct {
 	at int
 }
 
-// growing is a leaf that may become a node.
+// growing is a leaf that may become a node, and the question that tells the two sides of pairs apart best in it.
 type growing struct {
 	*node
-	in   []sighting
-	best split
-	gain float64
-}
-
-// learning is the learning of a tree.
-type learning struct {
-	f     *field
-	draws []float64            // at each place of the field
-	cuts  map[string][]float64 // of the numbers at each place
-	atoms map[string]map[float64]bool
-	over  []float64 // e^ε of each edge
+	in     []sighting
+	edges  []edge
+	cuts   map[string][]float64 // of the numbers at each place
+	totals []float64            // outcomes of each place of the field
+	blind  bool                 // halves are better than nothing
+	best   split
+	gain   float64
 }
 
 // grow learns a tree.
-func grow(f *field, claimed float64, all []sighting) *node {
-	g := &learning{f: f, draws: make([]float64, len(f.places))}
-	for _, s := range all {
-		g.draws[s.at]++
+func grow(f *field, all []sighting) *node {
+	values := map[string][]float64{}
+	for _, o := range all {
+		for place, i := range o.columns {
+			values[place] = append(values[place], o.numbers[i])
+		}
+		for place, x := range o.sizes {
+			values[place] = append(values[place], x)
+		}
 	}
-	for _, e := range f.edges {
-		g.over = append(g.over, math.Exp(claimed*e.reach()))
+	cuts := map[string][]float64{}
+	for place, xs := range values {
+		if strings.HasPrefix(place, howOften) {
+			xs = append(xs, 0)
+		}
+		cuts[place] = quantiles(xs)
 	}
-	g.chooseCuts(all)
+	var leaves []growing
+	leaf := func(n *node, in []sighting) growing {
+		g := growing{node: n, in: in, edges: f.edges, cuts: cuts, totals: make([]float64, len(f.places)), blind: len(leaves) <= blindLeaves}
+		g.rate()
+		return g
+	}
 	root := &node{}
-	leaves := []growing{g.leaf(root, all, true)}
+	leaves = append(leaves, leaf(root, all))
 	for len(leaves) < mixedLeaves {
 		at := 0
 		for i, l := range leaves {
@@ -126,254 +139,125 @@ func grow(f *field, claimed float64, all []sighting) *node {
 			}
 		}
 		l.split, l.node.yes, l.node.no = l.best, &node{}, &node{}
-		blind := len(leaves) < blindLeaves
-		leaves[at] = g.leaf(l.node.yes, yes, blind)
-		leaves = append(leaves, g.leaf(l.node.no, no, blind))
+		leaves[at] = leaf(l.node.yes, yes)
+		leaves = append(leaves, leaf(l.node.no, no))
 	}
-	cells := len(leaves)
-	for i := range leaves {
-		leaves[i].shapes = map[*shape]int{}
-		for _, o := range leaves[i].in {
-			if o.id >= 0 {
-				leaves[i].shapes[o.shape] = 0
-			}
-		}
-		cells += len(leaves[i].shapes)
-	}
-	root.number(0, cells <= mostLabels)
+	root.number(0)
 	return root
 }
 
-// number numbers the cells of a node, each shape with its own unless there are too many.
-func (n *node) number(next int, apart bool) (end int) {
-	n.first = next
-	if !n.leaf() {
-		n.end = n.no.number(n.yes.number(next, apart), apart)
-		return n.end
-	}
-	if !apart {
-		n.shapes = nil
-	}
-	for _, s := range slices.SortedFunc(maps.Keys(n.shapes), func(a, b *shape) int { return cmp.Compare(a.id, b.id) }) {
-		n.shapes[s] = next
-		next++
-	}
-	n.end = next + 1
-	return n.end
-}
-
-// chooseCuts chooses between which numbers of a place to cut, as of numbers alone, and which of them are asked for by themselves: those that came most often.
-func (g *learning) chooseCuts(all []sighting) {
-	values := map[string][]float64{}
-	for _, o := range all {
-		for place, i := range o.columns {
-			values[place] = append(values[place], o.numbers[i])
+// rate rates all questions.
+func (g *growing) rate() {
+	byShape := map[*shape][]float64{} // outcomes, by the place of the field
+	bins := map[string][][]float64{}  // outcomes with a number at a place, likewise: see bin
+	met := map[string]int{}
+	tally := func(place string, x float64) []float64 {
+		if bins[place] == nil {
+			bins[place] = make([][]float64, 2*len(g.cuts[place])+1)
 		}
-	}
-	g.cuts, g.atoms = map[string][]float64{}, map[string]map[float64]bool{}
-	for place, xs := range values {
-		g.cuts[place], g.atoms[place] = quantiles(xs), map[float64]bool{}
-		for _, x := range atoms(xs) {
-			g.atoms[place][x] = true
+		own := &bins[place][bin(g.cuts[place], x)]
+		if *own == nil {
+			*own = make([]float64, len(g.totals))
 		}
+		return *own
 	}
-}
-
-// leaf rates the questions about some outcomes, and takes the one that tells the two sides of pairs apart best.
-func (g *learning) leaf(n *node, in []sighting, blind bool) growing {
-	out := growing{node: n, in: in}
-	r := rating{learning: g, totals: make([]float64, len(g.draws)), blind: blind}
-	byShape := map[*shape][]float64{}
-	for _, o := range in {
+	for _, o := range g.in {
 		if byShape[o.shape] == nil {
-			byShape[o.shape] = make([]float64, len(g.draws))
+			byShape[o.shape] = make([]float64, len(g.totals))
 		}
 		byShape[o.shape][o.at]++
-		r.totals[o.at]++
-	}
-	for i, e := range g.f.edges {
-		if r.totals[e.from] > 0 || r.totals[e.to] > 0 {
-			r.edges = append(r.edges, i)
+		g.totals[o.at]++
+		for place, i := range o.columns {
+			met[place]++
+			tally(place, o.numbers[i])[o.at]++
 		}
 	}
-	r.before = r.excess(r.totals)
-	r.labels(byShape)
-	r.sizes(byShape)
-	r.numbers(in)
-	out.best, out.gain = r.best, r.gain
-	return out
-}
-
-// rating rates questions about the outcomes of one leaf.
-type rating struct {
-	*learning
-	totals []float64 // outcomes of each place
-	edges  []int     // that have some
-	before float64
-	blind  bool
-	best   split
-	gain   float64
-}
-
-// try rates a question that holds for so many outcomes of each place. What it gains is how many squares of a standard error both answers are apart, given that an outcome is
-// in the leaf, and how far one of the answers exceeds what the claim allows, beyond a penalty for the best of many.
-func (r *rating) try(q split, hits []float64, penalty float64) {
-	rest, some, all := r.without(hits), 0.0, 0.0
-	for i, x := range hits {
-		some, all = some+x, all+r.totals[i]
-	}
-	if some == 0 || some == all {
-		return
-	}
-	gain := max(0, r.excess(hits)-r.before-penalty, r.excess(rest)-r.before-penalty)
-	for _, i := range r.edges {
-		e := r.f.edges[i]
-		if n, m := r.totals[e.from], r.totals[e.to]; n > 0 && m > 0 {
-			gain += max(0, apart(hits[e.from], n, hits[e.to], m, 1)-penalty)
+	for s, counts := range byShape {
+		for place, x := range s.sizes {
+			met[place] += int(sumOf(counts))
+			added(tally(place, x), counts)
 		}
 	}
-	if part := some / all; r.blind && min(part, 1-part) > leastBlind { // where nothing else tells, halves
-		gain += float64(1e-3 * part * (1 - part) * all / (all + 1000))
-	}
-	if gain > float64(r.gain*(1+1e-9)) {
-		r.best, r.gain = q, gain
+	g.labels(byShape)
+	for _, place := range keysOf(bins) {
+		switch {
+		case met[place] == len(g.in):
+		case strings.HasPrefix(place, howOften):
+			bins[place][1] = g.without(bins[place]) // the first cut is 0
+		default:
+			continue
+		}
+		g.numbers(place, bins[place], numberPenalty+float64(2*math.Log(float64(len(bins)))))
 	}
 }
 
-// without returns how many outcomes of each place are none of some.
-func (r *rating) without(hits []float64) []float64 {
-	rest := slices.Clone(r.totals)
-	for i, x := range hits {
-		rest[i] -= x
+// without returns the outcomes that are none of some, by the place of the field.
+func (g *growing) without(some [][]float64) []float64 {
+	rest := slices.Clone(g.totals)
+	for _, hits := range some {
+		for i, x := range hits {
+			rest[i] -= x
+		}
 	}
 	return rest
 }
 
-// tally adds up the outcomes of each place that have a value somewhere.
-func tally[V comparable](byShape map[*shape][]float64, values func(*shape) map[string]V) map[string]map[V][]float64 {
-	hits := map[string]map[V][]float64{}
+// labels asks what is at a place.
+func (g *growing) labels(byShape map[*shape][]float64) {
+	hits := map[string]map[string][]float64{}
 	for s, counts := range byShape {
-		for place, v := range values(s) {
+		for place, label := range s.what {
 			if hits[place] == nil {
-				hits[place] = map[V][]float64{}
+				hits[place] = map[string][]float64{}
 			}
-			hits[place][v] = added(hits[place][v], counts)
+			hits[place][label] = added(hits[place][label], counts)
 		}
 	}
-	return hits
+	for _, place := range keysOf(hits) {
+		penalty := labelPenalty + float64(2*math.Log(float64(len(hits[place]))))
+		for _, label := range keysOf(hits[place]) {
+			g.try(split{place: place, label: label}, hits[place][label], penalty)
+		}
+		g.try(split{place: place}, g.without(slices.Collect(maps.Values(hits[place]))), penalty)
+	}
 }
 
-// excess is by how many squares of a standard error an event that came so often exceeds the claim, at the pair and in the direction where it does most.
-func (r *rating) excess(hits []float64) (most float64) {
-	for _, i := range r.edges {
-		e := r.f.edges[i]
-		x, n, y, m := hits[e.from], r.draws[e.from], hits[e.to], r.draws[e.to]
+// numbers asks about the numbers at a place, of which so many lie in each bin, whether they are at most a cut, and whether they are one that came often.
+func (g *growing) numbers(place string, bins [][]float64, penalty float64) {
+	below := make([]float64, len(g.totals))
+	for b, hits := range bins {
+		below = added(below, hits)
+		if hits == nil || b == len(bins)-1 || b%2 == 0 && bins[b+1] != nil {
+			continue
+		}
+		cut := split{place: place, kind: equals, at: g.cuts[place][b/2]}
+		if b%2 == 1 && sumOf(hits) >= atomTimes {
+			g.try(cut, hits, penalty)
+		}
+		cut.kind = atMost
+		g.try(cut, below, penalty)
+	}
+}
+
+// try rates a question that holds for so many outcomes of each place of the field: by how many squares of a standard error both answers are apart at the pairs, beyond
+// the penalty.
+func (g *growing) try(q split, hits []float64, penalty float64) {
+	gain := 0.0
+	for _, e := range g.edges {
+		n, m := g.totals[e.from], g.totals[e.to]
 		if n == 0 || m == 0 {
 			continue
 		}
-		if c := r.over[i]; x*m > c*y*n {
-			most = max(most, apart(x, n, y, m, c))
-		} else if y*n > c*x*m && !r.f.directed {
-			most = max(most, apart(y, m, x, n, c))
+		x, y := hits[e.from], hits[e.to]
+		h := (x + y) / (n + m)
+		if gap := x/n - y/m; gap != 0 {
+			gain += max(0, gap*gap/(h*(1-h)*(1/n+1/m)+1e-12)-penalty)
 		}
 	}
-	return most
-}
-
-// apart is (x/n - c·y/m)² in squares of its standard error, if the event has about the same probability in both, or that and c times that.
-func apart(x, n, y, m, c float64) float64 {
-	gap := x/n - float64(c*y/m)
-	if gap == 0 {
-		return 0
+	if part := sumOf(hits) / float64(len(g.in)); g.blind {
+		gain += float64(1e-3 * part * (1 - part) * float64(len(g.in)) / float64(len(g.in)+1000))
 	}
-	h := min(1, (x+y)/(n+m/c))
-	return gap * gap / (float64(h*(1-h)/n) + float64(c*h*(1-h/c)/m) + 1e-12)
-}
-
-// labelPenalty is how many squares of a standard error the best of so many questions reaches by chance.
-func labelPenalty(labels int) float64 { return 3 + 2*math.Log(float64(labels)) }
-
-// labels asks what is at a place.
-func (r *rating) labels(byShape map[*shape][]float64) {
-	hits := tally(byShape, func(s *shape) map[string]string { return s.what })
-	for _, place := range keysOf(hits) {
-		var met []float64
-		penalty := labelPenalty(len(hits[place]))
-		for _, label := range keysOf(hits[place]) {
-			r.try(split{place: place, label: label}, hits[place][label], penalty)
-			met = added(met, hits[place][label])
-		}
-		r.try(split{place: place}, r.without(met), penalty)
-	}
-}
-
-// sizes asks how long lists are and how often labels come.
-func (r *rating) sizes(byShape map[*shape][]float64) {
-	hits := tally(byShape, func(s *shape) map[string]float64 { return s.sizes })
-	questions := 0
-	for _, sizes := range hits {
-		questions += len(sizes)
-	}
-	penalty := labelPenalty(questions) + 1 // labels at a place are told in fewer words
-	for _, place := range keysOf(hits) {
-		var met []float64
-		for _, some := range hits[place] {
-			met = added(met, some)
-		}
-		rest := r.without(met)
-		if some := slices.Max(rest) > 0; some && strings.HasPrefix(place, howOften) {
-			hits[place][0] = rest
-		} else if some {
-			continue
-		}
-		var below []float64
-		for _, size := range slices.Sorted(maps.Keys(hits[place])) {
-			r.try(split{place: place, kind: equals, at: size}, hits[place][size], penalty)
-			below = added(below, hits[place][size])
-			r.try(split{place: place, kind: atMost, at: size}, below, penalty)
-		}
-	}
-}
-
-// numbers asks whether a number is at most one of the cuts, or one of the atoms, at the places where every outcome has one.
-func (r *rating) numbers(in []sighting) {
-	hits, met := map[string][][]float64{}, map[string]int{} // of what is between cuts, and at them: see bin
-	for _, o := range in {
-		for place, i := range o.columns {
-			met[place]++
-			cuts := r.cuts[place]
-			if hits[place] == nil {
-				hits[place] = make([][]float64, 2*len(cuts)+1)
-			}
-			b := bin(cuts, o.numbers[i])
-			if hits[place][b] == nil {
-				hits[place][b] = make([]float64, len(r.totals))
-			}
-			hits[place][b][o.at]++
-		}
-	}
-	for _, place := range keysOf(hits) {
-		if met[place] == len(in) {
-			r.numbersAt(place, hits[place])
-		}
-	}
-}
-
-// numbersAt asks about the numbers of a place, of which so many lie in each bin.
-func (r *rating) numbersAt(place string, bins [][]float64) {
-	cuts := r.cuts[place]
-	below := make([]float64, len(r.totals))
-	for b, hits := range bins {
-		below = added(below, hits)
-		switch {
-		case hits == nil:
-		case b%2 == 1:
-			if at := cuts[b/2]; r.atoms[place][at] {
-				r.try(split{place: place, kind: equals, at: at}, hits, numberPenalty)
-			}
-			r.try(split{place: place, kind: atMost, at: cuts[b/2]}, below, numberPenalty)
-		case b/2 < len(cuts) && bins[b+1] == nil: // nothing is at the cut
-			r.try(split{place: place, kind: atMost, at: cuts[b/2]}, below, numberPenalty)
-		}
+	if gain > float64(g.gain*(1+1e-9)) {
+		g.best, g.gain = q, gain
 	}
 }

@@ -39,7 +39,7 @@ func (a aim) at(reach float64) aim {
 // value is the measure of promise of events: what the remaining draws would show of an event whose probabilities p and o are estimated from n and m draws, if the
 // estimates err by a number of standard errors. It is a gap less the chance of the draws to come: for a bound the gap is ln p/o, and for δ p - e^ε o. Where a claim is to
 // be refuted it is by how many standard errors they would show that p > e^ε o, the square of which is twice what the logarithm of the wealth gains at the best
-// stake, to second order; and for ρ it is the Rényi divergence of order 2.
+// stake, to second order; and for ρ it is the divergence of order 1.
 func (a aim) value(p, o, n, m, errors float64) float64 {
 	r := a.ratio(p, o)
 	times := a.left / float64(r.at+r.near) // that the ratio is drawn
@@ -56,7 +56,7 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 		if o <= 0 || o >= min(p, 1) {
 			return math.Inf(-1)
 		}
-		return math.Log(p*p/o + (1-p)*(1-p)/(1-o))
+		return float64(p*math.Log(p/o)) + float64((1-p)*math.Log((1-p)/(1-o)))
 	}
 	c := math.Exp(a.claimed)
 	spread := func(p, o, n, m float64) float64 { return math.Sqrt(float64(p*(1-p))/n + float64(c*c*o*(1-o))/m) }
@@ -100,7 +100,6 @@ type outcome struct {
 	r      int
 	x, y   float64
 	x1, y1 float64 // of which in the first halves of samples
-	more   int     // outcomes that follow count as this one
 }
 
 // rate finds the event and the direction of a pair that promises most, as far as the draws tell.
@@ -108,34 +107,30 @@ func (f *field) rate(e edge, a aim) edge {
 	outcomes := f.outcomes(e)
 	own, n := f.hits(e.from, outcomes)
 	near, m := f.hits(e.to, outcomes)
-	return f.judge(e, a, true, own, n, near, m)
-}
-
-// judge is rate for hits of any origin. Estimates are lowered by some standard errors where there is doubt.
-func (f *field) judge(e edge, a aim, doubtful bool, own []float64, n float64, near []float64, m float64) edge {
-	best, hopeful := e, math.Inf(-1)
-	best.promise = math.Inf(-1)
+	best := e
+	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
 	if n == 0 || m == 0 {
-		hopeful = math.Inf(1) // nothing is known
-	} else {
-		for side := range 2 {
-			e.from, e.to = e.to, e.from
-			own, near, n, m = near, own, m, n
-			if f.directed && side == 0 {
-				continue
-			}
-			one := f.oneWay(e, a, doubtful, own, near, n, m)
-			if hopeful = max(hopeful, one.hopeful); one.promise > best.promise {
-				best = one
-			}
-		}
+		best.hopeful = math.Inf(1) // nothing is known
+		return best
 	}
-	best.hopeful = hopeful
+	try := func(one edge) {
+		hopeful := max(best.hopeful, one.hopeful)
+		if one.promise > best.promise {
+			best = one
+		}
+		best.hopeful = hopeful
+	}
+	reversed := e
+	reversed.from, reversed.to = e.to, e.from
+	if !f.directed {
+		try(f.oneWay(reversed, a, near, own, m, n))
+	}
+	try(f.oneWay(e, a, own, near, n, m))
 	return best
 }
 
 // oneWay finds the event that promises most to be likelier where a pair comes from, given the hits of all outcomes in n and m draws.
-func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m float64) edge {
+func (f *field) oneWay(e edge, a aim, own, near []float64, n, m float64) edge {
 	a = a.at(e.reach())
 	e.promise, e.hopeful = math.Inf(-1), math.Inf(-1)
 	rate := func(x, y float64, few bool) edge {
@@ -144,11 +139,9 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 			return e
 		}
 		e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
-		doubt := 0.0
-		if doubtful {
-			if doubt = f.doubt(few, a.what == refutation); a.what == refutation { // where much was drawn, many estimates were looked at
-				doubt += float64(0.1 * max(0, math.Log((n+m)/500)))
-			}
+		doubt := f.doubt(few, a.what == refutation)
+		if a.what == refutation { // where much was drawn, many estimates were looked at
+			doubt += float64(0.1 * max(0, math.Log((n+m)/500)))
 		}
 		most := math.Inf(1)
 		if e.steps { // what exceeds the claim is to be shown at neighbors
@@ -179,7 +172,6 @@ func (f *field) oneWay(e edge, a aim, doubtful bool, own, near []float64, n, m f
 	best.event = union(chosen, len(own))
 	if f.branches != nil {
 		best = f.shorten(best, own, near, func(x, y float64) edge { return rate(x, y, true) })
-		f.fill(best.event, own, near)
 	}
 	return best
 }
@@ -194,7 +186,7 @@ func (f *field) doubt(few, refute bool) float64 {
 		return 2
 	case f.ordered:
 		return 3.2
-	case !f.pooled && !few, f.agree > 0:
+	case !f.pooled && !few:
 		return 1.5
 	}
 	return 0.7
@@ -219,18 +211,14 @@ func (f *field) events(e edge, own, near []float64, n, m float64, try func(x, y 
 			list[r].x1, list[r].y1 = float64(countAt(a.first, r)), float64(countAt(b.first, r))
 		}
 	}
-	if unions(list, d, try); f.branches != nil {
-		unions(f.leaves(list), d, try)
-	}
+	unions(list, d, try)
 }
 
 // union marks some of so many outcomes.
 func union(in []outcome, outcomes int) []bool {
 	event := make([]bool, outcomes)
 	for _, o := range in {
-		for i := range o.more + 1 {
-			event[o.r+i] = true
-		}
+		event[o.r] = true
 	}
 	return event
 }

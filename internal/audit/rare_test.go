@@ -93,7 +93,7 @@ func (a answerer) as(outcomes string, rng *rand.Rand) sampler {
 	case Real:
 		return &binned{valued: valuing{a, rng}}
 	}
-	m := &mixed{tree: &node{end: 1}, claimed: 1}
+	m := &mixed{shapes: shapes{}, tree: &node{end: 1}}
 	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {
 		for range samples {
 			o := a(rng, q[0])
@@ -282,7 +282,7 @@ func TestWordsOfEvents(t *testing.T) {
 		"no [1]":                                   {is("[1]", "", true)},
 		"it not a number":                          {is("", aNumber, false)},
 	} {
-		assert.Equal(t, want, conjunction(path).text)
+		assert.Equal(t, want, conjunction(path))
 	}
 	l := &labelled{names: []string{"x10", "x9", "X1", "y", "x2"}}
 	assert.Equal(t, "one of x9, x10", l.event([]bool{true, true}))

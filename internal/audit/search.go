@@ -13,9 +13,8 @@ import (
 
 const (
 	oddness      = 8    // surprise from which on a score vector is none of its class
-	farApart     = 5    // standard deviations of chance from which on members of classes are doubted
 	fewestToTell = 5    // draws at a place that count then
-	mostEdges    = 5000 // pairs that are looked at, before those of odd score vectors are left out
+	mostEdges    = 5000 // pairs that are looked at, before more of odd score vectors are left out
 	mostSteps    = 4    // of neighbors, that the vectors of a pair may be apart
 )
 
@@ -82,8 +81,6 @@ type field struct {
 	distance func(q, other inquiry.Vector) *big.Rat
 	rng      *rand.Rand
 	guess    guess
-	agree    float64 // draws that those at others of a class count for; 0: as many as they are
-	wide     bool    // every pair is among those that are looked at
 }
 
 func newField(o *Options, rng *rand.Rand) *field {
@@ -156,48 +153,45 @@ func (f *field) separate(i int) {
 	f.classes = append(f.classes, own)
 }
 
-// separateOdd gives the score vectors that are seen not to be like their class their own, and returns the pairs that they are in, which are looked at from now on. Where
-// many are a little odd, every pair is looked at by itself, and what was drawn at the others of a class counts for as much as its members agree.
+// separateOdd gives the score vectors that are seen not to be like their class their own, and returns the pairs that they are in, which are looked at from now on.
 func (f *field) separateOdd() []edge {
-	known, sum, freedom, draws := len(f.edges), 0.0, 0.0, 0.0
-	for i, p := range f.places {
-		if p.level != nil && p.total >= fewestToTell && p.total < f.classes[p.class].total {
-			df := float64(len(p.q) - 1)
-			sum, freedom = sum+min(oddness, f.surprise(i))-float64(df/4), freedom+df // few draws are not quite as they are of many
-			draws += float64(df * float64(p.total))
-		}
-	}
-	if sum > farApart*math.Sqrt(2*freedom) {
-		f.agree = max(1, draws/sum)
-	}
-	var pairs [][2]int
+	known := len(f.edges)
 	for i, p := range f.places {
 		if p.level == nil || p.total < fewestToTell || f.surprise(i) <= oddness {
 			continue
 		}
 		f.separate(i)
 		for _, pair := range f.all {
-			if (pair[0] == i || pair[1] == i) && !f.wide {
-				pairs = append(pairs, pair)
+			if (pair[0] == i || pair[1] == i) && len(f.edges) < mostEdges {
+				f.edges = append(f.edges, f.edge(pair))
 			}
 		}
-	}
-	if f.agree > 0 && !f.wide {
-		f.wide, pairs = true, slices.Clone(f.all)
-		f.rng.Shuffle(len(pairs), func(a, b int) { pairs[a], pairs[b] = pairs[b], pairs[a] })
-	}
-	for _, pair := range pairs[:min(len(pairs), max(0, mostEdges-known))] {
-		f.edges = append(f.edges, f.edge(pair))
 	}
 	return f.edges[known:]
 }
 
-// collect takes the pairs of neighbors, at most room of them, and one of each class of pairs that are alike.
+// collect takes the pairs of neighbors, at most room of them: the first half of the room is for those that come first, the other half is drawn at random from those that
+// follow. Of each class of pairs that are alike one is looked at.
 func (f *field) collect(dom *inquiry.Domain, room int, stopped func() error) error {
 	f.directed = dom.Directed
-	kept, err := f.thinned(dom.Neighbors, room, stopped)
-	if err != nil {
-		return err
+	var kept [][2]inquiry.Vector
+	met, first := 0, room/2
+	for q, other := range dom.Neighbors {
+		if err := stopped(); err != nil {
+			return err
+		}
+		if met++; met > 8*room {
+			break
+		}
+		switch {
+		case slices.Equal(q, other):
+		case len(kept) < room:
+			kept = append(kept, [2]inquiry.Vector{q, other})
+		default:
+			if i := f.rng.IntN(met - first); first+i < room {
+				kept[first+i] = [2]inquiry.Vector{q, other}
+			}
+		}
 	}
 	shapes, seen := map[string]bool{}, map[[2]int]bool{}
 	for _, p := range kept {
@@ -233,29 +227,6 @@ func (f *field) edge(pair [2]int) edge {
 	return edge{from: pair[0], to: pair[1], distance: f.distance(f.places[pair[0]].q, f.places[pair[1]].q)}
 }
 
-// thinned returns pairs of different vectors, at most room of them: the first half of the room is for those that come first, the other half is drawn at random
-// from those that follow.
-func (f *field) thinned(pairs vectorPairs, room int, stopped func() error) (kept [][2]inquiry.Vector, err error) {
-	met, first := 0, room/2
-	for q, other := range pairs {
-		if err := stopped(); err != nil {
-			return nil, err
-		}
-		if met++; met > 8*room {
-			break
-		}
-		if slices.Equal(q, other) {
-			continue
-		}
-		if len(kept) < room {
-			kept = append(kept, [2]inquiry.Vector{q, other})
-		} else if i := f.rng.IntN(met - first); first+i < room {
-			kept[first+i] = [2]inquiry.Vector{q, other}
-		}
-	}
-	return kept, nil
-}
-
 // shape returns what pairs have in common that differ by the order of candidates and the direction and, where outcomes are candidates, by shifts of either side. Numbers
 // may tell a shift.
 func (f *field) shape(pair [2]int) string {
@@ -263,20 +234,15 @@ func (f *field) shape(pair [2]int) string {
 		return fmt.Sprint(pair)
 	}
 	key := func(a, b inquiry.Vector) string {
-		topA, topB := int64(0), int64(0)
 		if f.pooled {
-			topA, topB = slices.Max(a), slices.Max(b)
+			a, b = a.Plus(-slices.Max(a)), b.Plus(-slices.Max(b))
 		}
-		pairs := make([][2]int64, len(a))
+		pairs := make([]inquiry.Vector, len(a))
 		for r := range a {
-			pairs[r] = [2]int64{a[r] - topA, b[r] - topB}
+			pairs[r] = inquiry.Vector{a[r], b[r]}
 		}
-		slices.SortFunc(pairs, func(a, b [2]int64) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-		var flat inquiry.Vector
-		for _, p := range pairs {
-			flat = append(flat, p[0], p[1])
-		}
-		return flat.Key()
+		slices.SortFunc(pairs, func(a, b inquiry.Vector) int { return slices.Compare(a, b) })
+		return slices.Concat(pairs...).Key()
 	}
 	a, b := f.places[pair[0]].q, f.places[pair[1]].q
 	return min(key(a, b), key(b, a))
@@ -287,7 +253,7 @@ func (f *field) shape(pair [2]int) string {
 // grows rarer by less than that costs: from 100,000 samples of the exponential mechanism at ε = 1 the bound is 0.91, and 0.86 without. One candidate moves against all
 // others, from vectors with at most two different scores to such as are looked at anyway up to the order of candidates and a shift.
 func (f *field) stretch(o *Options, unit int64) {
-	if !f.pooled || unit == 0 {
+	if !f.pooled || unit == 0 || !o.wants() || len(o.Pairs)+len(o.Vectors) > 0 {
 		return
 	}
 	seen := map[string]bool{}
@@ -350,17 +316,6 @@ func (f *field) hits(i, outcomes int) (hits []float64, drawn float64) {
 	for r, l := range p.level {
 		hits[r] = float64(c.counts[l]) / float64(c.sizes[l])
 	}
-	weight := c.weight
-	if others := float64(c.total - p.total); f.agree > 0 && others > f.agree {
-		own, share := make([]float64, len(c.sizes)), f.agree/others
-		for r, l := range p.level {
-			own[l] += float64(countAt(p.counts, r))
-		}
-		for r, l := range p.level {
-			hits[r] = float64(countAt(p.counts, r)) + float64(share*(float64(c.counts[l])-own[l])/float64(c.sizes[l]))
-		}
-		drawn, weight = float64(p.total)+f.agree, min(weight, max(believed, f.agree))
-	}
 	if !f.guess.made {
 		return hits, drawn
 	}
@@ -368,9 +323,9 @@ func (f *field) hits(i, outcomes int) (hits []float64, drawn float64) {
 		p.expected, p.fits = laws[f.guess.law](p.q, f.guess.scale), f.guess.fits
 	}
 	for r := range hits {
-		hits[r] += float64(weight * p.expected[r])
+		hits[r] += float64(c.weight * p.expected[r])
 	}
-	return hits, drawn + weight
+	return hits, drawn + c.weight
 }
 
 // outcomes is how many outcomes are known at two places.
@@ -391,12 +346,11 @@ func (f *field) rank(edges []edge, a aim, hopes bool) []edge {
 			out = append(out, f.rate(e, a))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b edge) int {
-		if hopes {
-			return cmp.Compare(b.hopeful, a.hopeful)
-		}
-		return cmp.Compare(b.promise, a.promise)
-	})
+	if hopes {
+		slices.SortStableFunc(out, func(a, b edge) int { return cmp.Compare(b.hopeful, a.hopeful) })
+	} else {
+		slices.SortStableFunc(out, func(a, b edge) int { return cmp.Compare(b.promise, a.promise) })
+	}
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +15,6 @@ import (
 // Of outcomes that mix labels and numbers, the shape is what is left of one without the value of its numbers: which labels stand where, how long lists are, which fields
 // are there. Outcomes of one shape differ in their numbers alone.
 type shape struct {
-	id      int
-	text    string             // as JSON, with # for a number
 	what    map[string]string  // at each place, such as [2] or .name[0]: a label as JSON, or a word for a number, a list, an object
 	sizes   map[string]float64 // how long lists are, and how often each label comes
 	columns map[string]int     // the places of numbers, in the order in which mixture has them
@@ -26,7 +25,6 @@ const (
 	aList   = "a list"
 	aRecord = "an object"
 
-	lengthOf = "length of "
 	howOften = "how often "
 )
 
@@ -45,18 +43,13 @@ func (m mixture) number(place string) (float64, bool) {
 	return x, ok || strings.HasPrefix(place, howOften)
 }
 
-// shapes are those that came, up to a limit.
-type shapes struct {
-	known map[string]*shape
-	list  []*shape
-}
+// shapes are those that came, by their JSON with # for a number, up to a limit.
+type shapes map[string]*shape
 
 const mostShapes = 1 << 14
 
-func (s *shapes) full() bool { return len(s.list) >= mostShapes }
-
 // parse reads so many outcomes.
-func (s *shapes) parse(line []byte, samples int64) ([]mixture, error) {
+func (s shapes) parse(line []byte, samples int64) ([]mixture, error) {
 	values, err := valuesOf(line, samples)
 	if err != nil {
 		return nil, err
@@ -124,18 +117,14 @@ func labelText(key []byte, x any) []byte {
 }
 
 // shapeOf returns the shape of an outcome; beyond the limit one that is not kept.
-func (s *shapes) shapeOf(key []byte, x any) *shape {
-	if known, ok := s.known[string(key)]; ok {
+func (s shapes) shapeOf(key []byte, x any) *shape {
+	if known, ok := s[string(key)]; ok {
 		return known
 	}
-	out := &shape{id: -1, text: string(key), what: map[string]string{}, sizes: map[string]float64{}, columns: map[string]int{}}
+	out := &shape{what: map[string]string{}, sizes: map[string]float64{}, columns: map[string]int{}}
 	out.add("", x)
-	if !s.full() {
-		if s.known == nil {
-			s.known = map[string]*shape{}
-		}
-		out.id = len(s.list)
-		s.known[out.text], s.list = out, append(s.list, out)
+	if len(s) < mostShapes {
+		s[string(key)] = out
 	}
 	return out
 }
@@ -172,36 +161,18 @@ func placeOf(place, key string) string {
 	return place + "." + key
 }
 
-// naturally compares texts so that the numbers in them are in order.
-func naturally(a, b string) int {
-	digits := func(s string) int {
-		return len(s) - len(strings.TrimLeft(s, "0123456789"))
-	}
-	for a != "" && b != "" {
-		i, j := digits(a), digits(b)
-		if i == 0 || j == 0 {
-			if a[0] != b[0] {
-				return int(a[0]) - int(b[0])
-			}
-			a, b = a[1:], b[1:]
-			continue
-		}
-		x, y := strings.TrimLeft(a[:i], "0"), strings.TrimLeft(b[:j], "0")
-		if len(x) != len(y) {
-			return len(x) - len(y)
-		}
-		if order := strings.Compare(x, y); order != 0 {
-			return order
-		}
-		a, b = a[i:], b[j:]
-	}
-	return len(a) - len(b)
-}
+var digits = regexp.MustCompile(`\d+`)
 
-// inNaturalOrder returns a copy in that order.
+// inNaturalOrder returns a copy in which texts are sorted so that the numbers in them are in order.
 func inNaturalOrder(texts []string) []string {
+	padded := func(text string) string {
+		return digits.ReplaceAllStringFunc(text, func(d string) string {
+			d = strings.TrimLeft(d, "0")
+			return strings.Repeat("0", max(0, 20-len(d))) + d
+		})
+	}
 	out := slices.Clone(texts)
-	slices.SortStableFunc(out, naturally)
+	slices.SortStableFunc(out, func(a, b string) int { return strings.Compare(padded(a), padded(b)) })
 	return out
 }
 

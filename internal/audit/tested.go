@@ -185,7 +185,7 @@ func (s *statistics) verdictOn(p verify.Property, strongest *strongest) verify.R
 	return res
 }
 
-func sumOf(counts []int64) (n int64) {
+func sumOf[T int64 | float64](counts []T) (n T) {
 	for _, c := range counts {
 		n += c
 	}

@@ -8,39 +8,20 @@ import (
 	"strings"
 )
 
-const (
-	mostTerms = 20 // parts of an event that are told
-	fewForms  = 5  // that are told by themselves
-)
+// mostTerms is how many parts of an event are told.
+const mostTerms = 20
 
 // event says in words what an event of mixed outcomes is, by what it holds or by what it leaves out, whichever is shorter.
 func (m *mixed) event(event []bool) string {
-	in, out := m.tree.terms(event, true, nil), m.tree.terms(event, false, nil)
-	if len(out) > 0 && total(out) < total(in) {
-		return "any outcome but one with " + alternatives(out)
+	in, out := alternatives(m.tree.terms(event, true, nil)), alternatives(m.tree.terms(event, false, nil))
+	if out != "" && len(out) < len(in) {
+		return "any outcome but one with " + out
 	}
-	return "an outcome with " + alternatives(in)
-}
-
-// term is one of the parts of an event: what its outcomes have in common, in words, of which there are so many.
-type term struct {
-	text  string
-	words int
-}
-
-func total(terms []term) (words int) {
-	for _, t := range terms {
-		words += t.words
-	}
-	return words
+	return "an outcome with " + in
 }
 
 // alternatives joins the parts of an event.
-func alternatives(parts []term) string {
-	var terms []string
-	for _, t := range parts {
-		terms = append(terms, t.text)
-	}
+func alternatives(terms []string) string {
 	terms = inNaturalOrder(terms)
 	if more := len(terms) - mostTerms; more > 0 {
 		terms = append(terms[:mostTerms], fmt.Sprintf("one of %d others", more))
@@ -54,8 +35,8 @@ type answered struct {
 	holds bool
 }
 
-// terms returns the parts below a node of an event, or of its complement, after some questions were answered.
-func (n *node) terms(event []bool, wanted bool, path []answered) (out []term) {
+// terms says in words what the parts of an event below a node are, or those of its complement, after some questions were answered.
+func (n *node) terms(event []bool, wanted bool, path []answered) []string {
 	some, all := false, true
 	for i := n.first; i < n.end; i++ {
 		is := i < len(event) && event[i]
@@ -63,45 +44,12 @@ func (n *node) terms(event []bool, wanted bool, path []answered) (out []term) {
 	}
 	switch {
 	case all:
-		return []term{conjunction(path)}
+		return []string{conjunction(path)}
 	case !some:
 		return nil
-	case !n.leaf():
-		out = n.yes.terms(event, wanted, append(slices.Clip(path), answered{split: n.split, holds: true}))
-		return append(out, n.no.terms(event, wanted, append(slices.Clip(path), answered{split: n.split}))...)
 	}
-	for s, i := range n.shapes {
-		if (i < len(event) && event[i]) == wanted {
-			out = append(out, s.term(path))
-		}
-	}
-	if i := n.end - 1; (i < len(event) && event[i]) == wanted {
-		out = append(out, conjunction(path, n.others()))
-	}
-	return out
-}
-
-// others says in words what outcomes of a leaf have no cell of their own.
-func (n *node) others() string {
-	var known []string
-	for s := range n.shapes {
-		known = append(known, s.text)
-	}
-	if len(known) > fewForms {
-		return fmt.Sprintf("none of the %d forms that came first", len(known))
-	}
-	return "a form other than " + strings.Join(inNaturalOrder(known), ", ")
-}
-
-// term says what outcomes of a shape are left after some questions.
-func (s *shape) term(path []answered) term {
-	var open []answered // what the shape does not answer
-	for _, a := range path {
-		if _, ok := s.columns[a.place]; ok && a.kind != whatIs {
-			open = append(open, a)
-		}
-	}
-	return conjunction(open, "the form "+s.text)
+	after := func(holds bool) []answered { return append(slices.Clip(path), answered{n.split, holds}) }
+	return append(n.yes.terms(event, wanted, after(true)), n.no.terms(event, wanted, after(false))...)
 }
 
 // limits is what some answered questions leave of a place.
@@ -115,30 +63,21 @@ type limits struct {
 	but       []float64
 }
 
-// conjunction says in few words what answered questions have in common, after other words.
-func conjunction(path []answered, words ...string) term {
+// conjunction says in few words what answered questions have in common.
+func conjunction(path []answered) string {
 	var places []*limits
-	of := func(place string) *limits {
-		for _, l := range places {
-			if l.place == place {
-				return l
-			}
-		}
-		places = append(places, &limits{place: place, low: math.Inf(-1), high: math.Inf(1)})
-		return places[len(places)-1]
-	}
 	for _, a := range path {
-		of(a.place).take(a)
-	}
-	count := len(words)
-	for _, l := range places {
-		own := l.words()
-		words = append(words, own...)
-		if count += len(own); !l.known && len(own) == 1 { // each label counts that is named
-			count += max(0, len(l.not)-1)
+		i := slices.IndexFunc(places, func(l *limits) bool { return l.place == a.place })
+		if i < 0 {
+			i, places = len(places), append(places, &limits{place: a.place, low: math.Inf(-1), high: math.Inf(1)})
 		}
+		places[i].take(a)
 	}
-	return term{cmp.Or(strings.Join(words, " and "), "anything"), count}
+	var words []string
+	for _, l := range places {
+		words = append(words, l.words()...)
+	}
+	return cmp.Or(strings.Join(words, " and "), "anything")
 }
 
 // take narrows the limits.
@@ -160,10 +99,7 @@ func (l *limits) take(a answered) {
 }
 
 func (l *limits) words() (out []string) {
-	name := l.place
-	if name == "" {
-		name = "it"
-	}
+	name := cmp.Or(l.place, "it")
 	low, high := !math.IsInf(l.low, -1), !math.IsInf(l.high, 1)
 	below := "<="
 	if slices.Contains(l.but, l.high) {
@@ -180,35 +116,41 @@ func (l *limits) words() (out []string) {
 		out = append(out, fmt.Sprintf("%s %s %g", name, below, l.high))
 	case l.known && l.is == "":
 		return []string{"no " + name}
-	case l.known && (l.is == aNumber || l.is == aList || l.is == aRecord):
+	case l.known && kinds[l.is]:
 		out = append(out, name+" "+l.is)
 	case l.known:
 		return []string{name + " = " + l.is}
-	}
-	if !l.known && !low && !high && l.but == nil { // nothing says yet what it is
-		var labels []string
-		for _, label := range inNaturalOrder(l.not) {
-			switch label {
-			case "":
-				out = append(out, "some "+name)
-			case aNumber, aList, aRecord:
-				out = append(out, name+" not "+label)
-			default:
-				labels = append(labels, label)
-			}
-		}
-		switch len(labels) {
-		case 0:
-		case 1:
-			out = append(out, name+" != "+labels[0])
-		default:
-			out = append(out, name+" none of "+strings.Join(labels, ", "))
-		}
+	case l.but == nil: // nothing says yet what it is
+		out = without(name, inNaturalOrder(l.not))
 	}
 	for _, x := range l.but {
 		if x > l.low && x < l.high {
 			out = append(out, fmt.Sprintf("%s != %g", name, x))
 		}
+	}
+	return out
+}
+
+// kinds are words for what is no label.
+var kinds = map[string]bool{aNumber: true, aList: true, aRecord: true}
+
+// without says what is not at a place.
+func without(name string, not []string) (out []string) {
+	var labels []string
+	for _, label := range not {
+		switch {
+		case label == "":
+			out = append(out, "some "+name)
+		case kinds[label]:
+			out = append(out, name+" not "+label)
+		default:
+			labels = append(labels, label)
+		}
+	}
+	if len(labels) == 1 {
+		return append(out, name+" != "+labels[0])
+	} else if len(labels) > 1 {
+		out = append(out, name+" none of "+strings.Join(labels, ", "))
 	}
 	return out
 }
