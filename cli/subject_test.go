@@ -105,6 +105,16 @@ func TestRatioOfASubject(t *testing.T) {
 	assert.InDelta(t, 2e-9, width, 1e-9)
 }
 
+// Where symmetry is assumed, so few are asked that lattices of 33 million vectors are rated.
+func TestRatioOfASymmetricSubject(t *testing.T) {
+	args := []string{"-n", "25", "-k", "1", "--exp-eps", "3/2", "--mechanism", "pf", "--assume-symmetric", "--pmf-exec", subjectCommand("exact")}
+	doc, problems, code := answered(t, args...)
+	require.Zero(t, code, problems)
+	require.Len(t, doc.Mechanisms, 2)
+	assert.Equal(t, doc.Mechanisms[0].Error, doc.Mechanisms[1].Error)
+	assert.EqualValues(t, 25, doc.Subject.Asked)
+}
+
 // One wrong answer in 19 shows, by exactly what it changes, unless symmetry is assumed and another order is asked.
 func TestRatioOfADoctoredSubject(t *testing.T) {
 	args := []string{"-n", "3", "-k", "2", "--exp-eps", "3/2", "--mechanism", "pf", "--pmf-exec", subjectCommand("doctored")}
