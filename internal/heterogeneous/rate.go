@@ -2,9 +2,7 @@ package heterogeneous
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 
@@ -26,9 +24,6 @@ func rate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Pr
 	}
 	own := inquiry.ForMechanism(m, &inquiry.Space{Unit: r.Grid.Step, Gap: 1, Sensitivities: r.Grid.Sensitivities, Epsilon: r.Epsilon})
 	answers, err := ask(ctx, own, levels)
-	if errors.Is(err, inquiry.ErrEstimates) {
-		return estimate(ctx, m, r, p, levels, best)
-	}
 	if err != nil {
 		return Rating{}, err
 	}
@@ -108,43 +103,4 @@ func loss(answers []*inquiry.Answer, p *optimum.Problem) number.Number {
 		}
 	}
 	return total
-}
-
-// estimate is rate for a mechanism of which only estimates are known. Of these there is no verdict.
-func estimate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Problem, levels [][]int, best number.Number) (Rating, error) {
-	const method = "float64"
-	var pmfs [][]float64
-	loss := 0.0
-	for q, at := range levels {
-		if ctx.Err() != nil {
-			return Rating{}, context.Cause(ctx)
-		}
-		in := &mechanisms.Instance{Scores: r.Grid.scores(at), Sensitivities: r.Grid.Sensitivities, Epsilon: r.Epsilon}
-		pmf, err := m.Float(in)
-		if err != nil {
-			return Rating{}, err
-		}
-		pmfs = append(pmfs, pmf)
-		own := 0.0
-		for c, x := range pmf {
-			cost, _ := p.Loss[q][c].Float64()
-			own += float64(cost * x)
-		}
-		if p.Prior == nil {
-			loss = max(loss, own)
-		} else {
-			weight, _ := p.Prior[q].Float64()
-			loss += float64(weight * own)
-		}
-	}
-	most := 1.0
-	for _, pair := range p.Pairs {
-		for c, x := range pmfs[pair.From] {
-			y := pmfs[pair.To][c]
-			most = max(most, x/y, y/x)
-		}
-	}
-	out := Rating{Name: m.Info().Name, Loss: number.Estimate(loss, method), DP: verify.Undecided, TightEps: number.Estimate(math.Log(most), method)}
-	out.Ratio = out.Loss.Over(best)
-	return out, nil
 }
