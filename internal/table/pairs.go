@@ -6,17 +6,21 @@ import (
 	"slices"
 )
 
-// excess returns the parts of a pair that over counts as positive, and Σ Candidates·over of them: the event that the pair satisfies worst.
-// over returns z x_Below - x_Above of one candidate in some unit.
-func (q Pair) excess(over func(*Part) *big.Int) (event []Part, sum *big.Int) {
+// excess returns the parts of a pair that over counts as positive, and Σ Candidates·over of them: the event that the pair satisfies worst, and the widest such one,
+// with the parts that over counts as 0. over returns z x_Below - x_Above of one candidate in some unit.
+func (q Pair) excess(over func(*Part) *big.Int) (event, widest []Part, sum *big.Int) {
 	sum = new(big.Int)
 	for i := range q {
-		if x := over(&q[i]); x.Sign() > 0 {
+		x := over(&q[i])
+		if x.Sign() >= 0 {
+			widest = append(widest, q[i])
+		}
+		if x.Sign() > 0 {
 			event = append(event, q[i])
 			sum.Add(sum, x.Mul(x, big.NewInt(q[i].Candidates)))
 		}
 	}
-	return event, sum
+	return event, widest, sum
 }
 
 // over returns z x_Below - x_Above of one candidate of a part, in units of one over what the shares are in and the denominator of z.
@@ -37,60 +41,52 @@ func (p *Program) rooms(den *big.Int, z factors) []*big.Int {
 	return out
 }
 
-// worstEvents keeps for each group, as the one of the cells Below and as that of the cells Above, the pair's event with the greatest excess.
-type worstEvents struct {
-	amount [2][]float64
-	event  [2][][]Part
+// violation is the event that a pair satisfies worst and by how much it is violated. The widest such event is cut off as well: otherwise the next solution may be the same
+// but for what it moves between outcomes that neither score vector has.
+type violation struct {
+	event, widest []Part
+	amount        float64
 }
 
-func newWorstEvents(groups int) *worstEvents {
-	w := &worstEvents{}
-	for i := range w.amount {
-		w.amount[i], w.event[i] = make([]float64, groups), make([][]Part, groups)
-	}
-	return w
-}
-
-func (w *worstEvents) keep(groups [2]int32, event []Part, amount float64) {
-	var kept []Part
-	for i, g := range groups {
-		if w.event[i][g] != nil && w.amount[i][g] >= amount {
-			continue
-		}
-		if kept == nil {
-			kept = slices.Clone(event)
-		}
-		w.amount[i][g], w.event[i][g] = amount, kept
-	}
-}
-
-// separatePairs adds, for each group on either side, the event that is violated by most, if there is one, and returns how many it added. violated returns
-// the event of a pair that it satisfies worst and by how much it is violated; ok is false where it is not.
-func (p *Program) separatePairs(ctx context.Context, violated func(Pair) (event []Part, amount float64, ok bool)) (int, error) {
+// separatePairs adds, for each group on either side, the events of the pair that is violated by most, if there is one. It returns how many it added, and by how much the worst
+// one is violated. violated tells of a pair, with slices that it may use again; ok is false where the pair holds.
+func (p *Program) separatePairs(ctx context.Context, violated func(Pair) (v violation, ok bool)) (added int, most float64, err error) {
 	if p.Pairs == nil {
-		return 0, nil
+		return 0, 0, nil
 	}
-	worst, visited := newWorstEvents(p.groups()), 0
+	worst, visited := [2][]violation{make([]violation, p.groups()), make([]violation, p.groups())}, 0
 	if !p.Pairs(func(q Pair) bool {
 		if visited++; visited%1024 == 0 && ctx.Err() != nil {
 			return false
 		}
-		if event, amount, ok := violated(q); ok {
-			worst.keep([2]int32{p.of[q[0].Below], p.of[q[0].Above]}, event, amount)
+		v, ok := violated(q)
+		if !ok {
+			return true
+		}
+		kept := false
+		for i, g := range [2]int32{p.of[q[0].Below], p.of[q[0].Above]} {
+			if at := &worst[i][g]; at.event == nil || at.amount < v.amount {
+				if !kept {
+					v.event, v.widest, kept = slices.Clone(v.event), slices.Clone(v.widest), true
+				}
+				*at = v
+			}
 		}
 		return true
 	}) {
-		return 0, context.Cause(ctx)
+		return 0, 0, context.Cause(ctx)
 	}
-	added := 0
-	for _, events := range worst.event {
-		for _, event := range events {
-			if event != nil && p.cut(Cut{event, true}) {
-				added++
+	for _, side := range worst {
+		for _, v := range side {
+			most = max(most, v.amount)
+			for _, event := range [][]Part{v.event, v.widest} {
+				if event != nil && p.cut(Cut{event, true}) {
+					added++
+				}
 			}
 		}
 	}
-	return added, nil
+	return added, most, nil
 }
 
 // mixPairs raises θ until every pair holds at z. Along the way from the proposal to the interior table the excess of a pair is a convex function of
@@ -106,7 +102,7 @@ func (t *Table) mixPairs(z factors) {
 	p.Pairs(func(q Pair) bool {
 		d := q[0].Distance
 		z, slack := z[d], slacks[d]
-		if _, sum := q.excess(over(share, z)); sum.Cmp(rooms[d]) <= 0 {
+		if _, _, sum := q.excess(over(share, z)); sum.Cmp(rooms[d]) <= 0 {
 			return true
 		}
 		for t.theta.Cmp(big.NewRat(1, 1)) < 0 {

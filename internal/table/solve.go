@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
@@ -20,8 +21,10 @@ const (
 	rowTolerance = 1e-10
 	// sharpTolerance is the same where these are not close enough.
 	sharpTolerance = 1e-13
-	// rowRounds bounds the rounds of adding rows.
-	rowRounds = 500
+	// rowRounds bounds the rounds of adding rows, and idleRounds those in which the worst violation of a pair does not halve: with many outcomes there are too many events to cut
+	// off one by one.
+	rowRounds  = 500
+	idleRounds = 50
 	// maxShift bounds the precision, in bits, at which a basis is solved for an irrational z.
 	maxShift = 1 << 14
 	// promptCells is the size up to which bounds are evaluated after the context has ended.
@@ -161,8 +164,19 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 		}
 	}
 	float := func(tolerance float64) (*linear.Result, error) {
+		least, idle := math.Inf(1), 0
 		result, err := g.Float(ctx, model, func(x []float64) (added int) {
-			added, broken = p.separateFloat(ctx, x, z, tolerance)
+			var most float64
+			if added, most, broken = p.separateFloat(ctx, x, z, tolerance); broken != nil {
+				return 0
+			}
+			if idle++; most <= least/2 {
+				least, idle = most, 0
+			}
+			if idle == idleRounds {
+				broken = errIdle
+				return 0
+			}
 			return added
 		})
 		if err == nil && len(moderate) == 0 && (ctx.Err() == nil || p.cells() <= promptCells) {
@@ -181,7 +195,9 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 	// The program has a solution, the interior table, and no loss is negative: another outcome is numerical trouble, of which the basis may still
 	// be good. What settles it decides.
 	if broken != nil || result.Outcome == linear.Stopped || result.Outcome != linear.Optimal && g.Basis == nil {
-		s.Undecided = result.Unfinished(ctx)
+		if s.Undecided = result.Unfinished(ctx); errors.Is(broken, errIdle) {
+			s.Undecided = broken.Error()
+		}
 		return nil
 	}
 	for _, z := range moderate {
@@ -197,6 +213,8 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 	}
 	return p.sharpen(ctx, g, s, eps, gap)
 }
+
+var errIdle = errors.New("solutions violate δ by no less, however many events are cut off; fewer outputs or users may help")
 
 // improveBy keeps what a solver's answer shows, where it is one to the rows in force.
 func (p *Program) improveBy(s *Solution, r *linear.Result, low, high factors) {
@@ -274,26 +292,30 @@ func (p *Program) start() *proposal {
 	return prop
 }
 
-// separateFloat is separate for a solution in floating point.
-func (p *Program) separateFloat(ctx context.Context, columns []float64, z factors, tolerance float64) (int, error) {
+// separateFloat is separate for a solution in floating point. most is the worst violation of a pair.
+func (p *Program) separateFloat(ctx context.Context, columns []float64, z factors, tolerance float64) (added int, most float64, err error) {
 	zf := z.floats()
 	x := func(j int32) float64 { return columns[j] / float64(p.Count[j]) }
 	slack := p.slack(z).floats()
-	var event []Part
-	events, err := p.separatePairs(ctx, func(q Pair) ([]Part, float64, bool) {
-		event = event[:0]
-		sum := 0.0
+	var v violation
+	events, most, err := p.separatePairs(ctx, func(q Pair) (violation, bool) {
+		v = violation{v.event[:0], v.widest[:0], 0}
 		d := q[0].Distance
 		for _, part := range q {
-			if over := float64(zf[d]*x(part.Below)) - x(part.Above); over > 0 {
-				event = append(event, part)
-				sum += float64(float64(part.Candidates) * over)
+			over := float64(zf[d]*x(part.Below)) - x(part.Above)
+			if over >= 0 {
+				v.widest = append(v.widest, part)
+			}
+			if over > 0 {
+				v.event = append(v.event, part)
+				v.amount += float64(float64(part.Candidates) * over)
 			}
 		}
-		return event, sum, sum > slack[d]+tolerance
+		v.amount -= slack[d]
+		return v, v.amount > tolerance
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	below := func(r Row) float64 {
 		if r.Private {
@@ -304,7 +326,7 @@ func (p *Program) separateFloat(ctx context.Context, columns []float64, z factor
 	rows, err := p.separate(ctx,
 		func(r, s Row) bool { return below(r) > below(s) },
 		func(r Row) bool { return x(r.Above) < below(r)-tolerance })
-	return events + rows, err
+	return events + rows, most, err
 }
 
 // separateBig is separate for a solution in big numbers, where a row counts as violated from spare units over the
@@ -314,15 +336,15 @@ func (p *Program) separateBig(ctx context.Context, x []*big.Int, den *big.Int, z
 	room := new(big.Int).Mul(spare, p.common)
 	var left, right, term big.Int
 	bounds := p.rooms(den, z) // of an event, with spare units for each cell of it
-	events, err := p.separatePairs(ctx, func(q Pair) ([]Part, float64, bool) {
+	events, _, err := p.separatePairs(ctx, func(q Pair) (v violation, ok bool) {
 		d := q[0].Distance
-		event, sum := q.excess(over(share, z[d]))
+		event, widest, sum := q.excess(over(share, z[d]))
 		sum.Sub(sum, bounds[d])
 		if sum.Sub(sum, term.Mul(term.Mul(room, z[d].Denom()), left.SetInt64(int64(len(event))))).Sign() <= 0 {
-			return nil, 0, false
+			return v, false
 		}
 		amount, _ := new(big.Float).SetInt(sum).Float64()
-		return event, amount, true
+		return violation{event, widest, amount}, true
 	})
 	if err != nil {
 		return 0, err

@@ -375,3 +375,41 @@ func TestAStoppedSolveHasBounds(t *testing.T) {
 	assert.NotEmpty(t, s.Undecided)
 	assert.LessOrEqual(t, s.Lower.Cmp(s.Upper), 0)
 }
+
+// TestWidestEvents: one score vector is to have one outcome, its neighbor any other of many that are alike. Events of those alone that a solution has would be cut off one outcome
+// after the other.
+func TestWidestEvents(t *testing.T) {
+	const others = 30
+	eps, err := number.ParseExp("3")
+	require.NoError(t, err)
+	program := func(outcomes int, count int64) *Program {
+		p := &Program{First: []int32{0}, Weight: []*big.Int{big.NewInt(1), big.NewInt(1)}, Delta: big.NewRat(1, 10), Each: func(func(Row) bool) bool { return true }}
+		for g := range 2 {
+			for j := range 1 + outcomes {
+				c, loss := int64(1), int64(g)
+				if j > 0 {
+					c, loss = count, int64(1-g)
+				}
+				p.Count, p.Loss = append(p.Count, c), append(p.Loss, big.NewInt(loss))
+				p.Interior = append(p.Interior, big.NewRat(1, others+1))
+			}
+			p.First = append(p.First, int32(len(p.Count)))
+		}
+		p.Pairs = func(visit func(Pair) bool) bool {
+			var there, back Pair
+			for j := range int32(1 + outcomes) {
+				at, c := j+int32(1+outcomes), p.Count[j]
+				there, back = append(there, Part{at, j, c, 0}), append(back, Part{j, at, c, 0})
+			}
+			return visit(there) && visit(back)
+		}
+		return p
+	}
+	want, err := program(1, others).Solve(context.Background(), eps, linear.Embedded{}, new(big.Rat), nil)
+	require.NoError(t, err)
+	s, err := program(others, 1).Solve(context.Background(), eps, linear.Embedded{}, new(big.Rat), nil)
+	require.NoError(t, err)
+	assert.Zero(t, s.Upper.Cmp(want.Upper))
+	assert.Zero(t, s.Lower.Cmp(s.Upper))
+	assert.Less(t, s.Rows, 10)
+}
