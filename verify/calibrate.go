@@ -98,13 +98,15 @@ func (c calibrator) calibrate(ctx context.Context) (*Calibration, error) {
 		return out, nil
 	}
 	e := &ends{low: low}
-	proposed, err := c.proposals(ctx, out)
-	if errors.Is(err, lattice.ErrSize) && e.low.Sign() > 0 {
-		out.Undecided, out.Parameter = err.Error(), number.Bounds(e.low, nil)
-		return out, nil
-	}
-	if err != nil {
-		return nil, err
+	var proposed []*big.Rat
+	if c.Rho != nil {
+		var err error
+		if proposed, err = c.nearRho(ctx, out); errors.Is(err, lattice.ErrSize) && e.low.Sign() > 0 {
+			out.Undecided, out.Parameter = err.Error(), number.Bounds(e.low, nil)
+			return out, nil
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	if err := c.search(ctx, out, e, proposed, unlimitedParameter, func(eps number.Epsilon) (decided, error) { return c.decide(ctx, out, eps) }); err != nil {
 		return nil, err
@@ -208,7 +210,7 @@ func (c *calibrator) tightForAllScores() bool {
 		n = len(c.Vectors[0])
 	}
 	m := c.Claim.Mechanism
-	return c.Rho == nil && n >= 2 && c.sameSensitivities() && (!c.Monotonic || len(c.Vectors) == 0 || c.Claim.Monotonic) &&
+	return n >= 2 && c.sameSensitivities() && (!c.Monotonic || len(c.Vectors) == 0 || c.Claim.Monotonic) &&
 		(m == mechanisms.PermuteAndFlip() || m == mechanisms.Exponential())
 }
 

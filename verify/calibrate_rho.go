@@ -23,39 +23,39 @@ const (
 	leastRho           // what the search in floating point finds, which is a lower bound
 )
 
-// nearRho returns the parameter at which the search in floating point puts ρ = R, or 0 where it does not find one: a proposal. ln ρ is nearly a
-// linear function of ln ε', with the slope 2 near 0, for which secants lead there in a few steps.
-func (c *calibrator) nearRho(ctx context.Context, out *Calibration) (float64, error) {
+// nearRho returns parameters that are likely to be the ends of the enclosure, or none: on either side of the one at which the search in floating point
+// puts ρ = R. ln ρ is nearly a linear function of ln ε', with the slope 2 near 0, for which secants lead there in a few steps.
+func (c *calibrator) nearRho(ctx context.Context, out *Calibration) ([]*big.Rat, error) {
 	target, _ := c.Rho.Float64()
 	x, slope, before := math.Log(2*target)/2, 2.0, 0.0 // no ε-DP mechanism has a greater ρ than ε²/2
 	gap, _ := c.Gap.Float64()
+	gap = min(gap, 0.5)
 	for i := range 40 {
 		if target <= 0 || !(x <= math.Log(unlimitedParameter)) || ctx.Err() != nil {
-			return 0, nil
+			break
 		}
 		eps, err := number.FromEpsilon(new(big.Rat).SetFloat64(math.Exp(x)))
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		r, err := c.examine(ctx, out, eps, Options{Properties: []Property{ZCDP}, rho: leastRho})
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		least, ok := r.Rho.Lower()
-		if !ok {
-			return math.Exp(x), nil
+		off := 0.0
+		if least, ok := r.Rho.Lower(); ok {
+			rho, _ := least.Float64()
+			off = math.Log(rho / target)
 		}
-		rho, _ := least.Float64()
-		off := math.Log(rho / target)
 		if math.Abs(off) < gap/30 {
-			return math.Exp(x), nil
+			return []*big.Rat{decimalNear(math.Exp(x) * (1 - gap/3)), decimalNear(math.Exp(x) * (1 + gap/3))}, nil
 		}
 		if i > 0 {
 			slope = max(slope*(off-before)/-before, 0.25)
 		}
 		x, before = x-off/slope, off
 	}
-	return 0, nil
+	return nil, nil
 }
 
 // decimalNear returns a rational of twelve digits near x > 0, which people can type.
@@ -67,34 +67,17 @@ func decimalNear(x float64) *big.Rat {
 	return r
 }
 
-// forAllScores returns the largest parameter for all real scores, where a theorem gives it, otherwise no number. Target is met at it on every
+// forAllScores returns the largest parameter for all real scores, where a theorem gives it, otherwise no number. The target is met at it on every
 // domain. That takes milliseconds, and is had even where the time is up.
 func (c *calibrator) forAllScores(ctx context.Context) number.Number {
-	if c.Rho == nil {
-		if c.tightForAllScores() {
-			return c.Claim.Epsilon.Number()
-		}
-		return number.Number{}
-	}
 	all := Calibration{}
-	if c.Rho.Sign() <= 0 || len(c.Vectors) > 0 || c.everywhere(context.WithoutCancel(ctx), &all) != nil {
+	switch {
+	case c.Rho == nil && c.tightForAllScores():
+		return c.Claim.Epsilon.Number()
+	case c.Rho == nil, c.Rho.Sign() <= 0, len(c.Vectors) > 0, c.everywhere(context.WithoutCancel(ctx), &all) != nil:
 		return number.Number{}
 	}
 	return all.Parameter
-}
-
-// proposals returns parameters that are likely to be the ends of the enclosure.
-func (c *calibrator) proposals(ctx context.Context, out *Calibration) ([]*big.Rat, error) {
-	if c.Rho == nil {
-		return nil, nil
-	}
-	x, err := c.nearRho(ctx, out)
-	if err != nil || x == 0 {
-		return nil, err
-	}
-	gap, _ := c.Gap.Float64()
-	gap = min(gap, 0.5)
-	return []*big.Rat{decimalNear(x * (1 - gap/3)), decimalNear(x * (1 + gap/3))}, nil
 }
 
 // everywhere finds the parameter for all real scores. ρ does not decrease in it.

@@ -106,13 +106,13 @@ var gallery = []struct {
 	{doctored{name: "argmax", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
 		return point(len(in.Scores), first(in))
 	}}, []Property{DP, Symmetry}, "", nil, map[Property]string{
-		DP:       "scores (0, 0) and (-2, 0), candidate 0: 1 and 0",
+		DP:       "scores (0, 0) and (-2, 0), candidate 0: 1 and 0, an infinite ratio",
 		Symmetry: "scores (0, 0) and (0, 0), candidate 1 (there 0): 0 and 1",
 	}},
 	{doctored{name: "monotonic calibration for plain neighbors", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
 		return exactly(t, "pf", scaled(in, big.NewRat(2, 1), new(big.Rat)))
 	}}, []Property{DP}, "81/16", nil, map[Property]string{
-		DP: "scores (0, 0) and (0, -2), candidate 1: 0.5 and 0.0987654320987…",
+		DP: "scores (0, 0) and (0, -2), candidate 1: 0.5 and 0.0987654320987…, a ratio of e^1.622",
 	}},
 	{doctored{name: "half the noise would do", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
 		eps, err := number.ParseExp("3/2")
@@ -142,7 +142,7 @@ var gallery = []struct {
 		}
 		return exactly(t, "pf", in)
 	}}, []Property{Shift}, "9/4", nil, map[Property]string{
-		Shift: "scores (0, -2) and (2, 0), candidate 0: 0.777777777777… and 0.692307692307…",
+		Shift: "scores (0, -2) and (2, 0), candidate 0: 0.777777777777… and 0.692307692307…, a ratio of e^0.1164",
 	}},
 	{doctored{name: "negative", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {
 		p := exactly(t, "pf", in)

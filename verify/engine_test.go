@@ -200,3 +200,39 @@ func ratList(xs ...string) []*big.Rat {
 func box(lo, hi float64) *inquiry.Value {
 	return inquiry.Within(new(big.Rat).SetFloat64(lo), new(big.Rat).SetFloat64(hi))
 }
+
+// TestMetExactly: a range that is as large as wanted is proved at rational ε, one that is wanted a hair less is violated, and a parameter at which the target is
+// met exactly is met.
+func TestMetExactly(t *testing.T) {
+	claim := problem(t, "em", "0")
+	var err error
+	claim.Epsilon, err = number.ParseEpsilon("0.5")
+	require.NoError(t, err)
+	for wanted, verdict := range map[string]Verdict{"1/2": Proved, "0.4999999999999999999999999999999999999999999999": Violated} {
+		r, err := Lattice(context.Background(), claim, 3, 2, Options{Targets: map[Property]*big.Rat{BoundedRange: rational(wanted)}})
+		require.NoError(t, err)
+		assert.Equal(t, verdict, r.Find(BoundedRange).Verdict, wanted)
+	}
+	d, err := (&calibrator{Claim: claim, N: 2, K: 1}).decide(context.Background(), &Calibration{}, claim.Epsilon)
+	require.NoError(t, err)
+	assert.Equal(t, Proved, d.verdict)
+	// One candidate has no neighbors, and meets the target at every parameter.
+	alone, err := calibrator{Claim: problem(t, "krr", "3/2"), N: 1, K: 2}.calibrate(context.Background())
+	require.NoError(t, err)
+	low, _ := alone.Parameter.Lower()
+	assert.Positive(t, low.Cmp(big.NewRat(1000, 1)))
+	assert.NotEmpty(t, alone.Undecided)
+}
+
+// TestRivalsAreJudged: of two ratios that are not told apart the one above the limit counts.
+func TestRivalsAreJudged(t *testing.T) {
+	d := (&run{}).logarithm(BoundedRange, "range", 1)
+	d.late, d.limit = true, ratio64(3, 1)
+	d.show(box(2, 2.5), nil, nil)
+	d.show(box(1, 4), nil, nil)
+	require.Len(t, d.tops(), 2)
+	for _, x := range d.tops() {
+		d.judge(x, maxPrec, nil, nil)
+	}
+	assert.NotEmpty(t, d.undecided)
+}

@@ -371,3 +371,32 @@ func epsilonOf(t *testing.T, s string) number.Epsilon {
 	require.NoError(t, err)
 	return e
 }
+
+// A function that is met again is the same value, and e^x is a function of the number where it is a power of it.
+func TestFunctionsAreKnownAgain(t *testing.T) {
+	r := exponentialRing(epsilonOf(t, "0.5"), 2) // e^{-1/4}
+	z := function(*fun(t, "z"), r)
+	square := arith.Poly{}.Mul(*fun(t, "z"), *fun(t, "z"))
+	assert.Same(t, z, function(*fun(t, "z"), r))
+	assert.Same(t, function(square, r), function(arith.Poly{}.Mul(*fun(t, "z"), *fun(t, "z")), r))
+	assert.NotSame(t, z, function(arith.Poly{}.Neg(*fun(t, "z")), r))
+	for _, c := range []struct {
+		x     *big.Rat
+		exact bool
+	}{{big.NewRat(1, 4), true}, {big.NewRat(3, 4), true}, {new(big.Rat), true}, {big.NewRat(1, 3), false}, {big.NewRat(1e9, 4), false}} {
+		v := z.Exponential(c.x)
+		_, ok := v.form()
+		assert.Equal(t, c.exact, ok, c.x)
+		got, _ := v.Log()
+		assert.InEpsilon(t, 1+got.Float64(), 1+number.Exact(c.x).Float64(), 1e-12)
+	}
+	s, ok := Quotient(One, z.Mul(z).Mul(z), false).Compare(z.Exponential(big.NewRat(3, 4)), 128)
+	assert.Equal(t, []any{0, true}, []any{s, ok})
+	assert.Equal(t, "3/2", z.ExpEpsilon(rationalEpsilon(t, "3/2")).Rat().RatString())
+}
+
+func rationalEpsilon(t *testing.T, text string) number.Epsilon {
+	eps, err := number.ParseExp(text)
+	require.NoError(t, err)
+	return eps
+}
