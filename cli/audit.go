@@ -16,7 +16,8 @@ import (
 func newAudit(s command.Streams) *cobra.Command {
 	q := job.NewAudit()
 	a := asking{question: q, help: map[string]string{
-		"property": "properties, by name (default dp, with the others that are decided at once as facts that do not change the exit code; of samplers dp)",
+		"monotonic-scores": "neighbors move all scores one way, each by at most Δ, as counts do when a person is added; the program is told \"monotonic\":true, and the lattice has steps of Δ",
+		"property":         "properties, by name (default dp, with the others that are decided at once as facts that do not change the exit code; of samplers dp)",
 	}}
 	c := &cobra.Command{
 		Use:   "audit (--pmf-exec CMD | --sample-exec CMD | --pmf-file FILE) --eps E",

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -55,19 +56,27 @@ func printEvaluation(w io.Writer, found *job.Answer) {
 	t := command.Table(w, 3)
 	if symbol, _ := d.Given(); symbol != "" {
 		fmt.Fprintln(w)
-		fmt.Fprintf(t, "%s\tmechanism\texpected error\ttimes pf's\tε for pf's error\n", symbol)
+		oneWay := slices.ContainsFunc(d.Mechanisms, func(m document.Evaluated) bool { return m.OneWayError != nil })
+		fmt.Fprintf(t, "%s\tmechanism\texpected error (%s)\ttimes pf's\tε for pf's error%s\n", symbol, d.Unit, job.Choose(oneWay, "\terror with --monotonic-scores", ""))
 		for _, each := range found.Documents {
 			d := each.(*document.Evaluate)
 			_, eps := d.Given()
 			for _, m := range d.Mechanisms {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", eps, m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s", eps, m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)
+				if m.OneWayError != nil {
+					fmt.Fprintf(t, "\t%s", *m.OneWayError)
+				}
+				fmt.Fprintln(t)
 			}
 		}
 		t.Flush()
+		if oneWay {
+			fmt.Fprintln(w, "\nscores of counts are monotonic where neighbors add or remove an item: --monotonic-scores then gives the errors of the last column, at the same ε")
+		}
 	}
 	if d.TargetError != nil {
 		fmt.Fprintln(w)
-		fmt.Fprintf(t, "mechanism\tε for the error %s\n", *d.TargetError)
+		fmt.Fprintf(t, "mechanism\tε for the error %s (%s)\n", *d.TargetError, d.Unit)
 		for _, m := range d.Mechanisms {
 			fmt.Fprintf(t, "%s\t%s\n", m.Name, *m.TargetEps)
 		}

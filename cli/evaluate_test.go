@@ -126,6 +126,22 @@ func TestMalformedHistograms(t *testing.T) {
 	}
 }
 
+// Of counts, the errors that monotonic scores are worth are those that --monotonic-scores gives.
+func TestEvaluateSaysWhatMonotonicScoresAreWorth(t *testing.T) {
+	args := []string{"--task", "mode", "--eps", "1", "--mechanism", "pf,em,krr", "--histogram", written(t, "h", "12\n7\n7\n3\n")}
+	plain, _ := evaluated[document.Evaluate](t, command.Done, args...)
+	oneWay, _ := evaluated[document.Evaluate](t, command.Done, append(args, "--monotonic-scores")...)
+	require.Len(t, plain.Mechanisms, 3)
+	assert.Equal(t, "items", plain.Unit)
+	for i, m := range oneWay.Mechanisms {
+		require.NotNil(t, plain.Mechanisms[i].OneWayError, m.Name)
+		assert.Equal(t, m.ExpectedError, *plain.Mechanisms[i].OneWayError, m.Name)
+		assert.Nil(t, m.OneWayError)
+	}
+	quantile, _ := evaluated[document.Evaluate](t, command.Done, append(args, "--task", "median")...)
+	assert.Nil(t, quantile.Mechanisms[0].OneWayError)
+}
+
 func TestEvaluateUsage(t *testing.T) {
 	counts, scores := written(t, "h", "3\n4\n"), written(t, "s", "0\n-1\n")
 	for _, c := range []struct{ want, args string }{

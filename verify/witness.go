@@ -95,7 +95,7 @@ func (w *Witness) MarshalJSON() ([]byte, error) {
 
 // ratio says by how much the probabilities of an output differ.
 func (w *Witness) ratio() string {
-	p, q, close := w.P.Float64(), w.PNeighbor.Float64(), big.NewRat(1, 10_000)
+	close := big.NewRat(1, 10_000)
 	none := func(x number.Number) bool {
 		r, ok := x.Rat()
 		return ok && r.Sign() == 0
@@ -105,10 +105,23 @@ func (w *Witness) ratio() string {
 		return ""
 	case none(w.P) != none(w.PNeighbor):
 		return ", an infinite ratio"
-	case p > 0 && q > 0 && p != q && w.P.Within(close) && w.PNeighbor.Within(close):
-		return fmt.Sprintf(", a ratio of e^%.4g", math.Abs(math.Log(p)-math.Log(q)))
+	case none(w.P) || !w.P.Within(close) || !w.PNeighbor.Within(close):
+		return ""
 	}
-	return ""
+	apart := math.Abs(logarithm(w.P) - logarithm(w.PNeighbor))
+	if apart == 0 || math.IsNaN(apart) { // the same, or negative
+		return ""
+	}
+	return fmt.Sprintf(", a ratio of e^%.4g", apart)
+}
+
+// logarithm is about that of a number > 0, however small.
+func logarithm(n number.Number) float64 {
+	low, _ := n.Lower()
+	mantissa := new(big.Float).SetRat(low)
+	exponent := mantissa.MantExp(mantissa)
+	f, _ := mantissa.Float64()
+	return math.Log(f) + float64(exponent)*math.Ln2
 }
 
 // String describes the witness in one line.

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"slices"
 
-	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -54,7 +53,10 @@ func (s *statistics) drawForFit(places []int) error {
 func (s *statistics) fit(alpha *big.Rat) (*verify.Result, error) {
 	name := s.o.Against.Info().Name
 	res := &verify.Result{Name: Against, Verdict: verify.Undecided, Reason: "the samples fit " + name}
-	named := inquiry.ForMechanism(s.o.Against, s.space)
+	named, err := s.o.named(s.space)
+	if err != nil {
+		return nil, err
+	}
 	tests := 2 * s.planned * int64(len(s.field.places[0].q))
 	strongest := newStrongest(alpha, tests)
 	for _, t := range s.samples {

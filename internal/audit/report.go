@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"optratio/internal/inquiry"
+	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
 )
@@ -330,10 +331,27 @@ func (o *Options) around(ctx context.Context, c inquiry.Case, options verify.Opt
 	return report.Properties[0].Witness
 }
 
+// named is the mechanism that answers are compared with, run as it is private for monotonic scores where these are.
+func (o *Options) named(space *inquiry.Space) (*inquiry.Exact, error) {
+	at := *space
+	if o.Monotonic {
+		half, err := mechanisms.MonotonicSensitivities(o.Against, space.Sensitivities)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errOptions, err)
+		}
+		at.Sensitivities = slices.Repeat(half, len(space.Sensitivities))
+	}
+	return inquiry.ForMechanism(o.Against, &at), nil
+}
+
 // against compares the answers with a mechanism's probabilities, vector by vector.
 func (o *Options) against(asked *inquiry.Question) ([]verify.Result, error) {
 	space := asked.Domain.Space
-	compared, named := "compared with "+o.Against.Info().Name, inquiry.ForMechanism(o.Against, space)
+	compared := "compared with " + o.Against.Info().Name
+	named, err := o.named(space)
+	if err != nil {
+		return nil, err
+	}
 	res := verify.Result{Name: Against, Verdict: verify.Proved, Reason: compared}
 	for q := range asked.Domain.Vectors {
 		want, err := named.Answer(q)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"optratio/internal/decimal"
@@ -35,6 +36,9 @@ func (d *digits) Set(text string) error {
 // cut are leading digits of a number, as tables show them: digits that … follows, after zeros that do not count.
 var cut = regexp.MustCompile(`([0-9]+)\.?([0-9]*)…`)
 
+// estimate is a number as tables show it that is not rigorous.
+var estimate = regexp.MustCompile(`≈-?[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?`)
+
 // short writes what numbers it is given with fewer of their leading digits. Digits before … are certain, and so are fewer of them.
 type short struct {
 	w      io.Writer
@@ -43,6 +47,13 @@ type short struct {
 
 func (s short) Write(text []byte) (int, error) {
 	shorter := cut.ReplaceAllStringFunc(decimal.Settled(string(text), s.digits), func(number string) string { return shortened(number, s.digits) })
+	shorter = estimate.ReplaceAllStringFunc(shorter, func(number string) string {
+		x, err := strconv.ParseFloat(strings.TrimPrefix(number, "≈"), 64)
+		if text := "≈" + strconv.FormatFloat(x, 'g', s.digits, 64); err == nil && len(text) < len(number) {
+			return text
+		}
+		return number
+	})
 	if _, err := io.WriteString(s.w, shorter); err != nil {
 		return 0, err
 	}

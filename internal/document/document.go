@@ -158,6 +158,7 @@ type Evaluate struct {
 	Sensitivity string        `json:"sensitivity"`
 	Monotonic   bool          `json:"monotonic_scores,omitempty"`
 	TargetError *string       `json:"target_error,omitempty"`
+	Unit        string        `json:"unit"` // of errors: items, or units of the scores
 	Mechanisms  []Evaluated   `json:"mechanisms"`
 	Ratio       number.Number `json:"ratio"` // the exponential mechanism's error over permute-and-flip's
 	Undecided   string        `json:"undecided,omitempty"`
@@ -170,7 +171,8 @@ func (Evaluate) Schema() string { return "optratio.evaluate/1" }
 type Evaluated struct {
 	Name          string         `json:"name"`
 	ExpectedError number.Number  `json:"expected_error"`
-	Ratio         number.Number  `json:"ratio"` // over permute-and-flip's error
+	OneWayError   *number.Number `json:"monotonic_error,omitempty"` // of counts, where neighbors only add items or only remove some
+	Ratio         number.Number  `json:"ratio"`                     // over permute-and-flip's error
 	EquivalentEps number.Number  `json:"equivalent_eps"`
 	TargetEps     *number.Number `json:"target_eps,omitempty"`
 }

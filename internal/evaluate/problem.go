@@ -80,6 +80,13 @@ func classify[T any](p *Problem, scores []T, compare func(a, b T) int, gap func(
 	return nil
 }
 
+// OneWay is the problem with neighbors that move all scores one way.
+func (p *Problem) OneWay() *Problem {
+	q := *p
+	q.monotonic = true
+	return &q
+}
+
 // Classes returns how many different scores there are.
 func (p *Problem) Classes() int { return len(p.counts) }
 

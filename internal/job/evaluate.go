@@ -35,11 +35,12 @@ func (*Evaluate) standard() (string, any) { return "evaluate", NewEvaluate() }
 
 // evaluation is a question that was read.
 type evaluation struct {
-	problem *evaluate.Problem
-	list    []mechanisms.Mechanism
-	target  *big.Rat // nil for none
-	eps     []Epsilon
-	doc     document.Evaluate // with what is the same for every ε
+	problem  *evaluate.Problem
+	ofCounts *evaluate.Problem // the same of counts, whose neighbors may move all one way; nil for others
+	list     []mechanisms.Mechanism
+	target   *big.Rat // nil for none
+	eps      []Epsilon
+	doc      document.Evaluate // with what is the same for every ε
 }
 
 func (q *Evaluate) read(in *reading) (e evaluation) {
@@ -53,7 +54,7 @@ func (q *Evaluate) read(in *reading) (e evaluation) {
 		e.target = in.positive("target-error", q.Target)
 	}
 	in.oneWay(q.Monotonic, e.list, sensitivity)
-	e.doc = document.Evaluate{Task: q.Task, Sensitivity: q.Sensitivity, Monotonic: q.Monotonic, TargetError: Optional(q.Target)}
+	e.doc = document.Evaluate{Task: q.Task, Sensitivity: q.Sensitivity, Monotonic: q.Monotonic, TargetError: Optional(q.Target), Unit: "units of the scores"}
 	in.refuse(q.Task == "worst-case", "{task} worst-case moved to bin/research worst-case: make research")
 	switch {
 	case in.err != nil:
@@ -106,6 +107,12 @@ func (q *Evaluate) histogram(in *reading, e *evaluation, sensitivity *big.Rat) {
 	p, err := evaluate.New(scores, sensitivity, q.Monotonic)
 	if in.refuse(err != nil, "%s: %w", q.Histogram, err); err == nil {
 		e.problem, e.doc.Bins, e.doc.Items, e.doc.Classes = p, len(scores), &items, p.Classes()
+		if q.Task == "mode" || q.Task == "median" {
+			e.doc.Unit = "items"
+		}
+		if quantile == nil && !q.Monotonic {
+			e.ofCounts = p.OneWay()
+		}
 	}
 }
 
@@ -203,6 +210,9 @@ func (e *evaluating) fill() {
 			if bounded || found[pf].Method() != "" {
 				row.EquivalentEps = e.reach(m, found[pf])
 			}
+		}
+		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{one}); e.ofCounts != nil && err == nil && e.at.Check() == nil {
+			row.OneWayError = new(e.number(m, "the error with monotonic scores", func(m mechanisms.Mechanism) (number.Number, error) { return e.ofCounts.ExpectedError(m, e.at) }))
 		}
 		if e.target != nil {
 			row.TargetEps = new(e.reach(m, number.Exact(e.target)))

@@ -23,7 +23,7 @@ func ofEvaluate(d *document.Evaluate) *Page {
 		rows = append(rows, measured{name: m.Name, class: "one", value: m.ExpectedError, cells: []string{m.ExpectedError.String(), same}})
 	}
 	p.Sections = []Section{
-		measures("Expected errors", "The score of the best choice less that of the one taken, in the mean.", []string{"mechanism", "expected error", "ε at which it reaches permute-and-flip's error"}, rows),
+		measures("Expected errors", "The score of the best choice less that of the one taken, in the mean, in "+d.Unit+".", []string{"mechanism", "expected error", "ε at which it reaches permute-and-flip's error"}, rows),
 		assumed("Errors are enclosures in outward-rounded arithmetic on exactly these counts.", "They are themselves computed from private data: publishing them is not private."),
 	}
 	return p
