@@ -157,46 +157,44 @@ type single struct {
 // lists returns the probability that given candidates are chosen in one order, by the depths of the list, or in any order, by those of the set.
 func (s *single) lists(ordered bool) (map[string]number.Number, error) {
 	law := map[string]number.Number{}
-	var choose func(chosen, rest []int, p number.Number) error
-	choose = func(chosen, rest []int, p number.Number) error {
-		if len(chosen) == s.top {
-			if s.m.kind == "one-shot" {
-				p = oneShot(func(v int) number.Number { return s.c.power(v, s.top) }, chosen, rest)
-			}
-			if !ordered { // candidates of one depth are there in every order
-				chosen = slices.Sorted(slices.Values(chosen))
-				for i, v := range chosen {
-					p = p.Mul(number.Int(int64(1 + i - slices.Index(chosen, v))))
-				}
-			}
-			if sum, some := law[key(chosen)]; some {
-				p = p.Add(sum)
-			}
-			law[key(chosen)] = p
-			return nil
+	return law, s.follow(nil, s.depths, number.Int(1), func(chosen, rest []int, p number.Number) {
+		if s.m.kind == "one-shot" {
+			p = oneShot(func(v int) number.Number { return s.c.power(v, s.top) }, chosen, rest)
 		}
-		var each []number.Number
-		if s.m.kind == "peel" {
-			var err error
-			if each, err = s.c.ask(rest, int64(s.top)); err != nil {
-				return err
+		if !ordered { // candidates of one depth are there in every order
+			chosen = slices.Sorted(slices.Values(chosen))
+			for i, v := range chosen {
+				p = p.Mul(number.Int(int64(1 + i - slices.Index(chosen, v))))
 			}
 		}
-		for i, v := range rest {
-			if i > 0 && v == rest[i-1] {
-				continue
-			}
-			next := p
-			if each != nil {
-				next = p.Mul(each[i])
-			}
-			if err := choose(append(chosen[:len(chosen):len(chosen)], v), slices.Delete(slices.Clone(rest), i, i+1), next); err != nil {
-				return err
-			}
+		if sum, some := law[key(chosen)]; some {
+			p = p.Add(sum)
 		}
+		law[key(chosen)] = p
+	})
+}
+
+// follow visits the lists that begin with some candidates, by their depths, each with the others and with the probability that peeling chooses it, where p is that of the beginning.
+func (s *single) follow(chosen, rest []int, p number.Number, visit func(chosen, rest []int, p number.Number)) (err error) {
+	if len(chosen) == s.top {
+		visit(chosen, rest, p)
 		return nil
 	}
-	return law, choose(nil, s.depths, number.Int(1))
+	each := slices.Repeat([]number.Number{number.Int(1)}, len(rest))
+	if s.m.kind == "peel" {
+		if each, err = s.c.ask(rest, int64(s.top)); err != nil {
+			return err
+		}
+	}
+	for i, v := range rest {
+		if i > 0 && v == rest[i-1] {
+			continue
+		}
+		if err := s.follow(append(chosen[:len(chosen):len(chosen)], v), slices.Delete(slices.Clone(rest), i, i+1), p.Mul(each[i]), visit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // members returns all sets, by place in depths.
