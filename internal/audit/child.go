@@ -167,12 +167,10 @@ func (c *child) once(ctx context.Context, line []byte) ([]byte, error) {
 		default:
 		}
 	}
-	go c.p.write(line)
+	stdin := c.p.stdin
+	go func() { _, _ = stdin.Write(append(line, '\n')) }() // where the program does not read any more, its output tells why
 	return c.await(ctx)
 }
-
-// write sends text with a line's end. Where the program does not read any more, its output tells why.
-func (p *process) write(text []byte) { _, _ = p.stdin.Write(append(text, '\n')) }
 
 // await returns the next answer.
 func (c *child) await(ctx context.Context) ([]byte, error) {

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -120,8 +121,9 @@ type trouble struct {
 
 func newAsker(ctx context.Context, space *inquiry.Space, o *Options) *asker {
 	return &asker{
-		ctx: ctx, opts: o, space: space, state: (*asker).stated, setting: settingOf(o), labels: newLabelled(o), record: newRecord(),
-		child: &child{command: o.program.Command, timeout: o.program.Timeout},
+		ctx: ctx, opts: o, space: space, state: (*asker).stated, labels: newLabelled(o), record: &record{known: map[[sha256.Size]byte]*inquiry.Answer{}},
+		setting: fmt.Sprintf(`"epsilon":%s,"sensitivity":%s`, numberText(o.Epsilon.Eps(), o.Epsilon.Float()), numberText(o.Sensitivity, 0)),
+		child:   &child{command: o.program.Command, timeout: o.program.Timeout},
 	}
 }
 

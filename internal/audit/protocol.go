@@ -31,11 +31,6 @@ func (a *asker) line(q inquiry.Vector, samples int64) []byte {
 	return b.Bytes()
 }
 
-// settingOf returns the fields that all questions have.
-func settingOf(o *Options) string {
-	return fmt.Sprintf(`"epsilon":%s,"sensitivity":%s`, numberText(o.Epsilon.Eps(), o.Epsilon.Float()), numberText(o.Sensitivity, 0))
-}
-
 // numberText writes a number as JSON: exactly where it is known and a short decimal, otherwise the nearest double.
 func numberText(x *big.Rat, near float64) string {
 	if x != nil {

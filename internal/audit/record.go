@@ -34,8 +34,6 @@ type query struct {
 	q     inquiry.Vector
 }
 
-func newRecord() *record { return &record{known: map[[sha256.Size]byte]*inquiry.Answer{}} }
-
 // recall compares an answer with that to the same question before, or keeps it. question is what was asked, in full.
 func (r *record) recall(question string, at query, answer *inquiry.Answer, o *Options, name func(r int) string) {
 	key := sha256.Sum256([]byte(question))

@@ -41,8 +41,7 @@ func (p Program) Samples(ctx context.Context, o Options) (*Report, error) {
 	}
 	askers := make([]*asker, max(1, p.Children))
 	for i := range askers {
-		own := o
-		askers[i] = newAsker(ctx, space, &own)
+		askers[i] = newAsker(ctx, space, &o)
 		defer askers[i].child.stop()
 	}
 	r, err := o.statistics(ctx, p.Command, newSampler(askers), space, dom)

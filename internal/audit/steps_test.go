@@ -15,7 +15,7 @@ import (
 func TestStepsAreNeighborsInARow(t *testing.T) {
 	for _, monotonic := range []bool{false, true} {
 		o := samplerOptions(t, "1", 1000)
-		o.N, o.Monotonic = 4, monotonic
+		o.N, o.Monotonic, o.Properties = 4, monotonic, []verify.Property{verify.DP}
 		require.NoError(t, o.complete())
 		space, dom, err := o.sampleDomain()
 		require.NoError(t, err)
