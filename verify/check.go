@@ -214,22 +214,6 @@ func (r *Report) Verdict() Verdict {
 	return v
 }
 
-// lacks reports whether the question does not have what a property is checked on.
-func lacks(q *inquiry.Question, p Property) bool {
-	d := q.Domain
-	switch p {
-	case Symmetry, Sum:
-		return d.Vectors == nil
-	case DominatesEM, DominatesEMMean:
-		return d.Vectors == nil || q.EM == nil
-	case Shift:
-		return d.Shifted == nil
-	case Monotone:
-		return d.Lowered == nil
-	}
-	return d.Neighbors == nil
-}
-
 // Options steer a check. The zero value decides dp and reports the other defaults as facts, without limits.
 type Options struct {
 	// Properties are what is asked for. Without any it is dp, or approximate-dp where it has a target, and Facts are the other defaults.
@@ -267,7 +251,7 @@ type run struct {
 var errStop = errors.New("stop")
 
 // Check decides properties of what an inquiry.Question asks about: subjects and domains that only packages of this module state, such as tables of
-// probabilities and programs under audit. Cancelling the context leaves what was not finished undecided.
+// probabilities and programs under audit. The question has what the properties are about. Cancelling the context leaves what was not finished undecided.
 func Check(ctx context.Context, question fmt.Stringer, opts Options) (*Report, error) {
 	q, ok := question.(*inquiry.Question)
 	if !ok {
@@ -276,8 +260,8 @@ func Check(ctx context.Context, question fmt.Stringer, opts Options) (*Report, e
 	opts.Complete()
 	asked, facts := opts.Properties, opts.Facts
 	opts.Properties = slices.Concat(asked, facts)
-	if err := checkable(opts.Properties, q); err != nil {
-		return nil, err
+	if i := slices.IndexFunc(opts.Properties, func(p Property) bool { return !slices.Contains(All(), p) }); i >= 0 {
+		return nil, fmt.Errorf("%w: unknown property %q, want some of %v", inquiry.ErrClaim, opts.Properties[i], All())
 	}
 	opts.readings = q.Readings
 	opts.NoRange = opts.NoRange && !slices.Contains(opts.Properties, BoundedRange)
@@ -351,20 +335,6 @@ func (c *run) find(p Property, proofOnly bool, found map[Property]*Result) error
 		found[r.Name] = r
 	}
 	return err
-}
-
-// checkable reports properties that there are not, and what a domain lacks for those that there are.
-func checkable(properties []Property, q *inquiry.Question) error {
-	if i := slices.IndexFunc(properties, func(p Property) bool { return !slices.Contains(All(), p) }); i >= 0 {
-		return fmt.Errorf("%w: unknown property %q, want some of %v", inquiry.ErrClaim, properties[i], All())
-	}
-	dom := q.Domain
-	missing := func(p Property) bool { return lacks(q, p) }
-	if q.Subject == nil || q.Exp == nil || dom == nil || dom.Space == nil || slices.ContainsFunc(properties, missing) ||
-		(dom.Representatives != nil || dom.Worst != nil) && slices.ContainsFunc([]Property{Symmetry, Shift, Monotone}, missing) {
-		return fmt.Errorf("%w: the domain has no space, or no vectors or pairs for one of the properties", inquiry.ErrClaim)
-	}
-	return nil
 }
 
 // Complete fills in the properties that are asked for by default, and those that the targets ask for.

@@ -237,34 +237,6 @@ func TestEventsTellVectorsApart(t *testing.T) {
 	}
 	_, err := ask(context.Background(), em, em, inquiry.Rational(big.NewRat(3, 2)), d, Options{Properties: []Property{Sum, "privacy"}})
 	assert.ErrorContains(t, err, "unknown property")
-	// All that Check needs, one missing at a time.
-	one := inquiry.Rational(big.NewRat(1, 1))
-	for name, f := range map[string]func() (*Report, error){
-		"subject": func() (*Report, error) { return ask(context.Background(), nil, em, one, d, Options{}) },
-		"em": func() (*Report, error) {
-			return ask(context.Background(), em, nil, one, d, Options{Properties: []Property{DominatesEM}})
-		},
-		"exp":    func() (*Report, error) { return ask(context.Background(), em, em, nil, d, Options{}) },
-		"domain": func() (*Report, error) { return ask(context.Background(), em, em, one, nil, Options{}) },
-		"space": func() (*Report, error) {
-			c := *d
-			c.Space = nil
-			return ask(context.Background(), em, em, one, &c, Options{})
-		},
-		"shifts for the worst": func() (*Report, error) {
-			c := *d
-			c.Worst, c.Shifted = c.Neighbors, nil
-			return ask(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
-		},
-		"shifts for representatives": func() (*Report, error) {
-			c := *d
-			c.Representatives, c.Shifted = d, nil
-			return ask(context.Background(), em, em, one, &c, Options{Properties: []Property{DP}})
-		},
-	} {
-		_, err := f()
-		assert.ErrorIs(t, err, inquiry.ErrClaim, name)
-	}
 }
 
 // TestOneVectorIsComparedWithItsReverse: that the first of two candidates is favoured shows on the one vector of the domain.

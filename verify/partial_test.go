@@ -96,25 +96,3 @@ func TestRangeNamesBothCandidates(t *testing.T) {
 	require.Equal(t, Violated, r.Verdict)
 	assert.Equal(t, []int{0, 2}, []int{*r.Witness.Candidate, *r.Witness.NeighborCandidate})
 }
-
-// TestDomainsLackPairs: a property is refused where the domain does not have what it is checked on, and no other one is.
-func TestDomainsLackPairs(t *testing.T) {
-	even := pmf("1/2", "1/2")
-	whole, subject := asked([][2]inquiry.Vector{{{0, 0}, {1, 1}}}, map[string]*inquiry.Answer{"[0 0]": even, "[1 1]": even})
-	needs := map[Property]func(d *inquiry.Domain){}
-	for _, p := range []Property{Symmetry, Sum, DominatesEM, DominatesEMMean} {
-		needs[p] = func(d *inquiry.Domain) { d.Vectors = nil }
-	}
-	needs[Shift], needs[Monotone] = func(d *inquiry.Domain) { d.Shifted = nil }, func(d *inquiry.Domain) { d.Lowered = nil }
-	for _, p := range []Property{DP, BoundedRange, RDP, ZCDP} {
-		needs[p] = func(d *inquiry.Domain) { d.Neighbors = nil }
-	}
-	for p, remove := range needs {
-		d := *whole
-		remove(&d)
-		_, err := ask(context.Background(), subject, subject, inquiry.Rational(big.NewRat(3, 2)), &d, Options{Properties: []Property{p}})
-		assert.ErrorIs(t, err, inquiry.ErrClaim, p)
-		_, err = ask(context.Background(), subject, subject, inquiry.Rational(big.NewRat(3, 2)), whole, Options{Properties: []Property{p}})
-		assert.NoError(t, err, p)
-	}
-}

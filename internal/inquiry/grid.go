@@ -20,26 +20,23 @@ func LatticeDomain(l *lattice.Lattice, space *Space, parts int) *Domain {
 	if parts > 1 {
 		name = fmt.Sprintf("%d candidates with depths 0 to %s in steps of 2Δ/%d, %s score vectors", n, big.NewRat(int64(k), int64(parts)).RatString(), parts, size)
 	}
-	d := &Domain{
-		Name:    name,
-		Space:   space,
-		Vectors: Grid(n, k, 2),
+	on := func(vectors iter.Seq[Vector], symmetric bool) *Domain {
+		d := &Domain{Name: name, Space: space, Vectors: vectors, Neighbors: raised(vectors, k, parts, symmetric), Lowered: lowered(vectors, k, symmetric)}
+		if parts == 1 {
+			d.Worst = worst(vectors, k, symmetric)
+		}
+		return d
 	}
-	reps := &Domain{Name: d.Name, Space: space, Vectors: func(yield func(Vector) bool) {
+	d := on(Grid(n, k, 2), false)
+	d.Representatives = on(func(yield func(Vector) bool) {
 		for _, m := range l.All() {
 			if !yield(fromDepths(lattice.Depths(m), 2)) {
 				return
 			}
 		}
-	}}
-	d.Neighbors, reps.Neighbors = raised(d.Vectors, k, parts, false), raised(reps.Vectors, k, parts, true)
-	if parts == 1 {
-		d.Worst, reps.Worst = worst(d.Vectors, k, false), worst(reps.Vectors, k, true)
-	}
-	d.Lowered, reps.Lowered = lowered(d.Vectors, k, false), lowered(reps.Vectors, k, true)
+	}, true)
 	deep := 2 * int64(k)
 	d.Shifted = Pairs(d.Vectors, func(q Vector) iter.Seq[Vector] { return Level(len(q), 1, -1, 2, -2, deep, -deep) })
-	d.Representatives = reps
 	return d
 }
 
