@@ -133,9 +133,6 @@ func TestZeroProblems(t *testing.T) {
 	assert.Equal(t, verify.Proved, report.Verdict())
 	_, err = verify.Check(ctx, nil, verify.Options{})
 	assert.ErrorIs(t, err, inquiry.ErrClaim)
-	subject := inquiry.SubjectFunc(func(inquiry.Vector) (*inquiry.Answer, error) { return nil, inquiry.ErrUndecided })
-	_, err = verify.Check(ctx, &inquiry.Question{Subject: subject, Exp: inquiry.ExpEpsilon(eps), Domain: &inquiry.Domain{}}, verify.Options{})
-	assert.ErrorIs(t, err, inquiry.ErrClaim)
 }
 
 // TestWitnessHasBothDistributions compares the probabilities of a witness with the mechanism's own.
