@@ -2,6 +2,7 @@ package optimum
 
 import (
 	"math/big"
+	"slices"
 
 	"optratio/internal/decimal"
 )
@@ -11,47 +12,42 @@ func Losses() []string { return []string{"abs", "square", "zero-one"} }
 
 // NamedLoss returns the loss |x - o|, (x - o)² or 0 where both are the same and 1 elsewhere: abs, square, zero-one.
 // The first two are for inputs and outputs whose names are numbers. Names that are numbers are the same where these are equal.
-func NamedLoss(name string, inputs, outputs []string) ([][]*big.Rat, error) {
+func NamedLoss(name string, inputs, outputs []string) (loss [][]*big.Rat, err error) {
 	if err := checkSize(len(inputs), len(outputs)); err != nil {
 		return nil, err
 	}
-	numbers := func(field string, names []string) ([]*big.Rat, error) {
-		out := make([]*big.Rat, len(names))
+	if !slices.Contains(Losses(), name) {
+		return nil, faultf("loss: no loss is called %q; give abs, square, zero-one, or a row of values for each input", name)
+	}
+	numbers := func(field string, names []string) []*big.Rat {
+		out := make([]*big.Rat, len(names)) // nil for names that are none
 		for i, text := range names {
-			x, err := decimal.ParseNumber(text)
-			if err != nil && name != "zero-one" {
-				return nil, faultf("loss: %q is for numbers, and %s[%d], %q, is none", name, field, i, text)
+			x, wrong := decimal.ParseNumber(text)
+			if wrong != nil && name != "zero-one" && err == nil {
+				err = faultf("loss: %q is for numbers, and %s[%d], %q, is none", name, field, i, text)
 			}
 			out[i] = x
 		}
-		return out, nil
+		return out
 	}
-	if name != "abs" && name != "square" && name != "zero-one" {
-		return nil, faultf("loss: no loss is called %q; give abs, square, zero-one, or a row of values for each input", name)
-	}
-	xs, err := numbers("inputs", inputs)
+	xs, os := numbers("inputs", inputs), numbers("outputs", outputs)
 	if err != nil {
 		return nil, err
 	}
-	os, err := numbers("outputs", outputs)
-	if err != nil {
-		return nil, err
-	}
-	loss := make([][]*big.Rat, len(xs))
 	for i, x := range xs {
-		loss[i] = make([]*big.Rat, len(os))
+		row := make([]*big.Rat, len(os))
 		for j, o := range os {
-			loss[i][j] = big.NewRat(1, 1)
-			switch {
+			switch row[j] = big.NewRat(1, 1); {
 			case name == "zero-one" && (inputs[i] == outputs[j] || x != nil && o != nil && x.Cmp(o) == 0):
-				loss[i][j].SetInt64(0)
+				row[j].SetInt64(0)
 			case name == "abs":
-				loss[i][j].Abs(new(big.Rat).Sub(x, o))
+				row[j].Abs(row[j].Sub(x, o))
 			case name == "square":
-				d := new(big.Rat).Sub(x, o)
-				loss[i][j].Mul(d, d)
+				row[j].Sub(x, o)
+				row[j].Mul(row[j], row[j])
 			}
 		}
+		loss = append(loss, row)
 	}
 	return loss, nil
 }

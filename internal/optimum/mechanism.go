@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,17 +61,12 @@ func (m *Mechanism) WriteCSV(w io.Writer) error {
 
 // WriteJSONL writes the table as audits read it, a line {"input":…,"pmf":{…}} for each input, in exact fractions.
 func (m *Mechanism) WriteJSONL(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
 	for x, row := range m.Table() {
 		pmf := map[string]string{}
 		for o, p := range row {
 			pmf[m.outputs[o]] = p.RatString()
 		}
-		if err := e.Encode(struct {
-			Input string            `json:"input"`
-			PMF   map[string]string `json:"pmf"`
-		}{m.inputs[x], pmf}); err != nil {
+		if _, err := fmt.Fprintf(w, "{\"input\":%s,\"pmf\":%s}\n", jsonText(m.inputs[x]), jsonText(pmf)); err != nil {
 			return err
 		}
 	}

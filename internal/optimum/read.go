@@ -375,7 +375,7 @@ func (p *Problem) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// jsonText returns strings, or arrays of them, as JSON.
+// jsonText returns strings, or arrays or maps of them, as JSON.
 func jsonText(value any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
