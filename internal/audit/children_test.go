@@ -66,10 +66,10 @@ func TestChildrenOfOtherOutcomes(t *testing.T) {
 	}
 	s, _ := severalOf(t, 2, `while read -r q; do echo "{\"values\":[$i,$i.5]}"; done`, Real)
 	b := s.(*binned)
-	values, _, err := b.Values(inquiry.Vector{0, 0}, 4)
-	require.NoError(t, err)
-	assert.Equal(t, []float64{0, 0.5, 1, 1.5}, values)
 	b.cuts = []float64{1}
+	counts, _, err := b.Sample(inquiry.Vector{0, 0}, 4)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{2, 1, 1}, counts)
 	assert.Equal(t, [][]int64{{2, 0, 0}, {0, 1, 1}}, s.(divided).splits())
 }
 

@@ -141,7 +141,7 @@ func deltaCases(t *testing.T, budget int64) []deltaCase {
 	o.Outcomes, o.Pairs = Real, [][2][]*big.Rat{{{big.NewRat(0, 1)}, {big.NewRat(1, 1)}}}
 	g := newGaussian(1, 0).law
 	return []deltaCase{
-		{"gaussian", o, func(seed uint64) sampler { return &binned{valued: newGaussian(1, seed)} }, hockeyStick(g[1:], g[:len(g)-1], 1), 0.85},
+		{"gaussian", o, func(seed uint64) sampler { return binnedOf(newGaussian(1, seed)) }, hockeyStick(g[1:], g[:len(g)-1], 1), 0.85},
 		counts("sparse vector", Labels, 2, sparseLaw(1), 0.7),
 		counts("truncated", Index, 3, truncatedLaw(1), 0.8),
 		counts("private", Index, 3, softmaxLaw(1, 1), 0),

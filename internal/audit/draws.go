@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -26,9 +25,8 @@ const (
 // of a child depends on the child's place and the seed alone. Each is started again by itself.
 type program struct {
 	children []*asker
-	all      labelled  // labels of all, in the order of the children
-	parts    [][]int64 // what each counted in the last sample
-	values   [][]float64
+	all      labelled // labels of all, in the order of the children
+	parted
 }
 
 // newSampler returns the children of a program as a sampler of the outcomes that are wanted.
@@ -46,7 +44,7 @@ func newSampler(children []*asker) sampler {
 		children[0].most = firstMixed
 		return newMixed(children[0])
 	case Real:
-		return &binned{valued: s}
+		return &binned{draw: s.values}
 	}
 	return s
 }
@@ -138,37 +136,27 @@ func (s *program) renumbered(own *labelled, counts []int64) []int64 {
 	return out
 }
 
-func (s *program) Values(q inquiry.Vector, samples int64) (all []float64, event string, err error) {
-	s.values = make([][]float64, len(s.children))
+// values returns the numbers that each child drew.
+func (s *program) values(q inquiry.Vector, samples int64) (all [][]float64, event string, err error) {
+	all = make([][]float64, len(s.children))
 	event, err = s.draw(q, samples, func(i int, line []byte, n int64) error {
 		values, err := parseValues(line, n)
-		s.values[i] = append(s.values[i], values...)
+		all[i] = append(all[i], values...)
 		return err
 	})
-	return slices.Concat(s.values...), event, err
+	return all, event, err
 }
 
-// divided is a sampler whose samples several children draw, each its part.
+// divided is a sampler whose samples children draw, each its part.
 type divided interface {
 	sampler
-	splits() [][]int64 // what each counted in the last sample; nil where there is one
+	splits() [][]int64 // what each counted in the last sample
 }
 
-func (s *program) splits() [][]int64 {
-	if len(s.children) == 1 {
-		return nil
-	}
-	return s.parts
-}
+// parted remembers the parts.
+type parted struct{ parts [][]int64 }
 
-func (b *binned) splits() (out [][]int64) {
-	if p, ok := b.valued.(*program); ok && len(p.children) > 1 {
-		for _, values := range p.values {
-			out = append(out, b.count(values))
-		}
-	}
-	return out
-}
+func (p *parted) splits() [][]int64 { return p.parts }
 
 // even rounds a number of samples so that both halves are dealt evenly to several children, at least one to each: those that start with one seed then go on
 // repeating each other.

@@ -132,10 +132,10 @@ func TestSamplesToRefuteNearTheOracle(t *testing.T) {
 		{"exponential mechanism without its factor 2", func(seed uint64) sampler { return newLawSampler(softmaxLaw(eps, 2), seed) }, false, oracle(softmaxLaw(eps, 2), 3, 2, eps)},
 		{"noisy max with half its noise", func(seed uint64) sampler { return newLawSampler(laplaceMax(1/eps), seed) }, false, oracle(laplaceMax(1/eps), 3, 2, eps)},
 		{"noisy max that returns its value, Laplace noise", func(seed uint64) sampler {
-			return &binned{valued: &noisyValue{eps, rand.New(rand.NewPCG(seed, 1)), 0, false}}
+			return binnedOf(&noisyValue{eps, rand.New(rand.NewPCG(seed, 1)), 0, false})
 		}, true, value},
 		{"noisy max that returns its value, exponential noise", func(seed uint64) sampler {
-			return &binned{valued: &noisyExponential{noisyValue{eps, rand.New(rand.NewPCG(seed, 1)), 0, false}}}
+			return binnedOf(&noisyExponential{noisyValue{eps, rand.New(rand.NewPCG(seed, 1)), 0, false}})
 		}, true, below},
 	} {
 		var needed []float64

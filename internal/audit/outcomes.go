@@ -202,25 +202,26 @@ func parseValues(line []byte, samples int64) ([]float64, error) {
 	return out, nil
 }
 
-// valued draws numbers.
-type valued interface {
-	Values(q inquiry.Vector, samples int64) (values []float64, event string, err error)
-}
-
 // binned turns numbers into outcomes: outcome 2i+1 is the number cuts[i], 2i what lies between it and the one before.
 type binned struct {
-	valued
+	draw func(q inquiry.Vector, samples int64) (values [][]float64, event string, err error) // of each child
 	memory[float64]
+	parted
 	cuts []float64
 }
 
-func (b *binned) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
-	values, event, err := b.Values(q, samples)
+func (b *binned) Sample(q inquiry.Vector, samples int64) (sum []int64, event string, err error) {
+	drawn, event, err := b.draw(q, samples)
 	if err != nil || event != "" {
 		return nil, event, err
 	}
-	b.keep(q, values, mostKept)
-	return b.count(values), "", nil
+	b.parts = nil
+	for _, values := range drawn {
+		b.keep(q, values, mostKept)
+		counts := b.count(values)
+		b.parts, sum = append(b.parts, counts), added(sum, counts)
+	}
+	return sum, "", nil
 }
 
 // count says how many values each outcome has.

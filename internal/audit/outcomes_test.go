@@ -54,7 +54,7 @@ func TestNoisyMaxThatReturnsItsValue(t *testing.T) {
 			o := samplerOptions(t, "1", 1_000_000)
 			o.Seed, o.Outcomes = seed, Real
 			s := &noisyValue{1, rand.New(rand.NewPCG(seed, 3)), 0, atoms}
-			r, err := draw("value", &binned{valued: s}, o)
+			r, err := draw("value", binnedOf(s), o)
 			require.NoError(t, err)
 			t.Log(r.LowerBound, r.Find(verify.DP).Attained, r.Find(verify.DP).Reason)
 			require.Equal(t, verify.Violated, r.Find(verify.DP).Verdict)
@@ -70,7 +70,7 @@ func TestNoisyMaxThatReturnsItsValue(t *testing.T) {
 	// With noise for its sum it keeps within ε.
 	o := samplerOptions(t, "1.5", 200_000)
 	o.Outcomes = Real
-	r, err := draw("value", &binned{valued: &noisyValue{1, rand.New(rand.NewPCG(1, 3)), 0, false}}, o)
+	r, err := draw("value", binnedOf(&noisyValue{1, rand.New(rand.NewPCG(1, 3)), 0, false}), o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Undecided, r.Find(verify.DP).Verdict)
 	require.Greater(t, r.LowerBound.Float64(), 1.2)
@@ -90,7 +90,7 @@ func TestIntervals(t *testing.T) {
 	} {
 		require.Equal(t, want, b.event(event))
 	}
-	b.valued = constants{1, 0.5, 2.5, 3, 4}
+	b.draw = binnedOf(constants{1, 0.5, 2.5, 3, 4}).draw
 	counts, _, err := b.Sample(nil, 5)
 	require.NoError(t, err)
 	require.Equal(t, []int64{1, 1, 0, 0, 1, 1, 1}, counts)
@@ -111,6 +111,19 @@ func TestIntervals(t *testing.T) {
 		seen[[2]int{in[0].r, in[len(in)-1].r}] = true
 	})
 	require.Len(t, seen, 15)
+}
+
+// valued draws numbers.
+type valued interface {
+	Values(q inquiry.Vector, samples int64) (values []float64, event string, err error)
+}
+
+// binnedOf is a sampler of the outcomes that numbers are.
+func binnedOf(v valued) *binned {
+	return &binned{draw: func(q inquiry.Vector, samples int64) ([][]float64, string, error) {
+		values, event, err := v.Values(q, samples)
+		return [][]float64{values}, event, err
+	}}
 }
 
 type constants []float64

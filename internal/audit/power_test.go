@@ -197,7 +197,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 	// With Laplace noise of scale 3, three candidates and the value are on the bound of ε = 1 wherever all three scores rise.
 	values := func(seed uint64) sampler {
-		return &binned{valued: &noisyValue{eps: 2.0 / 3, rng: rand.New(rand.NewPCG(seed+1000, 3))}}
+		return binnedOf(&noisyValue{eps: 2.0 / 3, rng: rand.New(rand.NewPCG(seed+1000, 3))})
 	}
 	for _, c := range []struct {
 		name     string

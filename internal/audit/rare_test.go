@@ -91,7 +91,7 @@ func (a answerer) as(outcomes string, rng *rand.Rand) sampler {
 	case Labels:
 		return &tallied{a, rng, *newLabelled(&Options{Outcomes: Labels})}
 	case Real:
-		return &binned{valued: valuing{a, rng}}
+		return binnedOf(valuing{a, rng})
 	}
 	m := &mixed{shapes: shapes{}, tree: &node{end: 1}}
 	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {

@@ -296,7 +296,7 @@ func (s *statistics) draw(i int, samples int64) ([]int64, error) {
 // compareChildren tests whether children repeat each other, as those do that start with one seed, where each drew as much.
 func (s *statistics) compareChildren(q inquiry.Vector, counted [][]int64) {
 	for i := range counted {
-		if n := sumOf(counted[i]); n == 0 || n != sumOf(counted[0]) {
+		if n := sumOf(counted[i]); n == 0 || n != sumOf(counted[0]) || len(counted) == 1 {
 			return
 		}
 	}
