@@ -110,7 +110,7 @@ func TestHardJobs(t *testing.T) {
 			if e.Code == command.Done {
 				assert.Empty(t, e.Err)
 			} else {
-				assert.Regexp(t, "the time limit of 300ms was reached|in the time that there was|enclosures of 1024 bits do not tell|too far apart", e.Err)
+				assert.Regexp(t, "the time limit of 300ms was reached|in the time that there was|enclosures of 1024 bits do not tell|too far apart|only floating-point estimates are known", e.Err)
 			}
 			enclosed(t, doc)
 			if all, ok := doc["mechanisms"].([]any); ok && strings.HasPrefix(line, "ratio") {

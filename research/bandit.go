@@ -122,7 +122,7 @@ func (f *banditFlags) parse() (err error) {
 	}{
 		{"eps-select", f.epsSelect, &c.EpsSelect}, {"eps-krr", f.epsKRR, &c.EpsKRR}, {"eps-mean", f.epsMean, &c.EpsMean}, {"eps-quantile", f.epsQuantile, &c.EpsQuantile},
 	} {
-		r, err := job.ParsePositive(e.name, e.text)
+		r, err := job.Positive(e.name, e.text)
 		if err != nil {
 			return err
 		}

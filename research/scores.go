@@ -31,7 +31,7 @@ func (f *scoreFlags) parse() (eps number.Epsilon, sensitivity *big.Rat, err erro
 	if eps, err = f.epsilon.Parse(); err != nil {
 		return eps, nil, err
 	}
-	if sensitivity, err = job.ParsePositive("sensitivity", f.sensitivity); err == nil && f.monotonic {
+	if sensitivity, err = job.Positive("sensitivity", f.sensitivity); err == nil && f.monotonic {
 		sensitivity.Quo(sensitivity, big.NewRat(2, 1))
 	}
 	return eps, sensitivity, err

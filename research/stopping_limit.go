@@ -137,10 +137,11 @@ func (f *stoppingLimitFlags) bestInTheLimit(ctx context.Context, doc *limitDoc) 
 	if err != nil {
 		return err
 	}
-	gap, err := job.FloatGap(f.gap)
+	width, err := job.Probability("gap", f.gap)
 	if err != nil {
 		return err
 	}
+	gap, _ := width.Float64()
 	best := func() (*limit.Limit, error) { return limit.Best(ctx, eps, gap), nil }
 	doc.BestRule, err = job.Settle(ctx, best, func(why string) *limit.Limit { doc.Undecided = why; return nil })
 	if err != nil || doc.BestRule == nil {

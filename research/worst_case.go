@@ -73,7 +73,7 @@ func (f *worstFlags) run(ctx context.Context) error {
 	}
 	var target *big.Rat
 	if f.target != "" {
-		if target, err = job.ParsePositive("target-error", f.target); err != nil {
+		if target, err = job.Positive("target-error", f.target); err != nil {
 			return err
 		}
 	}

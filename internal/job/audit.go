@@ -62,7 +62,7 @@ func (q *Audit) read(in *reading) audit.Options {
 	if q.Against != "" {
 		o.Against = in.mechanism("against", q.Against)
 	}
-	o.Confidence = in.within("confidence", q.Confidence, "a decimal between 0 and 1 such as 0.95", inside)
+	o.Confidence = in.within("confidence", q.Confidence, "a decimal between 0 and 1 such as 0.95", func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(one) < 0 })
 	budget, err := Scaled(q.Budget)
 	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
 		in.refuse(true, "{budget} %s: give a number of samples such as 1000000, 3M or 1e6", escape.Quoted(q.Budget))

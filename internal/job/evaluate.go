@@ -107,7 +107,7 @@ func (q *Evaluate) histogram(in *reading, e *evaluation, sensitivity *big.Rat) {
 	p, err := evaluate.New(scores, sensitivity, q.Monotonic)
 	if in.refuse(err != nil, "%s: %w", q.Histogram, err); err == nil {
 		e.problem, e.doc.Bins, e.doc.Items, e.doc.Classes = p, len(scores), &items, p.Classes()
-		if q.Task == "mode" || q.Task == "median" {
+		if quantile == nil || quantile.Cmp(big.NewRat(1, 2)) == 0 {
 			e.doc.Unit = "items"
 		}
 		if quantile == nil && !q.Monotonic {
@@ -125,7 +125,7 @@ func (q *Evaluate) quantile(in *reading) *big.Rat {
 		return big.NewRat(1, 2)
 	case isQuantile:
 		p, err := decimal.ParseNumber(text)
-		in.refuse(err != nil || !inside(p), "{task} %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", escape.Quoted(q.Task))
+		in.refuse(err != nil || p.Sign() <= 0 || p.Cmp(one) >= 0, "{task} %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", escape.Quoted(q.Task))
 		return p
 	}
 	in.refuse(true, "{task} %s: give mode, median, quantile:P or scores%s", escape.Quoted(q.Task), DidYouMean(q.Task, Choices("task")))

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"strings"
 
-	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/heterogeneous"
@@ -38,36 +37,35 @@ func (*Heterogeneous) standard() (string, any) { return "heterogeneous", NewHete
 // RatedByDefault are the mechanisms that are rated where none is named.
 const RatedByDefault = "pf-pair,pf-mixed,geo-mixed,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr"
 
-// parseGrid reads a grid.
+// parseGrid reads a grid: from:to, from:to:step, or the largest score alone.
 func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
-	remedy := func(why string) error {
-		return refuse("{grid} %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", escape.Quoted(text), why)
-	}
 	parts := strings.Split(text, ":")
-	if len(parts) == 1 { // the largest alone
+	if len(parts) == 1 {
 		parts = []string{"0", text}
 	}
-	if len(parts) > 3 {
-		return nil, nil, 0, remedy("not a range")
+	ends, err := splitNumbers(strings.Join(parts, ","))
+	if err == nil && len(ends) == 2 {
+		ends = append(ends, one)
 	}
-	ends := []*big.Rat{nil, nil, big.NewRat(1, 1)}
-	for i, part := range parts {
-		if ends[i], err = decimal.ParseNumber(strings.TrimSpace(part)); err != nil {
-			return nil, nil, 0, remedy(err.Error())
+	why := "not a range"
+	switch {
+	case err != nil:
+		why = err.Error()
+	case len(ends) != 3:
+	case ends[2].Sign() <= 0 || ends[1].Cmp(ends[0]) <= 0:
+		why = "the step must be > 0 and the range not empty"
+	default:
+		width := new(big.Rat).Sub(ends[1], ends[0])
+		switch width.Quo(width, ends[2]); {
+		case !width.IsInt():
+			why = "the step does not divide the range"
+		case width.Cmp(big.NewRat(heterogeneous.MaxVectors, 1)) > 0:
+			why = "too many steps"
+		default:
+			return ends[0], ends[2], int(width.Num().Int64()), nil
 		}
 	}
-	if ends[2].Sign() <= 0 || ends[1].Cmp(ends[0]) <= 0 {
-		return nil, nil, 0, remedy("the step must be > 0 and the range not empty")
-	}
-	width := new(big.Rat).Sub(ends[1], ends[0])
-	width.Quo(width, ends[2])
-	if !width.IsInt() {
-		return nil, nil, 0, remedy("the step does not divide the range")
-	}
-	if width.Cmp(big.NewRat(heterogeneous.MaxVectors, 1)) > 0 {
-		return nil, nil, 0, remedy("too many steps")
-	}
-	return ends[0], ends[2], int(width.Num().Int64()), nil
+	return nil, nil, 0, refuse("{grid} %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", escape.Quoted(text), why)
 }
 
 // gridText is the grid with both of its ends.

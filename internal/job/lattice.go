@@ -110,7 +110,7 @@ func (q *Lattice) request(in *reading, size Size, delta *big.Rat) lp.Request {
 	in.refuse(q.Worst && (q.Objective != "paper" || q.Prior != ""), "{worst} and a prior exclude each other: leave out {objective} and {prior}, which weigh score vectors for a mean")
 	r.Level = parsed(in, "constraints", q.Constraints, lp.ParseLevel)
 	in.solver(q.Solver)
-	r.Gap = in.gap(q.Gap, true)
+	r.Gap = in.gap(q.Gap)
 	r.Step = in.step(q.Step, q.Monotonic)
 	in.refuse(q.Prior != "" && q.Objective != "paper", "{objective} %s and {prior} exclude each other: give one of them", q.Objective)
 	r.Loss = q.loss(in)

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -176,22 +175,29 @@ func (in *reading) oneOf(field, text, first, second string) bool {
 	})
 }
 
-// ParsePositive reads a decimal > 0.
-func ParsePositive(field, text string) (*big.Rat, error) {
-	r, err := decimal.Parse(text)
-	if err != nil {
-		return nil, refuse("{"+field+"}: %w; give a decimal > 0", err)
+// Decimal reads a decimal that ok accepts; want says which these are.
+func Decimal(field, text, want string, ok func(*big.Rat) bool) (*big.Rat, error) {
+	x, err := decimal.Parse(text)
+	if err != nil || !ok(x) {
+		return nil, refuse("{"+field+"} %s: give a decimal "+want, escape.Quoted(text))
 	}
-	if r.Sign() <= 0 {
-		return nil, refuse("{"+field+"} %s: give a decimal > 0", escape.Quoted(text))
-	}
-	return r, nil
+	return x, nil
+}
+
+// Positive reads a decimal > 0.
+func Positive(field, text string) (*big.Rat, error) {
+	return Decimal(field, text, "> 0", func(x *big.Rat) bool { return x.Sign() > 0 })
 }
 
 func (in *reading) positive(field, text string) *big.Rat {
-	r, err := ParsePositive(field, text)
+	r, err := Positive(field, text)
 	in.keep(err)
 	return r
+}
+
+// Probability reads a decimal from 0 to 1.
+func Probability(field, text string) (*big.Rat, error) {
+	return Decimal(field, text, "from 0 to 1", func(x *big.Rat) bool { return x.Sign() >= 0 && x.Cmp(one) <= 0 })
 }
 
 // within reads a decimal or a fraction that ok accepts; want says which do.
@@ -205,28 +211,9 @@ var one = big.NewRat(1, 1)
 
 func notNegative(x *big.Rat) bool { return x.Sign() >= 0 }
 
-func probability(x *big.Rat) bool { return x.Sign() >= 0 && x.Cmp(one) <= 0 }
-
-func inside(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(one) < 0 }
-
 // delta reads a δ.
 func (in *reading) delta(text string) *big.Rat {
-	return in.within("delta", text, "a decimal or a fraction from 0 to 1 such as 1e-6", probability)
-}
-
-// Probability reads a decimal from 0 to 1.
-func Probability(field, text string) (*big.Rat, error) {
-	r, err := decimal.Parse(text)
-	if err != nil || !probability(r) {
-		return nil, refuse("{"+field+"} %s: give a decimal from 0 to 1", escape.Quoted(text))
-	}
-	return r, nil
-}
-
-func (in *reading) probability(field, text string) *big.Rat {
-	r, err := Probability(field, text)
-	in.keep(err)
-	return r
+	return in.within("delta", text, "a decimal or a fraction from 0 to 1 such as 1e-6", func(x *big.Rat) bool { return notNegative(x) && x.Cmp(one) <= 0 })
 }
 
 // Scaled reads a decimal that may end in k, M, G or T, for thousands, millions and so on.
@@ -246,20 +233,9 @@ func Scaled(text string) (*big.Rat, error) {
 	return r.Mul(r, big.NewRat(scale, 1)), nil
 }
 
-// gap reads the relative width of an answer wanted, > 0, or where nothing need be left open also 0.
-func (in *reading) gap(text string, none bool) *big.Rat {
-	x, err := decimal.Parse(text)
-	in.refuse(err != nil || x.Sign() < 0 || x.Sign() == 0 && !none, "{gap} %s: give a decimal "+Choose(none, ">=", ">")+" 0 such as 1e-9", escape.Quoted(text))
-	return x
-}
-
-// FloatGap reads the relative width of an answer wanted, from 0 to 1.
-func FloatGap(text string) (float64, error) {
-	gap, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(gap >= 0 && gap < 1) {
-		return 0, refuse("{gap} %s: give a decimal from 0 to 1 such as 1e-9", escape.Quoted(text))
-	}
-	return gap, nil
+// gap reads the relative width of an answer wanted.
+func (in *reading) gap(text string) *big.Rat {
+	return in.within("gap", text, "a decimal >= 0 such as 1e-9", notNegative)
 }
 
 // solver reads a solver's name.

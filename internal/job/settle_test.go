@@ -78,7 +78,7 @@ func TestReading(t *testing.T) {
 	assert.Nil(t, in.positive("sensitivity", "x"))
 	want := in.err.Error()
 	assert.Contains(t, want, "give a decimal > 0")
-	in.gap("-1", true)
+	in.gap("-1")
 	in.refuse(true, "{n} 0: too late")
 	assert.Nil(t, in.column("loss", "file", ""))
 	assert.Nil(t, in.numbers("scores", "1,2"))

@@ -50,7 +50,10 @@ func (q *Stopping) read(in *reading) *playing {
 	in.refuse(q.N > secretary.MaxCandidates, "{n} %d: give the number of candidates, 1 to %d", q.N, secretary.MaxCandidates)
 	in.refuse(in.err == nil && secretary.CheckDistance(q.N, q.L) != nil, "{l} %d: give a distance from 1 to n-1 = %d", q.L, max(q.N-1, 1))
 	in.refuse(q.Win < 1 || q.Win > q.N, "{win} %d: give a number from 1 to n = %d", q.Win, q.N)
-	p := &playing{reading: in, Stopping: q, p: in.probability("p", q.P), delta: in.probability("delta", q.Delta)}
+	p := &playing{reading: in, Stopping: q, delta: in.delta(q.Delta)}
+	var err error
+	p.p, err = Probability("p", q.P)
+	in.keep(err)
 	if q.Epsilon != (Epsilon{}) {
 		p.eps = new(in.epsilon(q.Epsilon))
 	}
@@ -62,7 +65,6 @@ func (q *Stopping) read(in *reading) *playing {
 	if in.err != nil {
 		return p
 	}
-	var err error
 	p.payoff, err = stopping.TopK(q.N, q.Win) // which are right by now
 	in.keep(err)
 	p.solvers = []linear.Solver{linear.Embedded{}}

@@ -38,23 +38,6 @@ func secretaryMixLaw[T any](ctx context.Context, f arith.Field[T], n int, p *big
 	return Mix(f, f.FromRat(p), secretary, blind), nil
 }
 
-// SecretaryMix returns the rule with the law SecretaryMixLaw.
-func SecretaryMix(n int, p *big.Rat) (*Rule, error) {
-	threshold, err := Threshold(n)
-	if err != nil {
-		return nil, err
-	}
-	secretary, err := ThresholdRule(n, threshold)
-	if err != nil {
-		return nil, err
-	}
-	blind, err := ThresholdRule(n, 1)
-	if err != nil {
-		return nil, err
-	}
-	return MixRules(p, secretary, blind)
-}
-
 // Numbers returns the probabilities of ranks 1 to n.
 func (q Law) Numbers() []number.Number {
 	out := make([]number.Number, q.N())
