@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/arith"
-	"optratio/internal/quadrature"
 	"optratio/internal/slowtest"
 	"optratio/number"
 )
@@ -23,6 +22,7 @@ func TestPermuteAndFlipByRulesOfFewNodes(t *testing.T) {
 	slowtest.Only(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	const prec = 160
+	c := enclosedCalculus(prec)
 	for range 30 {
 		weights, counts := []*big.Rat{big.NewRat(1, 1)}, []int{1 + rng.IntN(5)}
 		boxes := []number.Interval{number.FromInt(1, prec)}
@@ -34,17 +34,17 @@ func TestPermuteAndFlipByRulesOfFewNodes(t *testing.T) {
 		exact := registry["pf"].(*weighted).WeightedExact(weights, counts)
 		for nodes := 1; nodes <= 6; nodes++ {
 			for _, reach := range []float64{1, 3, 8, 300} {
-				for i, p := range permuteAndFlipByRule(quadrature.Legendre(nodes, prec), reach, prec, boxes, counts) {
+				for i, p := range permuteAndFlipByRule(c, c.rule(nodes), reach, prec, boxes, counts) {
 					require.True(t, p.Contains(exact[i]), "%d nodes, reach %g, %v of %v: %v is not in %v", nodes, reach, weights, counts, exact[i], p)
 				}
 			}
 		}
 		// Many nodes leave what lies beyond the reach, which is there.
-		for i, p := range permuteAndFlipByRule(quadrature.Legendre(60, prec), 3, prec, boxes, counts) {
+		for i, p := range permuteAndFlipByRule(c, c.rule(60), 3, prec, boxes, counts) {
 			require.True(t, p.Contains(exact[i]))
 			require.Greater(t, p.RelWidth(), 1e-6)
 		}
-		for i, p := range permuteAndFlipByRule(quadrature.Legendre(150, prec), 60, prec, boxes, counts) {
+		for i, p := range permuteAndFlipByRule(c, c.rule(150), 60, prec, boxes, counts) {
 			require.True(t, p.Contains(exact[i]))
 			require.Less(t, p.RelWidth(), 1e-24)
 		}
@@ -175,6 +175,7 @@ func TestRandomStoppingOnEllipses(t *testing.T) {
 // Weights beside which the precision is coarse have one factor together; probabilities are as before, exact ones enclosed.
 func TestPermuteAndFlipOfTinyWeights(t *testing.T) {
 	const prec = 40
+	c := enclosedCalculus(prec)
 	rng := rand.New(rand.NewPCG(8, 9))
 	for range 20 {
 		weights, counts := []*big.Rat{big.NewRat(1, 1)}, []int{1 + rng.IntN(3)}
@@ -185,7 +186,7 @@ func TestPermuteAndFlipOfTinyWeights(t *testing.T) {
 			boxes = append(boxes, number.FromRat(w, prec))
 		}
 		exact := registry["pf"].(*weighted).WeightedExact(weights, counts)
-		for i, p := range permuteAndFlipByRule(quadrature.Legendre(40, prec), 30, prec, boxes, counts) {
+		for i, p := range permuteAndFlipByRule(c, c.rule(40), 30, prec, boxes, counts) {
 			require.True(t, p.Contains(exact[i]), "%v of %v: %v is not in %v", weights, counts, exact[i], p)
 			require.Less(t, p.RelWidth(), 1e-6)
 		}
@@ -196,6 +197,7 @@ func TestPermuteAndFlipOfTinyWeights(t *testing.T) {
 func TestPermuteAndFlipByShortSeries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 11))
 	const prec = 160
+	c := enclosedCalculus(prec)
 	for range 20 {
 		var weights []*big.Rat
 		var counts []int
@@ -211,7 +213,7 @@ func TestPermuteAndFlipByShortSeries(t *testing.T) {
 		widest := math.Inf(1)
 		for _, bits := range []uint{1, 2, 4, 8, 16, 32, 64, 128} {
 			width := 0.0
-			for i, p := range permuteAndFlipByRule(quadrature.Legendre(60, prec), 60, bits, boxes, counts) {
+			for i, p := range permuteAndFlipByRule(c, c.rule(60), 60, bits, boxes, counts) {
 				require.True(t, p.Contains(exact[i]), "%d bits, %v of %v: %v is not in %v", bits, weights, counts, exact[i], p)
 				width = max(width, p.RelWidth())
 			}
@@ -225,10 +227,10 @@ func TestPermuteAndFlipByShortSeries(t *testing.T) {
 // K terms of a series in x <= 2^-e leave 2^-prec: 2^{-eK} <= 2^-prec, and K-1 terms would not.
 func TestSeriesTerms(t *testing.T) {
 	for _, prec := range []uint{53, 128, 166} {
-		assert.Equal(t, 1, seriesTerms(new(big.Float), prec))
+		assert.Equal(t, 1, seriesTerms(0, prec))
 		for e := range 400 {
 			for _, part := range []float64{1, 0.75, 0.5000001} {
-				k := seriesTerms(new(big.Float).SetMantExp(big.NewFloat(part), -e), prec)
+				k := seriesTerms(math.Ldexp(part, -e), prec)
 				exponent := e // 2^-e is above x, but for x = 2^-e itself
 				if part == 1 {
 					exponent--
@@ -241,5 +243,5 @@ func TestSeriesTerms(t *testing.T) {
 			}
 		}
 	}
-	assert.Zero(t, seriesTerms(new(big.Float).SetInf(false), 128))
+	assert.Zero(t, seriesTerms(math.Inf(1), 128))
 }

@@ -82,9 +82,9 @@ func TestFloatPermuteAndFlipOfVeryManyCandidates(t *testing.T) {
 			relative(t, []float64{first, p[1]}, []float64{p[0], p[n-1]}, 1e-12, msg)
 			var total compensated
 			for _, x := range p {
-				total.add(x)
+				total.Add(x)
 			}
-			assert.InDelta(t, 1, total.value(), 1e-12, msg)
+			assert.InDelta(t, 1, total.Value(), 1e-12, msg)
 		}
 	}
 }

@@ -31,9 +31,9 @@ func geometricSums(_ arith.Field[float64], _ float64, weights []float64, all []l
 	}
 	var total compensated
 	for _, l := range levels {
-		total.add(l.count * l.weight)
+		total.Add(l.count * l.weight)
 	}
-	sum := total.value() + 1
+	sum := total.Value() + 1
 	last := math.Ceil(math.Log(1e8*sum) / eps)
 	first := max(0, math.Floor(math.Log(sum/1000)/eps)-1) // before it, products are below e^-745
 	if (last-first)*float64(len(levels)) > geometricWork {
@@ -78,19 +78,19 @@ func withinFraction(p []float64, levels []floatLevel, start, length, outside flo
 	for _, l := range levels {
 		mass += float64(l.count * l.weight)
 	}
-	x, weight := legendre(pfNodes)
-	pieces := math.Ceil(mass * length / pfReach)
+	rule := floatRule(36)
+	pieces := math.Ceil(mass * length / 40)
 	width := length / max(1, pieces)
 	for at := start; at < start+float64(length*(1-1e-9)); at += width {
-		for i := range pfNodes {
-			u, exponent := at+float64(width*x[i]), outside
+		for i := range rule.x {
+			u, exponent := at+float64(width*rule.x[i]), outside
 			for _, l := range levels {
 				exponent += float64(l.count * math.Log1p(-u*l.weight))
 			}
 			if exponent < -745 {
 				continue
 			}
-			g := width * weight[i] * math.Exp(exponent)
+			g := width * rule.weight[i] * math.Exp(exponent)
 			for r, l := range levels {
 				p[r] += g / (1 - float64(u*l.weight))
 			}

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
-
-	"gonum.org/v1/gonum/integrate/quad"
 )
 
 // noiseLaw is the law of one candidate's noisy score: noise of the given scale around at; no noise
@@ -19,21 +16,6 @@ const (
 	panelWidth = 0.5  // the widest panel, in the smallest scale that matters there
 	maxNodes   = 16
 )
-
-// legendre returns the Gauss–Legendre rule of n nodes on [0,1], n at most maxNodes or pfNodes.
-func legendre(n int) (x, weight []float64) {
-	rule := legendreRules()[n]
-	return rule.x, rule.weight
-}
-
-var legendreRules = sync.OnceValue(func() (rules [pfNodes + 1]struct{ x, weight []float64 }) {
-	for n := 1; n < len(rules); n++ {
-		x, w := make([]float64, n), make([]float64, n)
-		quad.Legendre{}.FixedLocations(x, w, 0, 1)
-		rules[n].x, rules[n].weight = x, w
-	}
-	return rules
-})
 
 func (m *noisyMax) Float(in *Instance) ([]float64, error) {
 	e, err := m.estimate(in)
@@ -60,9 +42,9 @@ func (m *noisyMax) estimate(in *Instance) (estimate, error) {
 	worst := 1e-15
 	for i, x := range rough {
 		worst = max(worst, math.Abs(x-p[i]))
-		total.add(p[i])
+		total.Add(p[i])
 	}
-	return estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), max(worst, math.Abs(total.value()-1))}, nil
+	return estimate{p, fmt.Sprintf("Gauss-Legendre quadrature, %d panels", panels), max(worst, math.Abs(total.Value()-1))}, nil
 }
 
 // known returns the probabilities of an estimate, or ErrNoAnswer where their error exceeds estimateError.
@@ -200,14 +182,14 @@ func (q *maxIntegral) panel(lo, hi float64, active []int, smallest float64) {
 	q.panels++
 	width := hi - lo
 	nodes := min(maxNodes, q.extra+int(math.Ceil(9*math.Ln10/math.Log(8*smallest/width))))
-	at, weights := legendre(nodes)
+	rule := floatRule(nodes)
 	density, cdf := q.density[:len(active)], q.cdf[:len(active)]
-	for k, t := range at {
+	for k, t := range rule.x {
 		x := lo + float64(width*t)
 		for j, i := range active {
 			cdf[j], density[j] = q.laws[i].values(x, q.laplace)
 		}
-		q.node(width*weights[k], active, density, cdf)
+		q.node(width*rule.weight[k], active, density, cdf)
 	}
 }
 

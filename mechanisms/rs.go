@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"optratio/internal/arith"
-	"optratio/internal/quadrature"
 	"optratio/number"
 )
 
@@ -185,9 +184,9 @@ func (m *randomStopping) estimate(in *Instance) (estimate, error) {
 	p = scatter(group, p)
 	var total compensated
 	for _, x := range p {
-		total.add(x)
+		total.Add(x)
 	}
-	return estimate{p, "Gauss-Legendre quadrature", max(0x1p-52*max(16, q.nats), q.lost, math.Abs(total.value()-1))}, nil
+	return estimate{p, "Gauss-Legendre quadrature", max(0x1p-52*max(16, q.nats), q.lost, math.Abs(total.Value()-1))}, nil
 }
 
 // worthwhile is run where e^-reach of E[K] is small.
@@ -199,17 +198,11 @@ func (q *stoppingIntegral[T]) worthwhile(eps T, all []noisy) ([]T, error) {
 }
 
 func enclosedIntegral(law *stoppingLaw[number.Interval], reach float64, nodes int) *stoppingIntegral[number.Interval] {
-	return &stoppingIntegral[number.Interval]{
-		calculus: law.calculus, law: law, reach: reach, rule: quadrature.Legendre(nodes, law.prec), work: enclosedWork, nodes: afresh[number.Interval],
-		miss: func(x number.Interval) number.Interval { return number.Hull(x.Neg(), x) },
-	}
+	return &stoppingIntegral[number.Interval]{calculus: law.calculus, law: law, reach: reach, rule: law.rule(nodes), work: enclosedWork, nodes: afresh[number.Interval]}
 }
 
 func floatIntegral(law *stoppingLaw[float64]) *stoppingIntegral[float64] {
-	return &stoppingIntegral[float64]{
-		calculus: law.calculus, law: law, reach: noiseReach, rule: quadrature.Legendre(stoppingNodes(noiseReach), 64), work: floatWork, nodes: afresh[float64],
-		miss: func(float64) float64 { return 0 },
-	}
+	return &stoppingIntegral[float64]{calculus: law.calculus, law: law, reach: noiseReach, rule: law.rule(stoppingNodes(noiseReach)), work: floatWork, nodes: afresh[float64]}
 }
 
 // afresh computes exponentials at the nodes.
@@ -256,47 +249,6 @@ func (r *recent) once(key string, compute func() ([]number.Interval, error)) ([]
 	}
 	r.known[key] = p
 	return p, nil
-}
-
-// calculus is a field with elementary functions and upper bounds.
-type calculus[T any] struct {
-	arith.Field[T]
-	exp, expm1, log func(T) T
-	interval        func(number.Interval) T
-	upper           func(T) float64
-	sum             func(start T, x, y []T) T // start + Σ xy
-	prec            uint
-}
-
-func enclosedCalculus(prec uint) calculus[number.Interval] {
-	return calculus[number.Interval]{
-		arith.Interval{Prec: prec}, number.Exp, number.Expm1, number.Log,
-		func(x number.Interval) number.Interval { return x },
-		func(x number.Interval) float64 {
-			_, high := x.Float64()
-			return high
-		},
-		func(start number.Interval, x, y []number.Interval) number.Interval {
-			sum := number.NewAccumulator(prec)
-			sum.Add(start)
-			for i := range x {
-				sum.AddMul(x[i], y[i])
-			}
-			return sum.Value()
-		}, prec,
-	}
-}
-
-func floatCalculus() calculus[float64] {
-	return calculus[float64]{
-		arith.Float{}, math.Exp, math.Expm1, math.Log, number.Interval.Near, func(x float64) float64 { return x },
-		func(start float64, x, y []float64) float64 {
-			for i := range x {
-				start += float64(x[i] * y[i])
-			}
-			return start
-		}, 64,
-	}
 }
 
 // stoppingLaw is the truncated negative binomial law of K >= 1 with 0 < γ <= 1 and η > -1,

@@ -6,9 +6,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-
-	"optratio/internal/quadrature"
-	"optratio/number"
 )
 
 const (
@@ -41,18 +38,16 @@ type stoppingIntegral[T any] struct {
 	law   *stoppingLaw[T]
 	ctx   context.Context // ends it; nil for none
 	reach float64
-	rule  *quadrature.Rule
-	work  float64   // operations left
-	miss  func(T) T // what stands for an error of at most so much
-	lost  float64   // all errors
-	nats  float64   // how wide all is for the fastest exponential
+	rule  *rule[T]
+	work  float64 // operations left
+	lost  float64 // all errors
+	nats  float64 // how wide all is for the fastest exponential
 	// nodes returns what compute does for an exponential of that rate over a part of that width, halved so often.
 	nodes func(rate, width *big.Rat, halvings int, compute func() ([]T, error)) []T
 
 	waves           []*wave[T] // of the piece at hand
 	tip, turn, half T
 	distance        []T     // of the nodes from the left tip of an ellipse, in widths of the panel
-	weight          []T     // of the nodes
 	missed          T       // the rule's error for a function that is at most 1 on the ellipse
 	room            float64 // the largest deficit worth accepting, see panel
 }
@@ -85,7 +80,7 @@ func (q *stoppingIntegral[T]) run(eps T, all []noisy) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	if about := float64(len(cuts)*len(rates)*len(q.weight)) * 8; about > q.work {
+	if about := float64(len(cuts)*len(rates)*len(q.rule.weight)) * 8; about > q.work {
 		return nil, errTooLong
 	}
 	p := make([]T, len(all))
@@ -122,11 +117,10 @@ func (q *stoppingIntegral[T]) run(eps T, all []noisy) ([]T, error) {
 // prepare computes what all panels share.
 func (q *stoppingIntegral[T]) prepare() {
 	q.tip, q.turn, q.half = q.FromRat(ellipseTip), q.FromRat(ellipseTurn), q.FromRat(big.NewRat(1, 2))
-	for i, x := range q.rule.X {
-		q.distance = append(q.distance, q.Add(q.interval(x), q.tip))
-		q.weight = append(q.weight, q.interval(q.rule.Weight[i]))
+	for _, x := range q.rule.x {
+		q.distance = append(q.distance, q.Add(x, q.tip))
 	}
-	q.missed = q.interval(q.rule.Error(number.FromInt(1, q.prec), ellipse))
+	q.missed = q.rule.missed[ellipse]
 	gamma, _ := q.law.gamma.Float64()
 	eta, _ := q.law.eta.Float64()
 	q.room = 0.9 * gamma * float64(q.law.n) / (2 * max(1, 1+eta) * (1 - gamma)) // brings v down to γ/2 or so; +∞ at γ = 1
@@ -253,7 +247,7 @@ func (q *stoppingIntegral[T]) panel(width *big.Rat, lo, hi T, halvings int, abov
 		}
 		return q.panel(width, middle, hi, halvings+1, above)
 	}
-	if q.work -= float64(len(q.waves)*(4*len(q.weight)+25) + 12*len(q.weight)); q.work < 0 {
+	if q.work -= float64(len(q.waves)*(4*len(q.rule.weight)+25) + 12*len(q.rule.weight)); q.work < 0 {
 		return errTooLong
 	}
 	q.apply(width, size, halvings, above)
@@ -300,7 +294,7 @@ const quarterTurn = 1.57
 
 // apply applies the rule to a panel of that size, where the waves have their tops.
 func (q *stoppingIntegral[T]) apply(width *big.Rat, size T, halvings int, above T) {
-	share, column, weights := make([]T, len(q.waves)), make([]T, len(q.waves)), make([]T, len(q.weight))
+	share, column, weights := make([]T, len(q.waves)), make([]T, len(q.waves)), make([]T, len(q.rule.weight))
 	for j, w := range q.waves {
 		w.e = q.nodes(w.rate, width, halvings, func() ([]T, error) {
 			out := make([]T, len(q.distance))
@@ -316,7 +310,7 @@ func (q *stoppingIntegral[T]) apply(width *big.Rat, size T, halvings int, above 
 			slices.Reverse(w.e) // the nodes mirror each other
 		}
 	}
-	for i, weight := range q.weight {
+	for i, weight := range q.rule.weight {
 		for j, w := range q.waves {
 			column[j] = w.e[i]
 		}
