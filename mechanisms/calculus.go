@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"cmp"
 	"math"
 	"sync"
 
@@ -14,9 +15,12 @@ type calculus[T any] struct {
 	arith.Field[T]
 	exp, expm1, log func(T) T
 	interval        func(number.Interval) T
-	upper           func(T) float64
-	upTo            func(T) T                 // what stands for a number between 0 and x; 0 in float64
-	sum             func(start T, x, y []T) T // start + Σ xy
+	upper, near     func(T) float64
+	proves          bool
+	least, most     func(a, b T) T
+	cmp             func(a, b T) (sign int, proved bool) // float64 takes its rounding for proved
+	upTo            func(T) T                            // what stands for a number between 0 and x; 0 in float64
+	sum             func(start T, x, y []T) T            // start + Σ xy
 	account         func() account[T]
 	rule            func(nodes int) *rule[T]
 	prec            uint
@@ -59,6 +63,8 @@ func enclosedCalculus(prec uint) calculus[number.Interval] {
 			_, high := x.Float64()
 			return high
 		},
+		number.Interval.Near, true,
+		number.Interval.Min, number.Interval.Max, number.Interval.Cmp,
 		func(x number.Interval) number.Interval { return number.Hull(number.FromInt(0, prec), x) },
 		func(start number.Interval, x, y []number.Interval) number.Interval {
 			sum := number.NewAccumulator(prec)
@@ -74,9 +80,11 @@ func enclosedCalculus(prec uint) calculus[number.Interval] {
 }
 
 func floatCalculus() calculus[float64] {
+	same := func(x float64) float64 { return x }
 	return calculus[float64]{
 		arith.Float{}, math.Exp, math.Expm1, math.Log, number.Interval.Near,
-		func(x float64) float64 { return x },
+		same, same, false, math.Min, math.Max,
+		func(a, b float64) (int, bool) { return cmp.Compare(a, b), true },
 		func(float64) float64 { return 0 },
 		func(start float64, x, y []float64) float64 {
 			for i := range x {

@@ -2,7 +2,6 @@ package mechanisms
 
 import (
 	"cmp"
-	"math"
 	"math/big"
 	"slices"
 
@@ -33,33 +32,33 @@ func (in *Instance) parts() (likely, unlikely *gem, choice, rest *big.Rat, err e
 	return likely, unlikely, choice, new(big.Rat).Sub(ratOne, choice), nil
 }
 
-// mixture returns (p + w q)/(1 + w), entry by entry.
-func mixture[T any](f arith.Field[T], w T, p, q []T) []T {
-	total := f.Add(f.One(), w)
-	out := make([]T, len(p))
-	for i := range p {
-		out[i] = f.Quo(f.Add(p[i], f.Mul(w, q[i])), total)
+// combined returns the mixture (p + w q)/(1 + w), w = e^{-ε·choice}, of the answers p and q of the two.
+func combined[T any](c calculus[T], flip overWeights[T], in *Instance) ([]T, error) {
+	likely, unlikely, choice, rest, err := in.parts()
+	if err != nil {
+		return nil, err
 	}
-	return out
+	p, err := gemAnswer(likely, c, flip, in, rest)
+	if err != nil {
+		return nil, err
+	}
+	q, err := gemAnswer(unlikely, c, flip, in, rest)
+	if err != nil {
+		return nil, err
+	}
+	w := c.interval(in.Epsilon.ExpNeg(choice, c.prec))
+	for i := range p {
+		p[i] = c.Quo(c.Add(p[i], c.Mul(w, q[i])), c.Add(c.One(), w))
+	}
+	return p, nil
 }
 
 func (combinedGEM) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	likely, unlikely, choice, rest, err := in.parts()
-	if err != nil {
-		return nil, err
-	}
-	p, err := likely.enclose(in, rest, prec)
-	if err != nil {
-		return nil, err
-	}
-	q, err := unlikely.enclose(in, rest, prec)
-	if err != nil {
-		return nil, err
-	}
-	return clamped(mixture(arith.Field[number.Interval](arith.Interval{Prec: prec}), in.Epsilon.ExpNeg(choice, prec), p, q), prec), nil
+	p, err := combined(enclosedCalculus(prec+32), flipAt(prec), in)
+	return clamped(p, prec), err
 }
 
 // Exact returns ErrNotRational: the shares of ε make powers of e^ε irrational.
@@ -72,24 +71,10 @@ func (m combinedGEM) Exact(in *Instance) ([]*big.Rat, error) {
 }
 
 func (m combinedGEM) Float(in *Instance) ([]float64, error) {
-	in64, err := in.floats()
-	if err != nil {
+	if _, err := in.floats(); err != nil {
 		return nil, err
 	}
-	likely, unlikely, share, _, err := in.parts()
-	if err != nil {
-		return nil, err
-	}
-	choice, _ := share.Float64()
-	p, err := likely.float(in64, (1-choice)*in64.Epsilon)
-	if err != nil {
-		return nil, err
-	}
-	q, err := unlikely.float(in64, (1-choice)*in64.Epsilon)
-	if err != nil {
-		return nil, err
-	}
-	return mixture(arith.Field[float64](arith.Float{}), math.Exp(-choice*in64.Epsilon), p, q), nil
+	return combined(floatCalculus(), permuteAndFlipFloat, in)
 }
 
 // relativeError is that of gem at the whole of ε: a mixture of nonnegative numbers adds no more than a few roundings.

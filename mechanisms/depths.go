@@ -82,12 +82,12 @@ func (m *overDepths) relativeError(in *floatInstance) float64 {
 // of the candidates that take part: those without sensitivity that have the best score of these, and all others. Each moves by at most 1 between
 // neighbors. O(n log n), and exact.
 func (in *Instance) normalisedDepths() (depths []*big.Rat, keep []int) {
-	classes, _, class := in.choices()
+	classes, _, class := in.choices(true)
 	below := func(a, b int) *big.Rat {
 		sum := new(big.Rat).Add(classes[a].d, classes[b].d)
 		return sum.Quo(new(big.Rat).Sub(classes[b].q, classes[a].q), sum)
 	}
-	hull := newEnvelope(classes)
+	hull := exactEnvelope(classes)
 	byClass := make([]*big.Rat, len(classes)) // nil: never taken
 	for a := range classes {
 		// The deepest one is the least minus depth.

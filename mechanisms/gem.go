@@ -69,10 +69,16 @@ func (m *gem) pair(qa, da, qb, db *big.Rat) (t term, ok bool) {
 	return term{gap: gap, power: power}, true
 }
 
-// choices returns candidates' classes by score and sensitivity: one representative of each, how many there are, and
+// choices returns candidates' classes by score and sensitivity, or each one alone: one representative of each, how many there are, and
 // each candidate's class.
-func (in *Instance) choices() (alike []candidate, counts, class []int) {
+func (in *Instance) choices(gather bool) (alike []candidate, counts, class []int) {
 	each := in.eachSensitivity()
+	if !gather {
+		for i, q := range in.Scores {
+			alike = append(alike, candidate{q, each[i]})
+		}
+		return alike, slices.Repeat([]int{1}, len(each)), everyone(len(each))
+	}
 	members, class := classes(len(each), func(i, j int) int { return cmp.Or(in.Scores[i].Cmp(in.Scores[j]), each[i].Cmp(each[j])) })
 	for _, m := range members {
 		alike, counts = append(alike, candidate{in.Scores[m[0]], each[m[0]]}), append(counts, len(m))
@@ -83,55 +89,68 @@ func (in *Instance) choices() (alike []candidate, counts, class []int) {
 // candidate is a score and a sensitivity.
 type candidate struct{ q, d *big.Rat }
 
-// gemWeights returns, for each class of so many candidates, enclosures of e^{ε'q'/2}, ε' = share·ε.
-func (m *gem) gemWeights(in *Instance, classes []candidate, counts []int, share *big.Rat, prec uint) ([]number.Interval, error) {
-	exponents, err := m.exponents(in, classes, share, prec)
+// gemAnswer returns the pmf with ε' = share·ε, given permute-and-flip.
+func gemAnswer[T any](m *gem, c calculus[T], flip overWeights[T], in *Instance, share *big.Rat) ([]T, error) {
+	classes, counts, class := in.choices(c.proves)
+	weights, err := gemWeights(m, c, in, classes, counts, share)
+	if err != nil {
+		return nil, err
+	}
+	return scatter(class, flip(c.Field, weights, counts)), nil
+}
+
+// gemWeights returns, for each class of so many candidates, e^{ε'q'/2}, ε' = share·ε.
+func gemWeights[T any](m *gem, c calculus[T], in *Instance, classes []candidate, counts []int, share *big.Rat) ([]T, error) {
+	exponents, err := gemExponents(m, c, in, classes, share)
 	if err != nil {
 		return nil, err
 	}
 	if m.runner {
-		exponents = runnerExponents(exponents, counts)
+		exponents = runnerExponents(c, exponents, counts)
 	}
-	out := make([]number.Interval, len(exponents))
+	out := make([]T, len(exponents))
 	for a, x := range exponents {
-		if out[a] = number.FromInt(0, prec); x != nil {
-			out[a] = number.Exp(*x).SetPrec(prec)
+		if out[a] = c.Zero(); x != nil {
+			out[a] = c.exp(*x)
 		}
 	}
 	return out, nil
 }
 
-// exponents returns, for each class, enclosures of ε'q'/2, ε' = share·ε, nil for a class that is never taken, in O(n log n).
-func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec uint) ([]*number.Interval, error) {
+// gemExponents returns, for each class, ε'q'/2, nil for a class that is never taken, in O(n log n).
+func gemExponents[T any](m *gem, c calculus[T], in *Instance, classes []candidate, share *big.Rat) ([]*T, error) {
 	beta, err := in.Params.FailureProbability()
 	if err != nil {
 		return nil, err
 	}
-	work := prec + 32
-	eps := in.Epsilon.Value(work).Mul(number.FromRat(share, work))
-	odds := new(big.Rat).Quo(big.NewRat(int64(len(in.Scores)), 1), beta) // n/β
-	ln := number.LogRat(odds, work)
-	slope := ln.Mul(number.FromInt(m.sign, work))
-	half := eps.Mul(number.FromRat(big.NewRat(1, 2), work))
-	u, d := make([]number.Interval, len(classes)), make([]number.Interval, len(classes)) // u = ε'q/2 ∓ ln(n/β)Δ
-	for i, c := range classes {
-		d[i] = number.FromRat(c.d, work)
-		u[i] = half.Mul(number.FromRat(c.q, work)).Sub(slope.Mul(d[i]))
+	eps := c.Mul(c.interval(in.Epsilon.Value(c.prec)), c.FromRat(share))
+	ln := number.LogRat(new(big.Rat).Quo(big.NewRat(int64(len(in.Scores)), 1), beta), c.prec) // ln(n/β)
+	slope := c.Mul(c.interval(ln), c.FromInt(m.sign))
+	half := c.Mul(eps, c.FromRat(big.NewRat(1, 2)))
+	best, below := in.Best(), new(big.Rat)
+	q, d, u := make([]T, len(classes)), make([]T, len(classes)), make([]T, len(classes)) // q - max q, and u = ε'(q - max q)/2 ∓ ln(n/β)Δ
+	for i, x := range classes {
+		q[i], d[i] = c.FromRat(below.Sub(x.q, best)), c.FromRat(x.d)
+		u[i] = c.Sub(c.Mul(half, q[i]), c.Mul(slope, d[i]))
 	}
-	hull := newEnvelope(classes)
-	zero := number.FromInt(0, work)
-	out := make([]*number.Interval, len(classes))
-	for a, ca := range classes {
-		near, never := hull.minima(a, half.Near(), slope.Near(), func(a, l, r int) (int, bool) {
-			return u[a].Sub(u[l]).Mul(d[a].Add(d[r])).Cmp(u[a].Sub(u[r]).Mul(d[a].Add(d[l])))
+	nearQ, nearD := make([]float64, len(classes)), make([]float64, len(classes))
+	for i := range classes {
+		nearQ[i], nearD[i] = c.near(q[i]), c.near(d[i])
+	}
+	hull := newEnvelope(classes, nearQ, nearD, c.proves)
+	out := make([]*T, len(classes))
+	for a := range classes {
+		near, never := hull.minima(a, c.near(half), c.near(slope), func(a, l, r int) (int, bool) {
+			return c.cmp(c.Mul(c.Sub(u[a], u[l]), c.Add(d[a], d[r])), c.Mul(c.Sub(u[a], u[r]), c.Add(d[a], d[l])))
 		})
 		if never {
 			continue
 		}
-		exponent := zero
+		exponent := c.Zero()
 		for _, b := range near {
-			if t, ok := m.pair(ca.q, ca.d, classes[b].q, classes[b].d); ok && a != b {
-				exponent = exponent.Min(ln.Mul(number.FromRat(t.power, work)).Sub(eps.Mul(number.FromRat(t.gap, work))))
+			if a != b { // not both without sensitivity
+				rise := c.Sub(c.Mul(half, c.Sub(q[a], q[b])), c.Mul(slope, c.Sub(d[a], d[b])))
+				exponent = c.least(exponent, c.Quo(rise, c.Add(d[a], d[b])))
 			}
 		}
 		out[a] = &exponent
@@ -141,8 +160,8 @@ func (m *gem) exponents(in *Instance, classes []candidate, share *big.Rat, prec 
 
 // runnerExponents returns -εD_r, D_r = min(d_r, (d_r + d)/2), from -εd_r/2, of classes of so many candidates. No exponent
 // stands for a candidate that is never taken.
-func runnerExponents(x []*number.Interval, counts []int) []*number.Interval {
-	var all []number.Interval
+func runnerExponents[T any](c calculus[T], x []*T, counts []int) []*T {
+	var all []T
 	for a, e := range x {
 		for range min(2, counts[a]) {
 			if e != nil {
@@ -155,36 +174,33 @@ func runnerExponents(x []*number.Interval, counts []int) []*number.Interval {
 	}
 	// The second largest of numbers lies between the second largest of their lower ends and that of their upper ends. Kept as max and min over
 	// what was seen, it is an interval operation at each step.
-	first, second := all[0].Max(all[1]), all[0].Min(all[1])
+	first, second := c.most(all[0], all[1]), c.least(all[0], all[1])
 	for _, e := range all[2:] {
-		second = second.Max(first.Min(e))
-		first = first.Max(e)
+		second = c.most(second, c.least(first, e))
+		first = c.most(first, e)
 	}
-	out := make([]*number.Interval, len(x))
+	out := make([]*T, len(x))
 	for a, e := range x {
 		if e != nil {
-			twice := e.Add(*e).Max(e.Add(second))
+			twice := c.most(c.Add(*e, *e), c.Add(*e, second))
 			out[a] = &twice
 		}
 	}
 	return out
 }
 
-// enclose returns the pmf with ε' = share·ε.
-func (m *gem) enclose(in *Instance, share *big.Rat, prec uint) ([]number.Interval, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
+// flipAt is permute-and-flip of weights rounded to prec bits.
+func flipAt(prec uint) overWeights[number.Interval] {
+	return func(_ arith.Field[number.Interval], weights []number.Interval, counts []int) []number.Interval {
+		return clamped(permuteAndFlipEnclosed(arith.Interval{Prec: prec}, clamped(weights, prec), counts), prec)
 	}
-	classes, counts, class := in.choices()
-	weights, err := m.gemWeights(in, classes, counts, share, prec)
-	if err != nil {
-		return nil, err
-	}
-	return scatter(class, clamped(permuteAndFlipEnclosed(arith.Interval{Prec: prec}, weights, counts), prec)), nil
 }
 
 func (m *gem) Enclose(in *Instance, prec uint) ([]number.Interval, error) {
-	return m.enclose(in, ratOne, prec)
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	return gemAnswer(m, enclosedCalculus(prec+32), flipAt(prec), in, ratOne)
 }
 
 // Exact returns ErrNotRational unless the powers of e^ε and n/β are rational for every pair, as those of
@@ -200,7 +216,7 @@ func (m *gem) Exact(in *Instance) ([]*big.Rat, error) {
 	if m.runner {
 		return nil, ErrNotRational
 	}
-	classes, counts, class := in.choices()
+	classes, counts, class := in.choices(true)
 	odds := new(big.Rat).Quo(big.NewRat(int64(len(in.Scores)), 1), beta)
 	weights := make([]*big.Rat, len(classes))
 	for a, ca := range classes {
@@ -252,46 +268,10 @@ func (m *gem) Symbolic(in *Instance, unit *big.Rat) ([]arith.RatFunc, error) {
 }
 
 func (m *gem) Float(in *Instance) ([]float64, error) {
-	in64, err := in.floats()
-	if err != nil {
+	if _, err := in.floats(); err != nil {
 		return nil, err
 	}
-	return m.float(in64, in64.Epsilon)
-}
-
-// float returns the pmf with eps for ε.
-func (m *gem) float(in *floatInstance, eps float64) ([]float64, error) {
-	beta, err := in.Params.FailureProbability()
-	if err != nil {
-		return nil, err
-	}
-	b, _ := beta.Float64()
-	// Everything in units of 2/ε, so that ε = 0 needs no care: ε q'/2 = min [ε(q_a - q_b)/2 ∓ ln(n/β)(Δ_a - Δ_b)]/(Δ_a + Δ_b).
-	slope := float64(m.sign) * math.Log(float64(len(in.Scores))/b)
-	weights := normalisedScores(in, eps/2, slope)
-	if m.runner {
-		runnerFloat(weights)
-	}
-	counts := make([]int, len(weights))
-	for i, w := range weights {
-		weights[i], counts[i] = math.Exp(w), 1
-	}
-	return permuteAndFlipFloat(arith.Float{}, weights, counts), nil
-}
-
-// runnerFloat is runnerExponents in float64, in place, for single candidates.
-func runnerFloat(x []float64) {
-	if len(x) < 2 {
-		return
-	}
-	first, second := max(x[0], x[1]), min(x[0], x[1])
-	for _, e := range x[2:] {
-		second = max(second, min(first, e))
-		first = max(first, e)
-	}
-	for a, e := range x {
-		x[a] = max(2*e, e+second)
-	}
+	return gemAnswer(m, floatCalculus(), permuteAndFlipFloat, in, ratOne)
 }
 
 // relativeError bounds what rounding of ε'q'/2 makes of a probability. A difference of two u = εq/2 ∓ ln(n/β)Δ errs by less

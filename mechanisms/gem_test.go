@@ -115,47 +115,37 @@ func TestGEMWithoutSensitivity(t *testing.T) {
 	}
 }
 
-// byAllPairs is the definition of the normalised scores.
-func byAllPairs(in *floatInstance, scale, slope float64) []float64 {
-	out := make([]float64, len(in.Scores))
-	for a, qa := range in.Scores {
-		for b, qb := range in.Scores {
-			gap := qa - qb
-			switch sum := in.sensitivity(a) + in.sensitivity(b); {
-			case a == b || sum == 0 && gap >= 0:
-			case sum == 0:
-				out[a] = math.Inf(-1)
-			default:
-				out[a] = min(out[a], (scale*gap-slope*(in.sensitivity(a)-in.sensitivity(b)))/sum)
-			}
-		}
-	}
-	return out
-}
-
-func TestNormalisedScoresEqualTheMinimaOverAllPairs(t *testing.T) {
+// Weights in float64 are those of enclosures to the error that is stated.
+func TestGEMWeightsInFloat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
-	for trial := range 400 {
-		n := 1 + rng.IntN(60)
-		in := &floatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
+	for trial := range 200 {
+		n := 1 + rng.IntN(40)
+		scores, sensitivities := make([]float64, n), make([]float64, n)
 		for i := range n {
 			switch trial % 4 {
 			case 0: // anything
-				in.Scores[i], in.Sensitivities[i] = rng.NormFloat64(), math.Exp(3*rng.NormFloat64())
+				scores[i], sensitivities[i] = rng.NormFloat64(), math.Exp(3*rng.NormFloat64())
 			case 1: // ties, zeros, collinear points
-				in.Scores[i], in.Sensitivities[i] = float64(rng.IntN(5)), float64(rng.IntN(4))
+				scores[i], sensitivities[i] = float64(rng.IntN(5)), float64(1-min(1, i))+float64(rng.IntN(4))
 			case 2: // a concave arc: every point is on the hull
 				x := rng.Float64()
-				in.Scores[i], in.Sensitivities[i] = math.Sqrt(x), x
+				scores[i], sensitivities[i] = 1e9+math.Sqrt(x), x
 			case 3: // sensitivities of very different magnitude
-				in.Scores[i], in.Sensitivities[i] = 100*rng.NormFloat64(), math.Pow(10, float64(rng.IntN(12)-6))
+				scores[i], sensitivities[i] = 100*rng.NormFloat64(), math.Pow(10, float64(rng.IntN(12)-6))
 			}
 		}
-		for _, slope := range []float64{0, 1, -1, 7.5, -7.5} {
-			scale := math.Exp(rng.NormFloat64())
-			want, got := byAllPairs(in, scale, slope), normalisedScores(in, scale, slope)
+		in, err := FromFloats(scores, sensitivities, math.Exp(rng.NormFloat64()), Params{})
+		require.NoError(t, err)
+		in64, err := in.floats()
+		require.NoError(t, err)
+		classes, counts, _ := in.choices(true)
+		for _, m := range []*gem{plainGEM, modifiedGEM, runnerGEM} {
+			want, err := gemWeights(m, enclosedCalculus(200), in, classes, counts, ratOne)
+			require.NoError(t, err)
+			got, err := gemWeights(m, floatCalculus(), in, classes, counts, ratOne)
+			require.NoError(t, err)
 			for a := range want {
-				require.InDelta(t, want[a], got[a], 1e-12*(1+math.Abs(want[a])), "trial %d, candidate %d of %v", trial, a, in)
+				require.InDelta(t, want[a].Near(), got[a], want[a].Near()*m.relativeError(in64)/3+1e-290, "trial %d, candidate %d of %v", trial, a, in)
 			}
 		}
 	}
@@ -247,22 +237,6 @@ func TestParametersAreChecked(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func BenchmarkNormalisedScores(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{10_000, 100_000, 1_000_000} {
-		in := &floatInstance{Scores: make([]float64, n), Sensitivities: make([]float64, n), Epsilon: 1}
-		for i := range in.Scores {
-			x := rng.Float64()
-			in.Scores[i], in.Sensitivities[i] = 100*math.Sqrt(x)+0.01*rng.NormFloat64(), x
-		}
-		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
-			for b.Loop() {
-				normalisedScores(in, 1, 10)
-			}
-		})
-	}
-}
-
 // Terms that float64 rules out must not matter: the weights are those of all pairs.
 func TestGEMWeightsEqualThoseOfAllPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 20))
@@ -280,8 +254,8 @@ func TestGEMWeightsEqualThoseOfAllPairs(t *testing.T) {
 			in.Scores, in.Sensitivities = append(in.Scores, q), append(in.Sensitivities, d)
 		}
 		for _, m := range []*gem{plainGEM, modifiedGEM} {
-			classes, counts, _ := in.choices()
-			got, err := m.gemWeights(in, classes, counts, ratOne, prec)
+			classes, counts, _ := in.choices(true)
+			got, err := gemWeights(m, enclosedCalculus(prec+32), in, classes, counts, ratOne)
 			require.NoError(t, err)
 			eps, ln := in.Epsilon.Value(300), number.LogRat(big.NewRat(500, 1), 300)
 			for a, ca := range classes {
