@@ -105,7 +105,7 @@ func (c *run) ratio(p, o *inquiry.Value, oZero bool) *inquiry.Value {
 
 // beyondRounding reports whether p exceeds e^ε times every number that double precision may round to 0.
 func (c *run) beyondRounding(p *inquiry.Value) bool {
-	s, ok := p.Exceeds(c.exp, inquiry.Vanishing, 128)
+	s, ok := p.Compare(c.exp.Mul(inquiry.Vanishing), 128)
 	return ok && s > 0
 }
 
@@ -156,11 +156,12 @@ func excess(w direction, claim *inquiry.Value, precision uint) event {
 	e := event{p: zero, o: zero, excess: zero}
 	for r, p := range w.a.P {
 		o := w.b.P[r]
-		s, ok := p.Exceeds(claim, o, precision)
+		most := claim.Mul(o)
+		s, ok := p.Compare(most, precision)
 		if ok && s <= 0 {
 			continue
 		}
-		over := p.Sub(claim.Mul(o))
+		over := p.Sub(most)
 		if !ok {
 			e.excess = e.excess.Add(over.PositivePart())
 			continue

@@ -322,20 +322,6 @@ func (v *Value) Compare(w *Value, limit uint) (int, bool) {
 // Inexact reports whether the number is computed of some that are known only to lie between bounds.
 func (v *Value) Inexact() bool { return v.inexact }
 
-// Exceeds compares v with factor·w, for values and a factor that are not negative.
-func (v *Value) Exceeds(factor, w *Value, limit uint) (int, bool) {
-	vlo, vhi := v.Bounds()
-	wlo, whi := w.Bounds()
-	flo, fhi := factor.Bounds()
-	switch {
-	case vlo > Up(fhi*whi):
-		return 1, true
-	case vhi < down(flo*wlo):
-		return -1, true
-	}
-	return v.Sub(factor.Mul(w)).Sign(limit)
-}
-
 func Up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
 func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 
