@@ -175,7 +175,7 @@ func ranks(values []*big.Rat) []int {
 	return rank
 }
 
-// private reports whether a table, in whole numbers of which so many are 1, is (ε,δ)-DP at upper ends z of the factors e^{-dε}, for all arcs.
+// private reports whether the table with the probabilities count/whole is (ε,δ)-DP on all arcs, at upper ends z of the factors e^{-dε}.
 func private(count [][]*big.Int, whole *big.Int, arcs []arc, z []*big.Rat, delta *big.Rat) bool {
 	room := make([]*big.Rat, len(z)) // zδ in units of one over whole and the denominator of z
 	for i, x := range z {

@@ -18,7 +18,7 @@ type arc struct {
 	distance     int // which of the distances
 }
 
-// noDistance is in place of the number of a distance where e^{-dε} is 1 at every ε: above the hub of a clique.
+// noDistance stands for e^{-dε} = 1 at every ε, which binds inputs to the hub of a clique.
 const noDistance = -1
 
 // arcs returns the ordered pairs of a problem, each with the least of its distances, and the distances, in ascending order.

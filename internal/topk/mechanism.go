@@ -174,7 +174,7 @@ func (s *single) lists(ordered bool) (map[string]number.Number, error) {
 	})
 }
 
-// follow visits the lists that begin with some candidates, by their depths, each with the others and with the probability that peeling chooses it, where p is that of the beginning.
+// follow visits the lists that begin with the chosen depths, each with the depths of the others and with its probability by peeling; p is that of the beginning.
 func (s *single) follow(chosen, rest []int, p number.Number, visit func(chosen, rest []int, p number.Number)) (err error) {
 	if len(chosen) == s.top {
 		visit(chosen, rest, p)
