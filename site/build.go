@@ -98,7 +98,7 @@ func pages(root string, write func(name string, data []byte) error) (*library, e
 			return nil, err
 		}
 	}
-	l := &library{root: root, front: site}
+	l := &library{root: root, front: site, files: map[string]bool{}}
 	if err := l.read(); err != nil {
 		return nil, err
 	}

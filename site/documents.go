@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"html"
 	"html/template"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"optratio/internal/front"
+	"optratio/internal/job"
 	"optratio/mechanisms"
 )
 
@@ -44,14 +44,12 @@ func (d *article) title() string {
 	return d.source
 }
 
-// library makes pages of the README, all below docs, and all that these lead to.
+// library makes pages of the README and all that it leads to.
 type library struct {
 	root  string // of the repository
 	front *front.Site
 	pages []*article
 	files map[string]bool // pictures
-	known map[string]bool // sources of pages, be they made or not yet
-	next  []string        // those that are not
 }
 
 // page is the file of a source's page: beside the source, so that links lead as far as they did.
@@ -68,84 +66,61 @@ func (l *library) page(source string) string {
 // up leads from a page's folder to that of the site.
 func up(page string) string { return strings.Repeat("../", strings.Count(page, "/")) }
 
-// read makes the pages.
+// read makes the pages; making one may add others. The document that has its folder's name begins its group.
 func (l *library) read() error {
-	l.files, l.known = map[string]bool{}, map[string]bool{}
 	l.add("README.md")
-	if err := l.all(); err != nil {
-		return err
-	}
-	err := filepath.WalkDir(filepath.Join(l.root, "docs"), func(name string, _ fs.DirEntry, err error) error {
-		if source, _ := filepath.Rel(l.root, name); filepath.Ext(name) == ".md" {
-			l.add(filepath.ToSlash(source))
+	for i := 0; i < len(l.pages); i++ {
+		if err := l.make(l.pages[i]); err != nil {
+			return fmt.Errorf("%s: %w", l.pages[i].source, err)
 		}
-		return err
-	})
-	if err = errors.Join(err, l.all()); err != nil {
-		return err
 	}
-	first := func(a *article) int { // the document that has its folder's name begins its group
-		return map[bool]int{true: 0, false: 1}[strings.TrimSuffix(path.Base(a.source), ".md") == path.Base(path.Dir(a.source))]
+	first := func(a *article) int {
+		return job.Choose(strings.TrimSuffix(path.Base(a.source), ".md") == path.Base(path.Dir(a.source)), 0, 1)
 	}
 	slices.SortStableFunc(l.pages, func(a, b *article) int { return first(a) - first(b) })
 	return nil
 }
 
 func (l *library) add(source string) {
-	if !l.known[source] {
-		l.known[source] = true
-		l.next = append(l.next, source)
+	if !slices.ContainsFunc(l.pages, func(d *article) bool { return d.source == source }) {
+		l.pages = append(l.pages, &article{source: source})
 	}
 }
 
-// all makes pages until none leads to a source without one.
-func (l *library) all() error {
-	for len(l.next) > 0 {
-		source := l.next[0]
-		l.next = l.next[1:]
-		d, err := l.make(source)
-		if err != nil {
-			return fmt.Errorf("%s: %w", source, err)
-		}
-		l.pages = append(l.pages, d)
-	}
-	return nil
-}
-
-func (l *library) make(source string) (*article, error) {
-	if entries, err := os.ReadDir(filepath.Join(l.root, source)); err == nil { // a folder: its own files that are texts
-		var b strings.Builder
+// make makes a page: of a folder that lists its files that are texts, of a document, or of any other text.
+func (l *library) make(d *article) error {
+	if entries, err := os.ReadDir(filepath.Join(l.root, d.source)); err == nil {
+		d.markup = "<h1>" + html.EscapeString(d.source) + "</h1>\n<ul>\n"
 		for _, e := range entries {
-			if _, err := l.text(source + "/" + e.Name()); err != nil || strings.HasPrefix(e.Name(), ".") {
+			if _, err := l.text(d.source + "/" + e.Name()); err != nil || strings.HasPrefix(e.Name(), ".") {
 				continue
 			}
-			to, err := l.href(source, e.Name())
+			to, err := l.href(d.source, e.Name())
 			if err != nil {
-				return nil, err
+				return err
 			}
-			fmt.Fprintf(&b, "<li><a href=\"%s\">%s</a></li>\n", html.EscapeString(to), html.EscapeString(e.Name()))
+			d.markup += fmt.Sprintf("<li><a href=\"%s\">%s</a></li>\n", html.EscapeString(to), html.EscapeString(e.Name()))
 		}
-		return &article{source: source, markup: "<h1>" + html.EscapeString(source) + "</h1>\n<ul>\n" + b.String() + "</ul>\n"}, nil
+		d.markup += "</ul>\n"
+		return nil
 	}
-	text, err := l.text(source)
-	if err != nil {
-		return nil, err
-	}
-	if path.Ext(source) != ".md" {
-		return &article{source: source, markup: "<h1>" + html.EscapeString(source) + "</h1>\n<pre tabindex=\"0\"><code>" + html.EscapeString(text) + "</code></pre>\n"}, nil
+	text, err := l.text(d.source)
+	if err != nil || path.Ext(d.source) != ".md" {
+		d.markup = "<h1>" + html.EscapeString(d.source) + "</h1>\n<pre tabindex=\"0\"><code>" + html.EscapeString(text) + "</code></pre>\n"
+		return err
 	}
 	t := &typesetter{
-		href: func(target string) (string, error) { return l.href(path.Dir(source), target) },
-		ask:  func(command string) string { return l.ask(path.Dir(source), command) },
+		href: func(target string) (string, error) { return l.href(path.Dir(d.source), target) },
+		ask:  func(command string) string { return l.ask(path.Dir(d.source), command) },
 	}
-	markup, err := t.typeset(text)
-	if l.page(source) == front.Mechanisms {
-		markup = anchored(markup)
-	}
-	if err == nil && (len(t.headings) == 0 || t.headings[0].level != 1 || t.headings[0].begin > 0) {
+	d.markup, err = t.typeset(text)
+	if d.headings = t.headings; err == nil && (len(t.headings) == 0 || t.headings[0].level != 1 || t.headings[0].begin > 0) {
 		err = errors.New("it does not begin with a title")
 	}
-	return &article{source, markup, t.headings}, err
+	if l.page(d.source) == front.Mechanisms {
+		d.markup = anchored(d.markup)
+	}
+	return err
 }
 
 // anchored gives each mechanism an anchor: where a heading, a paragraph, an item or a row begins with its name or has it first, and else at the beginning.
@@ -269,7 +244,8 @@ func (l *library) index() (all []section) {
 				end = d.headings[i+1].begin
 			}
 			_, inside, _ := strings.Cut(d.markup[h.begin:end], "\n") // without the heading
-			all = append(all, section{l.page(d.source), d.title(), h.id, h.text, strings.Join(strings.Fields(plainText(strings.ReplaceAll(inside, "</t", " </t"))), " ")})
+			text := plainText(strings.ReplaceAll(inside, "</t", " </t"))
+			all = append(all, section{l.page(d.source), d.title(), h.id, h.text, strings.Join(strings.Fields(text), " ")})
 		}
 	}
 	return all

@@ -18,71 +18,93 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// typesetter turns Markdown with tables into HTML. What the documents do not use is an error, so that nothing is typeset otherwise than it is meant.
+// typesetter turns Markdown with tables into HTML.
 type typesetter struct {
 	href     func(target string) (string, error) // the address of what a link or a picture names
 	ask      func(command string) string         // the address of the page that asks a command's question, "" where none does
 	headings []heading
 }
 
-// heading is a heading of a document, and where the HTML that belongs to it begins.
+// heading is a heading of a document, and where its HTML begins.
 type heading struct {
 	level    int
 	id, text string
 	begin    int
 }
 
-// tables can be scrolled where they are wide.
-var tables = strings.NewReplacer(
-	"<table>", "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"table\">\n<table>", "</table>", "</table>\n</div>", "<th>", `<th scope="col">`)
+var (
+	// tables can be scrolled where they are wide.
+	tables = strings.NewReplacer(
+		"<table>", "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\">\n<table>", "</table>", "</table>\n</div>", "<th>", `<th scope="col">`)
+	headline = regexp.MustCompile(`<h([1-6]) id="([^"]*)">((?s:.*?))</h[1-6]>`)
+	tag      = regexp.MustCompile(`<[^>]*>`)
+)
 
-// typeset returns the HTML of a text.
+// typeset returns the HTML of a text. Headings have the anchors that they have on GitHub; a page has one title, and what stands beside it in the file stands
+// below it here.
 func (t *typesetter) typeset(markdown string) (string, error) {
 	m := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Linkify), goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(t, 0))))
 	source := []byte(markdown)
 	document := m.Parser().Parse(text.NewReader(source))
-	var comments []ast.Node
+	named, titles := map[string]int{}, 0
 	err := ast.Walk(document, func(n ast.Node, entering bool) (_ ast.WalkStatus, err error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
 		var to string
 		switch n := n.(type) {
 		case *ast.Link:
-			to, err = t.href(string(n.Destination))
-			n.Destination = []byte(to)
-		case *ast.Image:
-			to, err = t.href(string(n.Destination))
-			n.Destination = []byte(to)
-		case *ast.HTMLBlock:
-			if n.HTMLBlockType != ast.HTMLBlockType2 { // a comment
-				err = fmt.Errorf("HTML: %.40q", n.Lines().Value(source))
+			if entering {
+				to, err = t.href(string(n.Destination))
+				n.Destination = []byte(to)
 			}
-			comments = append(comments, n)
-		case *ast.RawHTML:
-			err = fmt.Errorf("HTML: %.40q", n.Segments.Value(source))
-		case *ast.Blockquote, *ast.ThematicBreak:
-			err = fmt.Errorf("a %s, which no document has: %.40q", n.Kind(), source[n.Pos():])
+		case *ast.Image:
+			if entering {
+				to, err = t.href(string(n.Destination))
+				n.Destination = []byte(to)
+			}
+		case *ast.Heading:
+			if !entering {
+				break
+			}
+			id := slug(string(n.Lines().Value(source)))
+			if named[id]++; named[id] > 1 {
+				id = fmt.Sprintf("%s-%d", id, named[id]-1)
+			}
+			n.SetAttributeString("id", []byte(id))
+			if n.Level == 1 {
+				titles++
+			}
 		}
 		return ast.WalkContinue, err
 	})
-	if err != nil {
-		return "", err
-	}
-	for _, c := range comments {
-		c.Parent().RemoveChild(c.Parent(), c)
+	for n := document.FirstChild(); n != nil && titles > 1; n = n.NextSibling() {
+		if h, is := n.(*ast.Heading); is && n != document.FirstChild() {
+			h.Level++
+		}
 	}
 	var b strings.Builder
-	if err := m.Renderer().Render(&b, source, document); err != nil {
-		return "", err
+	if err == nil {
+		err = m.Renderer().Render(&b, source, document)
 	}
-	return t.name(tables.Replace(b.String())), nil
+	markup := tables.Replace(b.String())
+	for _, at := range headline.FindAllStringSubmatchIndex(markup, -1) {
+		level, _ := strconv.Atoi(markup[at[2]:at[3]])
+		t.headings = append(t.headings, heading{level, markup[at[4]:at[5]], plainText(markup[at[6]:at[7]]), at[0]})
+	}
+	return markup, err
 }
 
-// RegisterFuncs implements renderer.NodeRenderer for code, in which commands whose question a page asks lead there.
+// RegisterFuncs implements renderer.NodeRenderer for code, in which commands whose question a page asks lead there. Comments are left out.
 func (t *typesetter) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindCodeBlock, t.code)
 	r.Register(ast.KindFencedCodeBlock, t.code)
+	r.Register(ast.KindHTMLBlock, func(_ util.BufWriter, source []byte, n ast.Node, _ bool) (ast.WalkStatus, error) {
+		if text := n.Lines().Value(source); !strings.HasPrefix(string(text), "<!--") {
+			return ast.WalkStop, fmt.Errorf("HTML: %.40q", text)
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(ast.KindRawHTML, func(_ util.BufWriter, source []byte, n ast.Node, _ bool) (ast.WalkStatus, error) {
+		return ast.WalkStop, fmt.Errorf("HTML: %.40q", n.(*ast.RawHTML).Segments.Value(source))
+	})
 	r.Register(ast.KindCodeSpan, func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -98,23 +120,16 @@ func (t *typesetter) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 }
 
 // printed are a prompt, a command, and a comment.
-var printed = regexp.MustCompile(`^(\$ )?(optratio .*?)( *| +# .*)$`)
+var printed = regexp.MustCompile(`(?m)^(\$ )?(optratio .*?)( *| +# .*)$`)
 
-func (t *typesetter) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	if !entering {
-		return ast.WalkContinue, nil
+func (t *typesetter) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (_ ast.WalkStatus, err error) {
+	if entering {
+		code := html.EscapeString(string(n.Lines().Value(source)))
+		_, err = w.WriteString(`<pre tabindex="0"><code>` + printed.ReplaceAllStringFunc(code, func(line string) string {
+			m := printed.FindStringSubmatch(line)
+			return m[1] + t.asked(html.UnescapeString(m[2]), m[2]) + m[3]
+		}) + "</code></pre>\n")
 	}
-	var b strings.Builder
-	for line := range strings.Lines(string(n.Lines().Value(source))) {
-		line = strings.TrimSuffix(line, "\n")
-		if m := printed.FindStringSubmatch(line); m != nil {
-			line = html.EscapeString(m[1]) + t.asked(m[2], html.EscapeString(m[2])) + html.EscapeString(m[3])
-		} else {
-			line = html.EscapeString(line)
-		}
-		b.WriteString(line + "\n")
-	}
-	_, err := w.WriteString(`<pre tabindex="0"><code>` + b.String() + "</code></pre>\n")
 	return ast.WalkContinue, err
 }
 
@@ -124,32 +139,6 @@ func (t *typesetter) asked(command, shown string) string {
 		return fmt.Sprintf(`<a class="ask" title="ask this in the page" href="%s">%s</a>`, html.EscapeString(to), shown)
 	}
 	return shown
-}
-
-var headline = regexp.MustCompile(`<h([1-6])>((?s:.*?))</h[1-6]>`)
-
-// name gives the headings the anchors that they have on GitHub.
-func (t *typesetter) name(markup string) string {
-	var b strings.Builder
-	names, end := map[string]int{}, 0
-	several := strings.Count(markup, "<h1>") > 1
-	for _, m := range headline.FindAllStringSubmatchIndex(markup, -1) {
-		b.WriteString(markup[end:m[0]])
-		end = m[1]
-		level, _ := strconv.Atoi(markup[m[2]:m[3]])
-		if several && len(t.headings) > 0 { // a page has one title: what stands beside it in the file stands below it here
-			level++
-		}
-		h := heading{level: level, text: plainText(markup[m[4]:m[5]]), begin: b.Len()}
-		h.id = slug(h.text)
-		if n := names[h.id]; n > 0 {
-			h.id = fmt.Sprintf("%s-%d", h.id, n)
-		}
-		names[slug(h.text)]++
-		t.headings = append(t.headings, h)
-		fmt.Fprintf(&b, `<h%d id="%s">%s</h%d>`, level, h.id, markup[m[4]:m[5]], level)
-	}
-	return b.String() + markup[end:]
 }
 
 // slug is the anchor of a heading, as on GitHub.
@@ -164,8 +153,6 @@ func slug(text string) string {
 		return -1
 	}, text)
 }
-
-var tag = regexp.MustCompile(`<[^>]*>`)
 
 // plainText is a piece of HTML without its tags.
 func plainText(markup string) string { return html.UnescapeString(tag.ReplaceAllString(markup, "")) }
