@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -37,26 +38,16 @@ func main() {
 				course.Err = number.InputError(err.Error())
 			}
 		}
-		go step(course) // the browser's events wait until this function returns
+		go course.Step(context.Background(), post) // the browser's events wait until this function returns
 		return nil
 	}))
 	js.Global().Call("optratioReady")
 	select {}
 }
 
-// step takes one step of a course and posts the answer, and whether a better one may follow.
-func step(c *front.Course) {
-	working(c.Working(), c.Limit())
-	more := c.Next(context.Background())
-	head, text := c.Parts()
-	post(map[string]any{"kind": "answer", "head": head, "text": text, "more": more, "failed": c.Err != nil})
-}
-
-func post(event map[string]any) { js.Global().Call("optratioPost", event) }
-
-// working says what the engine does, and within which time it should end, 0 where that was said.
-func working(text string, limit time.Duration) {
-	post(map[string]any{"kind": "working", "text": text, "value": limit.Milliseconds()})
+func post(e front.Event) {
+	text, _ := json.Marshal(e) // which has no other types than JSON has
+	js.Global().Call("optratioPost", string(text))
 }
 
 // runInPage does a job and tells the page a few times a second how far it is.
@@ -65,7 +56,7 @@ func runInPage(ctx context.Context, j front.Job) (*job.Answer, error) {
 	return run(ctx, j, func(format string, args ...any) {
 		if time.Since(last) > 200*time.Millisecond {
 			last = time.Now()
-			working("working: "+fmt.Sprintf(format, args...), 0)
+			post(front.Event{Kind: "working", Text: "working: " + fmt.Sprintf(format, args...)})
 		}
 		runtime.Gosched() // lets others of this one thread run, such as the clock of the time limit
 	})

@@ -25,7 +25,8 @@ import (
 const harness = `const forms = JSON.parse(process.env.FORMS);
 const next = () => { if (forms.length == 0) process.reallyExit(0); globalThis.optratioStep(...forms.shift()); };
 globalThis.optratioReady = next;
-globalThis.optratioPost = ({ kind, head, text, more }) => {
+globalThis.optratioPost = (event) => {
+  const { kind, head, text, more } = JSON.parse(event);
   if (kind == "answer" && !more) console.log(JSON.stringify(head + text));
   if (kind == "answer") setImmediate(more ? () => globalThis.optratioStep() : next);
 };`

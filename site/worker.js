@@ -8,7 +8,7 @@ let asked = null; // called with the answer of the function under audit
 let ready = null;
 const engine = new Promise((resolve) => { ready = resolve; });
 
-globalThis.optratioPost = (event) => postMessage(event);
+globalThis.optratioPost = (event) => postMessage(JSON.parse(event));
 globalThis.optratioReady = () => ready();
 globalThis.optratioAsk = (scores, epsilon, sensitivity, callback) => {
   asked = callback;

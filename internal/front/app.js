@@ -3,6 +3,7 @@
 // told what to call with what happens and returns what stops it.
 "use strict";
 (() => {
+  for (const kind of ["dragover", "drop"]) addEventListener(kind, (e) => e.preventDefault()); // a page stays, whatever is dropped on it
   const form = document.querySelector("form[data-view]");
   if (!form) return;
   const [head, answer, state, stop] = ["head", "answer", "state", "stop"].map((id) => document.getElementById(id));
@@ -265,10 +266,9 @@
   }
   // The text that a file is dropped on takes it, or else the one that takes files of its kind, or the first.
   const under = (e) => areas.find((a) => a === e.target) || areas.find((a) => a.dataset.drop.toLowerCase().includes(e.dataTransfer.files[0]?.name.split(".").pop().toLowerCase())) || areas[0];
-  addEventListener("dragover", (e) => { e.preventDefault(); document.body.classList.add("over"); });
+  addEventListener("dragover", () => document.body.classList.add("over"));
   addEventListener("dragleave", (e) => { if (!e.relatedTarget) document.body.classList.remove("over"); });
   addEventListener("drop", (e) => {
-    e.preventDefault();
     document.body.classList.remove("over");
     take(under(e), e.dataTransfer.files[0]);
   });

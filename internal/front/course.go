@@ -97,7 +97,9 @@ func (c *Course) Next(ctx context.Context) (more bool) {
 	c.stage++
 	found, err := c.site.Run(ctx, Job{c.asked.question, c.form.files, c.form.values.Get("certificate") != "", limit})
 	if err != nil {
-		c.Err = err
+		if c.page == nil { // an answer stands
+			c.Err = err
+		}
 		return false
 	}
 	c.found = found
@@ -114,12 +116,27 @@ func (c *Course) Whole(ctx context.Context) {
 	}
 }
 
-// Working says what the next step is.
-func (c *Course) Working() string {
+// Event is what happens, as app.js is told it.
+type Event struct {
+	Kind   string `json:"kind"` // working or answer
+	Head   string `json:"head"`
+	Text   string `json:"text"`
+	Value  int64  `json:"value"`  // of work: milliseconds that it may take, 0 where that was said
+	More   bool   `json:"more"`   // a better answer may follow
+	Failed bool   `json:"failed"` // it is an error
+}
+
+// Step tells what is done next and what is known then, and reports whether there may be a better answer still.
+func (c *Course) Step(ctx context.Context, tell func(Event)) (more bool) {
+	working := "the same for other ε"
 	if c.stage < len(c.asked.limits) {
-		return "working, for up to " + c.asked.limits[c.stage].String()
+		working = "working, for up to " + c.asked.limits[c.stage].String()
 	}
-	return "the same for other ε"
+	tell(Event{Kind: "working", Text: working, Value: c.Limit().Milliseconds()})
+	more = c.Next(ctx)
+	head, text := c.Parts()
+	tell(Event{Kind: "answer", Head: head, Text: text, More: more, Failed: c.Err != nil})
+	return more
 }
 
 // Limit is how long the steps that are left may take together, by the limits of their jobs.

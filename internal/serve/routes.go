@@ -65,42 +65,20 @@ func status(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case job.IsInput(err):
 		return http.StatusBadRequest
-	case errors.Is(err, errBusy):
-		return http.StatusTooManyRequests
 	}
 	return http.StatusServiceUnavailable
 }
 
-// event is what happens, as app.js is told it.
-type event struct {
-	Kind   string `json:"kind"` // working or answer
-	Head   string `json:"head,omitempty"`
-	Text   string `json:"text"`
-	Value  int64  `json:"value,omitempty"` // of work: milliseconds that it may take
-	More   bool   `json:"more"`            // a better answer may follow
-	Failed bool   `json:"failed"`          // it is an error
-}
-
-// stream tells what happens, an object a line: what is known soon, and better answers until it is decided or the last stage ends or there is no time left;
-// an answer then stands. The job ends when the client goes away.
+// stream tells what happens, an object a line: what is known soon, and better answers until it is decided or the last stage ends or there is no time left.
+// The job ends when the client goes away.
 func stream(w http.ResponseWriter, r *http.Request, c *front.Course) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	control := http.NewResponseController(w)
-	send := func(e event) {
+	tell := func(e front.Event) {
 		_ = control.SetWriteDeadline(time.Now().Add(writeLimit))
 		_ = json.NewEncoder(w).Encode(e)
 		_ = control.Flush()
 	}
-	var last event
-	for more := true; more && r.Context().Err() == nil; {
-		send(event{Kind: "working", Text: c.Working(), Value: c.Limit().Milliseconds()})
-		more = c.Next(r.Context())
-		if late := errors.Is(c.Err, errBusy) || errors.Is(c.Err, errLate); late && last.Head != "" {
-			last.More = false
-		} else {
-			last = event{Kind: "answer", More: more, Failed: c.Err != nil}
-			last.Head, last.Text = c.Parts()
-		}
-		send(last)
+	for r.Context().Err() == nil && c.Step(r.Context(), tell) {
 	}
 }

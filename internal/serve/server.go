@@ -25,9 +25,7 @@ type Config struct {
 const (
 	maxBody     = 1 << 20          // bytes of a request's body
 	maxHeader   = 16 << 10         // bytes of its header
-	waitLimit   = 10 * time.Second // for a job's turn
-	answerLimit = 20 * time.Second // for all jobs of a request, waiting included,
-	streamLimit = 28 * time.Second // and of a stream of answers
+	answerLimit = 28 * time.Second // for all jobs of a request, waiting for their turns included
 	readLimit   = 15 * time.Second // for a request to arrive
 	writeLimit  = 90 * time.Second // for an answer to be computed and read
 )
@@ -37,17 +35,13 @@ type Server struct {
 	Config
 	mux     *http.ServeMux
 	turns   chan struct{}
-	wait    time.Duration // waitLimit, answerLimit and streamLimit; tests have shorter ones
-	patient time.Duration
-	stream  time.Duration
+	patient time.Duration // answerLimit; tests have shorter ones
 	site    *front.Site
 }
 
 // New returns a server.
 func New(c Config) *Server {
-	s := &Server{
-		Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), wait: waitLimit, patient: answerLimit, stream: streamLimit,
-	}
+	s := &Server{Config: c, mux: http.NewServeMux(), turns: make(chan struct{}, max(1, c.Parallel)), patient: answerLimit}
 	s.site = &front.Site{Run: s.do, Version: c.Version}
 	s.routes()
 	return s
@@ -76,11 +70,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	patient := s.patient
-	if r.URL.Query().Get("part") != "" {
-		patient = s.stream
-	}
-	ctx, cancel := context.WithTimeoutCause(r.Context(), patient, errLate)
+	ctx, cancel := context.WithTimeoutCause(r.Context(), s.patient, errLate)
 	defer cancel()
 	s.mux.ServeHTTP(w, r.WithContext(ctx))
 }
@@ -101,21 +91,14 @@ func (s *Server) local(host string) bool {
 	return loop && (name == "localhost" || name == "127.0.0.1" || name == "::1") || ip != nil && ip.IsUnspecified() && net.ParseIP(name) != nil
 }
 
-// errBusy is what a client is told whose turn does not come.
-var errBusy = errors.New("too many jobs at once; wait for some to end")
-
 // errLate is what a client is told whose answer takes too long.
 var errLate = errors.New("the server is too busy to answer in time; try again, or use the command")
 
 // do runs a job when its turn comes.
 func (s *Server) do(ctx context.Context, j front.Job) (*job.Answer, error) {
-	late := time.NewTimer(s.wait)
-	defer late.Stop()
 	select {
 	case s.turns <- struct{}{}:
 		defer func() { <-s.turns }()
-	case <-late.C:
-		return nil, errBusy
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,7 +28,7 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 			return nil, context.Cause(ctx)
 		},
 	})
-	s.wait, s.patient, s.stream = 50*time.Millisecond, 200*time.Millisecond, 200*time.Millisecond
+	s.patient = 200 * time.Millisecond
 	codes := make([]int, 60)
 	var all sync.WaitGroup
 	for i := range codes {
@@ -42,16 +41,13 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 	}
 	all.Wait()
 	for i, code := range codes {
-		assert.Contains(t, []int{429, 503}, code, "client %d", i)
+		assert.Equal(t, 503, code, "client %d", i)
 	}
-	assert.True(t, slices.Contains(codes, 429) && slices.Contains(codes, 503))
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/rate?n=60&k=3&part=1", nil))
 	assert.Contains(t, w.Body.String(), errLate.Error())
 	assert.Contains(t, w.Body.String(), `"more":false,"failed":true`)
-	assert.Less(t, waitLimit, answerLimit)
-	assert.LessOrEqual(t, answerLimit, streamLimit)
-	assert.Less(t, streamLimit, 30*time.Second)
+	assert.Less(t, answerLimit, 30*time.Second)
 }
 
 // ratios is an undecided answer that rates these mechanisms.
@@ -75,7 +71,7 @@ func TestStreamedAnswerStands(t *testing.T) {
 			return ratios("pf"), nil
 		},
 	})
-	s.stream = 3 * time.Second // enough for the first job on a busy machine
+	s.patient = 3 * time.Second // enough for the first job on a busy machine
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost:1/rate?n=5&k=3&part=1", nil))
 	assert.Equal(t, 2, jobs)
