@@ -244,7 +244,8 @@ func TestBrowserSiteLimit(t *testing.T) {
 // TestBrowserSiteLooks opens every page of the site at three widths, in light and dark, with an answer.
 func TestBrowserSiteLooks(t *testing.T) {
 	ctx, at, errors := siteServed(t)
-	for _, view := range (&front.Site{Static: true}).Views() {
+	for _, v := range (&front.Site{Static: true}).Views() {
+		view := v.Name
 		var word string
 		actions := chromedp.Tasks{chromedp.EmulateViewport(1400, 900), open(at + front.File(view))}
 		if view != "" && view != "map" {

@@ -23,7 +23,8 @@ func TestBrowserSiteWithoutScript(t *testing.T) {
 	ctx, at, _ := siteServed(t)
 	require.NoError(t, chromedp.Run(ctx, emulation.SetScriptExecutionDisabled(true)))
 	var text string
-	for _, view := range (&front.Site{Static: true}).Views() {
+	for _, v := range (&front.Site{Static: true}).Views() {
+		view := v.Name
 		require.NoError(t, chromedp.Run(ctx, open(at+front.File(view)), chromedp.Text("main", &text, chromedp.ByQuery)), view)
 		want := map[string]string{"": "No: it is not 0.5-DP", "javascript": "No: it is not 1-DP", "audit": "No: it is not 0.5-DP", "choose": "Recommended: gem-runner", "rate": "pf has 1.00858… times the least", "pmf": "pf: expected error", "optimum": "The least mean loss that is possible is", "evaluate": "The exponential mechanism's expected error", "map": "At every ε, permute-and-flip", "check": "Yes: every claim in it follows"}[view]
 		assert.Contains(t, text, want, view)
@@ -171,7 +172,8 @@ func TestBrowserSiteAccessible(t *testing.T) {
 	}
 	ctx, at, _ := siteServed(t)
 	pages := []string{"README.html", "docs/use/guide.html", "docs/explanation/mechanisms.html", "docs/reference/certificate.html", "rate.html#eps=x"}
-	for _, view := range (&front.Site{Static: true}).Views() {
+	for _, v := range (&front.Site{Static: true}).Views() {
+		view := v.Name
 		pages = append(pages, front.File(view))
 	}
 	for _, page := range pages {

@@ -88,13 +88,13 @@ func pages(root string, write func(name string, data []byte) error) (*library, e
 		return run(ctx, j, func(string, ...any) {})
 	}}
 	for _, view := range site.Views() {
-		c := site.Begin(view, nil)
+		c := site.Begin(view.Name, nil)
 		c.Whole(context.Background())
 		var page bytes.Buffer
 		if err := cmp.Or(c.Err, c.WritePage(&page)); err != nil {
-			return nil, fmt.Errorf("%s: %w", front.File(view), err)
+			return nil, fmt.Errorf("%s: %w", front.File(view.Name), err)
 		}
-		if err := write(front.File(view), taken.ReplaceAll(page.Bytes(), []byte("${1}0"))); err != nil {
+		if err := write(front.File(view.Name), taken.ReplaceAll(page.Bytes(), []byte("${1}0"))); err != nil {
 			return nil, err
 		}
 	}

@@ -60,7 +60,7 @@ const (
 // Course answers a question in steps, each answer better than the one before.
 type Course struct {
 	site  *Site
-	view  view
+	view  View
 	form  *form
 	asked question
 	stage int
@@ -72,12 +72,13 @@ type Course struct {
 // Begin reads the form of a view. An error in it is that of the course.
 func (s *Site) Begin(name string, values url.Values) *Course {
 	c := &Course{site: s, form: &form{values: values, says: map[string]string{}, files: map[string]string{}}}
-	at := slices.IndexFunc(views, func(v view) bool { return v.name == name && (s.Static || !v.static) })
+	shown := s.Views()
+	at := slices.IndexFunc(shown, func(v View) bool { return v.Name == name })
 	if at < 0 {
 		c.Err = number.InputError(fmt.Sprintf("there is no view %q", name))
 		return c
 	}
-	c.view = views[at]
+	c.view = shown[at]
 	c.asked = c.view.ask(c.form)
 	c.asked.limits = append(c.asked.limits, standardLimit)[:max(1, len(c.asked.limits))]
 	c.Err = c.form.err
@@ -165,7 +166,7 @@ func (c *Course) drawCurve(ctx context.Context) {
 
 // drawn draws the page of the answer, with the curve over ε where ask is not nil.
 func (c *Course) drawn(ctx context.Context, ask report.Ask) *report.Page {
-	at := report.Context{Command: job.CommandText(c.asked.question), CertificateName: cmp.Or(c.view.name, "answer") + ".cert"}
+	at := report.Context{Command: job.CommandText(c.asked.question), CertificateName: cmp.Or(c.view.Name, "answer") + ".cert"}
 	if c.asked.hidden {
 		at.Command = ""
 	}
@@ -216,14 +217,17 @@ func (c *Course) Parts() (head, rest string) {
 // File is the file of a view in the static site.
 func File(view string) string { return cmp.Or(view, "index") + ".html" }
 
-// Views are the names of all views, in the order of their links.
-func (s *Site) Views() (names []string) {
+// Views are the pages, in the order of their links. A server audits tables alone.
+func (s *Site) Views() (shown []View) {
 	for _, v := range views {
+		if v.Name == "audit" && !s.Static {
+			v.Label, v.More = "Audit", false
+		}
 		if s.Static || !v.static {
-			names = append(names, v.name)
+			shown = append(shown, v)
 		}
 	}
-	return names
+	return shown
 }
 
 // href is the address of a view, with what its form says.

@@ -45,31 +45,15 @@ func Anchor(mechanism string) string { return "mechanism-" + mechanism }
 type sheet struct {
 	*Site
 	*form
-	View, Label, When string
-	Root              string       // the address of the site's folder, as the page says it
-	Page              *report.Page // of the answer, whose parts these are
-	Head, Rest        template.HTML
-	Main              template.HTML
-	Document          Document
+	View       string
+	Label      string
+	When       string
+	Root       string       // the address of the site's folder, as the page says it
+	Page       *report.Page // of the answer, whose parts these are
+	Head, Rest template.HTML
+	Main       template.HTML
+	Document   Document
 }
-
-// Views are all pages, in the order of their links. A server audits tables alone.
-func (s *sheet) Views() (shown []view) {
-	for _, v := range views {
-		if v.name == "audit" && !s.Static {
-			v.label, v.more = "Audit", false
-		}
-		if s.Static || !v.static {
-			shown = append(shown, v)
-		}
-	}
-	return shown
-}
-
-// Name, Label and More are those of a view for templates.
-func (v view) Name() string  { return v.name }
-func (v view) Label() string { return v.label }
-func (v view) More() bool    { return v.more }
 
 // To is the address of a view, with what its form says.
 func (s *sheet) To(view string, query ...string) string {
@@ -82,10 +66,10 @@ func (s *sheet) Posts() bool { return s.When != "typed" }
 // WritePage writes the whole page.
 func (c *Course) WritePage(w io.Writer) error {
 	c.form.err = c.Err
-	s := &sheet{Site: c.site, form: c.form, View: c.view.name, Label: c.view.label, When: c.view.when, Page: c.page}
+	s := &sheet{Site: c.site, form: c.form, View: c.view.Name, Label: c.view.Label, When: c.view.when, Page: c.page}
 	head, rest := c.Parts()
 	s.Head, s.Rest = template.HTML(head), template.HTML(rest)
-	return s.write(w, File(c.view.name))
+	return s.write(w, File(c.view.Name))
 }
 
 // Document is a page of the static site that has a text in place of a form.

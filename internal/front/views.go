@@ -11,10 +11,10 @@ import (
 	"optratio/internal/report"
 )
 
-// view is a page: a form, whose template has the same name, and the question that it fills.
-type view struct {
-	name, label string
-	more        bool   // its link stands under More
+// View is a page: a form, whose template has the same name, and the question that it fills.
+type View struct {
+	Name, Label string
+	More        bool   // its link stands under More
 	static      bool   // it belongs to the static site alone
 	when        string // it answers: typed, at every change; sent, when the form is; told, the same, and never because of a link alone
 	ask         func(*form) question
@@ -31,7 +31,7 @@ type question struct {
 }
 
 // views are the pages, in the order of their links.
-var views = []view{
+var views = []View{
 	{"", "optratio", false, false, "sent", audit},
 	{"javascript", "Audit", false, true, "told", javascript},
 	{"audit", "Audit a table", true, false, "sent", audit},

@@ -14,12 +14,12 @@ import (
 )
 
 func (s *Server) routes() {
-	for _, name := range s.site.Views() {
-		path := "/" + name
-		if name == "" {
+	for _, v := range s.site.Views() {
+		path := "/" + v.Name
+		if v.Name == "" {
 			path = "/{$}"
 		}
-		view := func(w http.ResponseWriter, r *http.Request) { s.view(w, r, name) }
+		view := func(w http.ResponseWriter, r *http.Request) { s.view(w, r, v.Name) }
 		s.mux.HandleFunc("GET "+path, view)
 		s.mux.HandleFunc("POST "+path, view)
 	}
