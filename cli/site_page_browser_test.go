@@ -171,7 +171,7 @@ func TestBrowserSiteAccessible(t *testing.T) {
 		t.Skip("AXE names no axe.min.js; scripts/browser-test installs it")
 	}
 	ctx, at, _ := siteServed(t)
-	pages := []string{"README.html", "docs/use/guide.html", "docs/explanation/mechanisms.html", "docs/reference/certificate.html", "rate.html#eps=x"}
+	pages := []string{"README.html", "docs/use/how-to.html", "docs/explanation/mechanisms.html", "docs/reference/certificate.html", "rate.html#eps=x"}
 	for _, v := range (&front.Site{Static: true}).Views() {
 		view := v.Name
 		pages = append(pages, front.File(view))

@@ -236,22 +236,25 @@
   const short = 200_000;
   const areas = [...form.querySelectorAll("textarea[data-drop]")];
   const textOf = async (file) => new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()); // file.text() would replace what is no UTF-8
+  const clear = (area) => {
+    files.delete(area.name);
+    area.readOnly = false;
+    area.value = "";
+    area.parentElement.querySelector(".file").replaceChildren();
+  };
   const take = async (area, file) => {
     if (!file) return;
     if (!area) { say("error: this page takes no files"); return; }
-    const about = area.parentElement.querySelector(".file");
-    files.delete(area.name);
-    area.readOnly = false;
-    about.replaceChildren();
+    clear(area);
     try {
       const long = file.size > short;
       area.value = long ? (await textOf(new Blob([await file.slice(0, 4000).text()]))).split("\n").slice(0, 20).join("\n") + "\n…" : await textOf(file);
       if (long) {
         files.set(area.name, file);
         area.readOnly = true;
-        about.replaceChildren(`${file.name}, ${(file.size / 1e6).toFixed(1)} MB: its first lines are shown, and all of it is asked about. `, button("Type a text instead", () => take(area, new Blob([]))));
+        area.parentElement.querySelector(".file").append(`${file.name}, ${(file.size / 1e6).toFixed(1)} MB: its first lines are shown, and all of it is asked about. `, button("Type a text instead", () => { clear(area); changed(); area.focus(); }));
       }
-      if (file.size > 0) form.requestSubmit();
+      form.requestSubmit();
     } catch { say(`error: ${file.name} is no text in UTF-8`); }
   };
   for (const area of areas) {
