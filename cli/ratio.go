@@ -58,6 +58,24 @@ lattice, and the first named is 1. Equal ρ, not equal ε, is what counts where 
 	})
 }
 
+// What losses and priors are, with what follows a colon in the place of %s.
+var (
+	lossMeaning  = map[string]string{"square": "the squared error", "top1": "1 unless a best candidate is taken", "tail": "1 if the error is %s·2Δ or more"}
+	priorMeaning = map[string]string{
+		"uniform": "all score vectors alike", "box": "uniform scores, shifted so that the best is 0", "geometric": "a step deeper is %s times as likely",
+		"product": "a factor for each depth, of %s", "scores": "the score vectors of %s", "histogram": "the weighted score vectors of %s",
+	}
+)
+
+// meant says what a name means, or is it where it means a file.
+func meant(text string, meaning map[string]string) string {
+	name, rest, _ := strings.Cut(text, ":")
+	if says, ok := meaning[name]; ok {
+		return strings.Replace(says, "%s", rest, 1)
+	}
+	return "of each depth as in " + text
+}
+
 // latticeText says what differs from the published question.
 func latticeText(q *job.Lattice) (s string) {
 	if q.Monotonic {
@@ -67,10 +85,10 @@ func latticeText(q *job.Lattice) (s string) {
 		s += ", scores " + strings.ReplaceAll(step, "delta", "Δ") + " apart"
 	}
 	if q.Loss != "mean" {
-		s += ", loss " + q.Loss
+		s += ", loss: " + meant(q.Loss, lossMeaning)
 	}
 	if q.Prior != "" {
-		s += ", prior " + q.Prior
+		s += ", prior: " + meant(q.Prior, priorMeaning)
 	}
 	if q.Delta != "" {
 		s += ", δ = " + q.Delta
