@@ -119,19 +119,13 @@ func (p *Problem) meanGap() *big.Rat {
 // their values besides, and sums of D classes by D roundings each; relative errors of weights come back at most twofold in the probabilities of permute-and-flip
 // and of the exponential mechanism.
 func (p *Problem) estimate(m weighted, rate float64) number.Number {
-	sum := 0.0
-	for g, x := range m.WeightedFloat(p.floatWeights(rate), p.counts) {
+	sum, weights := 0.0, make([]float64, len(p.near))
+	for g, gap := range p.near {
+		weights[g] = math.Exp(-rate * gap)
+	}
+	for g, x := range m.WeightedFloat(weights, p.counts) {
 		sum += float64(x * float64(p.counts[g]) * p.near[g])
 	}
 	relative := 1e-11 + float64(0x1p-50*float64(len(p.counts)))
 	return number.Estimate(sum, fmt.Sprintf("float64 over %d classes of equal scores, relative error below %.1g", len(p.counts), 1.1*relative))
-}
-
-// floatWeights returns e^{-rate·gap} for each class.
-func (p *Problem) floatWeights(rate float64) []float64 {
-	weights := make([]float64, len(p.near))
-	for g, gap := range p.near {
-		weights[g] = math.Exp(-rate * gap)
-	}
-	return weights
 }
