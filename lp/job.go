@@ -211,7 +211,6 @@ const (
 	lumpedTime    = 100 * time.Second
 	lumpedReserve = 500 * time.Millisecond
 	promisingWork = 300_000_000
-	lumpedClasses = 8192 // what a minute is enough for on lattices of 10^10 orbits
 	lumpedImprove = 0.01 // of the distance to permute-and-flip, below which more classes are not worth their time
 )
 
@@ -326,11 +325,8 @@ func (j *job) lumped(ctx context.Context, o lumped.Options) (outcome, error) {
 	gap, _ := j.Gap.Float64()
 	each := new(big.Rat).SetInt(lattice.Vectors(j.N, j.K, false))
 	upper, _ := each.Quo(new(big.Rat).Mul(j.known.high, size), each).Float64()
-	o.Target, o.Improve, o.MaxClasses = upper*(1-float64(gap/2)), lumpedImprove, lumpedClasses
+	o.Target, o.Improve, o.Report = upper*(1-float64(gap/2)), lumpedImprove, j.Report
 	o.Precision, o.Gap, o.MaxMemory = prec, min(lumped.DefaultGap, gap), min(j.memory(), lumped.DefaultMaxMemory)
-	if j.Report != nil {
-		o.Report = func(p lumped.Progress) { j.Report(p.Iterations, p.Bound) }
-	}
 	out := outcome{solver: "lumped", limit: "the bound over classes does not reach the gap; it is what lumping gives here"}
 	result, err := lumped.Bound(inner, j.N, j.K, j.Epsilon, box, o)
 	switch {

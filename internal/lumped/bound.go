@@ -14,35 +14,28 @@ import (
 // ErrTooMany says that a partition has more classes, or needs more memory, than allowed.
 var ErrTooMany = errors.New("too many classes")
 
-// Defaults of Options.
+// Defaults of Options, and the most iterations of the last solve.
 const (
-	DefaultMaxClasses    = 20000
-	DefaultMaxIterations = 50000
-	DefaultMaxMemory     = 2_000_000_000
-	DefaultGap           = 1e-8
-	DefaultImprove       = 1e-6
-	DefaultPrecision     = 128
+	DefaultMaxMemory = 2_000_000_000
+	DefaultGap       = 1e-8
+	defaultClasses   = 8192 // what a minute is enough for on lattices of 10^10 orbits
+	defaultImprove   = 1e-6
+	defaultPrecision = 128
+	maxIterations    = 50000
 )
 
 // Options steer Bound. The zero value lets it choose.
 type Options struct {
-	MaxClasses    int     // no partition has more, 0 for DefaultMaxClasses
-	MaxIterations int     // for the last solve, 0 for DefaultMaxIterations
-	MaxWork       int64   // visits of positions in all, at some 10 ns each; 0 for no limit
-	MaxMemory     int64   // bytes that a partition may need by estimate, 0 for DefaultMaxMemory
-	Gap           float64 // relative gap to the best bound of the partition at which a solve ends, 0 for DefaultGap
-	Target        float64 // a bound over |Q(n,k)| at which all ends, 0 for none
-	Improve       float64 // refinement ends where twice the classes improve the bound by less than this part of what is missing, to Target or else to 0; 0 for DefaultImprove
-	Precision     uint    // bits of the final evaluation, 0 for DefaultPrecision
-	// Report, where not nil, is called now and then from the solving goroutine. To stop with the best bound so far, end the context.
-	Report func(Progress)
-}
-
-// Progress is what Bound reports while it works.
-type Progress struct {
-	Classes    int
-	Iterations int     // with these classes
-	Bound      float64 // estimate of the best bound so far, over |Q(n,k)|
+	MaxClasses int     // no partition has more
+	MaxWork    int64   // visits of positions in all, at some 10 ns each; 0 for no limit
+	MaxMemory  int64   // bytes that a partition may need by estimate
+	Gap        float64 // relative gap to the best bound of the partition at which a solve ends
+	Target     float64 // a bound over |Q(n,k)| at which all ends, 0 for none
+	Improve    float64 // refinement ends where twice the classes improve the bound by less than this part of what is missing, to Target or else to 0
+	Precision  uint    // bits of the final evaluation
+	// Report, where not nil, is called now and then from the solving goroutine, with the iterations of the partition at hand and an estimate of the best bound so far, over |Q(n,k)|.
+	// To stop with the best bound so far, end the context.
+	Report func(iterations int, bound float64)
 }
 
 // Result is a proved lower bound, and the dual that proves it.
@@ -53,7 +46,6 @@ type Result struct {
 	Tree        *Tree
 	Multipliers []*big.Rat // y of each class, per score vector of it
 	Iterations  int        // in all
-	Converged   bool       // whether the last solve reached its gap
 }
 
 // Bound returns a lower bound on the optimum of the optimal-mechanism program of Q(n,k) with the constraints of the paper:
@@ -63,15 +55,12 @@ type Result struct {
 // limit is reached or the context ends; then it returns the best bound so far. The context's error is
 // returned only where it ended before there was any bound, ErrTooMany where even the coarsest partition is beyond the limits.
 func Bound(ctx context.Context, n, k int, eps number.Epsilon, boxed bool, o Options) (*Result, error) {
-	o.MaxClasses, o.MaxIterations = cmp.Or(o.MaxClasses, DefaultMaxClasses), cmp.Or(o.MaxIterations, DefaultMaxIterations)
-	o.MaxMemory, o.Precision = cmp.Or(o.MaxMemory, DefaultMaxMemory), cmp.Or(o.Precision, DefaultPrecision)
-	o.Gap, o.Improve = cmp.Or(o.Gap, DefaultGap), cmp.Or(o.Improve, DefaultImprove)
+	o.MaxClasses, o.MaxMemory, o.Precision = cmp.Or(o.MaxClasses, defaultClasses), cmp.Or(o.MaxMemory, DefaultMaxMemory), cmp.Or(o.Precision, defaultPrecision)
+	o.Gap, o.Improve = cmp.Or(o.Gap, DefaultGap), cmp.Or(o.Improve, defaultImprove)
 	z := eps.ExpNeg(big.NewRat(1, 1), o.Precision)
 	if n == 1 {
 		// One orbit, one variable, no error.
-		return &Result{
-			Lower: number.FromInt(0, o.Precision), Tree: newTree(), Multipliers: []*big.Rat{new(big.Rat)}, Converged: true,
-		}, nil
+		return &Result{Lower: number.FromInt(0, o.Precision), Tree: newTree(), Multipliers: []*big.Rat{new(big.Rat)}}, nil
 	}
 	s := &search{ctx: ctx, n: n, k: k, boxed: boxed, o: o, z: z.Near()}
 	best, err := s.run()
@@ -87,9 +76,7 @@ const maxMultiplier = 1e100
 // result proves what the level's duals are worth.
 func (l *level) result(z number.Interval, iterations int) *Result {
 	p := l.program
-	r := &Result{
-		Tree: p.tree, Iterations: iterations, Converged: l.converged,
-	}
+	r := &Result{Tree: p.tree, Iterations: iterations}
 	y := slices.Clone(l.ascent.Best)
 	for c, v := range y {
 		if math.IsNaN(v) || math.Abs(v) > maxMultiplier {

@@ -66,7 +66,7 @@ func (s *search) run() (*level, error) {
 	}
 	bound := s.best.ascent.Bound
 	s.o.Gap = max(s.o.Gap, lastGap*s.o.Improve*s.missing(bound)/bound)
-	s.solve(s.best, math.Inf(1), s.o.MaxIterations)
+	s.solve(s.best, math.Inf(1), maxIterations)
 	return s.best, nil
 }
 
@@ -110,7 +110,7 @@ func (s *search) solve(l *level, floor float64, most int) {
 	}
 	watch := a.Until(s.o.Gap, floor, func() {
 		if s.o.Report != nil {
-			s.o.Report(Progress{Classes: len(l.program.weight), Iterations: a.Iterations, Bound: a.Bound})
+			s.o.Report(a.Iterations, a.Bound)
 		}
 	})
 	l.converged = a.Run(s.ctx, before+most, func() chain.Outcome {
