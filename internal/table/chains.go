@@ -40,8 +40,7 @@ func (p *Program) inner(high factors) {
 	if p.Interior != nil {
 		return
 	}
-	prop := p.start()
-	p.follow(prop, high[0])
+	prop := p.start(high)
 	share := p.shares(prop.x.Num)
 	var left, right big.Int
 	if slices.ContainsFunc(share, func(x *big.Int) bool { return x.Sign() < 0 }) || !p.Each(func(r Row) bool {

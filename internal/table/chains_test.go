@@ -60,7 +60,7 @@ func TestTablesThatFollowChains(t *testing.T) {
 				x[j], _ = best.Table.x.Rat(j).Float64()
 				x[j] *= 1 + noise*(2*rng.Float64()-1)
 			}
-			prop := &proposal{x: dyadic(x), y: p.start().y, spare: new(big.Int)}
+			prop := &proposal{x: dyadic(x), y: p.start(factors{z}).y, spare: new(big.Int)}
 			p.follow(prop, z)
 			table := p.feasible(prop, factors{z})
 			assert.Zero(t, table.theta.Sign(), "%v, noise %g: nothing is left to mix", c, noise)
@@ -90,7 +90,7 @@ func TestChainsOfNonsenseHold(t *testing.T) {
 			best, err := p.Solve(context.Background(), eps, linear.Embedded{}, new(big.Rat), nil)
 			require.NoError(t, err)
 			require.Zero(t, best.Lower.Cmp(best.Upper))
-			rows := p.start().y
+			rows := p.start(factors{z}).y
 			for i, r := range p.rows {
 				for at, other := range best.Dual.Rows {
 					if r.key() == other.key() {

@@ -126,7 +126,7 @@ func (p *Program) Solve(ctx context.Context, eps number.Epsilon, solver linear.S
 	s := &Solution{}
 	low, high := p.enclosure(eps, 128)
 	// The interior table and no multipliers are an answer from the start.
-	s.improve(p, p.start(), low, high)
+	s.improve(p, p.start(high), low, high)
 	err := p.solve(ctx, s, eps, solver, gap, report)
 	if embedded := (linear.Embedded{}); errors.Is(err, linear.ErrUnsettled) && solver.Name() != embedded.Name() {
 		// Another solver may be content with a basis that exact arithmetic is not: CLP, with losses of 10^-13 at ε = 30.
@@ -268,12 +268,12 @@ func (z factors) floats() []float64 {
 	return out
 }
 
-// start proposes the interior table, and with Worst equal weights.
-func (p *Program) start() *proposal {
+// start proposes the interior table, or where rows make chains permute-and-flip, with the rows Start tight at z; and with Worst equal weights.
+func (p *Program) start(z factors) *proposal {
 	prop := &proposal{
 		x:    &linear.Fractions{Num: make([]*big.Int, p.cells()), Den: new(big.Int).Lsh(unity.Num(), flipBits)},
 		y:    &linear.Fractions{Num: make([]*big.Int, p.fixed()-p.groups()+len(p.rows)), Den: new(big.Int).Lsh(unity.Num(), proposalBits)},
-		sums: make([]*big.Int, p.groups()), spare: new(big.Int), rough: true,
+		sums: make([]*big.Int, p.groups()), spare: new(big.Int),
 	}
 	for i := range prop.sums {
 		prop.sums[i] = new(big.Int)
@@ -288,6 +288,9 @@ func (p *Program) start() *proposal {
 		if p.Worst && i < p.groups() {
 			prop.y.Num[i].SetInt64(1)
 		}
+	}
+	if p.Chains != nil {
+		p.follow(prop, z[0])
 	}
 	return prop
 }

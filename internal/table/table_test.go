@@ -188,7 +188,7 @@ func TestPairsOfNonsenseHold(t *testing.T) {
 		require.NoError(t, err)
 		mixed := 0
 		for range 300 {
-			prop := p.start()
+			prop := p.start(factors{z})
 			for g := range p.groups() {
 				for j := p.First[g]; j < p.First[g+1]; j++ {
 					prop.x.Num[j] = big.NewInt(int64(rng.IntN(100)))
