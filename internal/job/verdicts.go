@@ -46,19 +46,17 @@ func (t *Target) properties(in *reading) []verify.Property {
 // options adds the targets to properties, of which those that the targets are about are added where some are named.
 func (t *Target) options(in *reading, properties []verify.Property) (o verify.Options) {
 	o.Properties, o.Targets = properties, map[verify.Property]*big.Rat{}
+	if t.Slack != "" {
+		o.Slack = in.within("slack", t.Slack, "a decimal >= 0 such as 1e-6", notNegative)
+	}
 	for _, target := range []struct {
-		field, text, example string
-		property             verify.Property
-	}{{"rho", t.Rho, "0.125", verify.ZCDP}, {"range", t.Range, "0.125", verify.BoundedRange}, {"slack", t.Slack, "1e-6", ""}} {
+		field, text string
+		property    verify.Property
+	}{{"rho", t.Rho, verify.ZCDP}, {"range", t.Range, verify.BoundedRange}} {
 		if target.text == "" {
 			continue
 		}
-		x := in.within(target.field, target.text, "a decimal >= 0 such as "+target.example, notNegative)
-		if target.property == "" {
-			o.Slack = x
-			continue
-		}
-		o.Targets[target.property] = x
+		o.Targets[target.property] = in.within(target.field, target.text, "a decimal >= 0 such as 0.125", notNegative)
 		if len(properties) > 0 && !slices.Contains(o.Properties, target.property) {
 			o.Properties = append(o.Properties, target.property)
 		}
