@@ -58,7 +58,7 @@ func (a *asker) draw(q inquiry.Vector, samples int64, read func(line []byte, sam
 	for left := samples; left > 0; {
 		some := min(left, a.most)
 		begin := time.Now()
-		event, err := a.ask(q, some, func(line []byte) error {
+		event, err := a.ask(q, a.line(q, some), some, func(line []byte) error {
 			if a.lists() { // of outcomes as long as these, what leaves room in a line
 				a.limit = max(1, min(a.limit, longestLine/fullAnswer*some/int64(len(line)+1)))
 				a.most = min(a.most, a.limit)

@@ -40,7 +40,7 @@ func mechanismAsker(ctx context.Context, m mechanisms.Mechanism, space *inquiry.
 	a := newAsker(ctx, space, o)
 	a.free = true
 	known := map[*inquiry.Space]inquiry.Subject{}
-	a.state = func(a *asker, q inquiry.Vector) (p []*inquiry.Value, event string, err error) {
+	a.state = func(a *asker, q inquiry.Vector, _ []byte) (p []*inquiry.Value, event string, err error) {
 		if known[a.space] == nil {
 			known[a.space] = inquiry.ForMechanism(m, a.space)
 		}

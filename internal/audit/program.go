@@ -98,7 +98,7 @@ type asker struct {
 	free    bool      // it asks whatever the limits
 	labels  *labelled // that were answered
 	record  *record   // of stated probabilities
-	state   func(a *asker, q inquiry.Vector) (p []*inquiry.Value, event string, err error)
+	state   func(a *asker, q inquiry.Vector, line []byte) (p []*inquiry.Value, event string, err error)
 	account
 
 	most, limit int64 // samples in one question, now and ever
@@ -164,13 +164,13 @@ func (a *asker) count(q inquiry.Vector, samples int64) error {
 	return a.opts.meter.count()
 }
 
-// ask puts one question, whose answer is for read. event is what came instead of an answer.
-func (a *asker) ask(q inquiry.Vector, samples int64, read func(line []byte) error) (event string, err error) {
+// ask puts one question about q, whose answer is for read. event is what came instead of an answer.
+func (a *asker) ask(q inquiry.Vector, question []byte, samples int64, read func(line []byte) error) (event string, err error) {
 	if err := a.count(q, samples); err != nil {
 		return "", err
 	}
 	began := time.Now()
-	line, err := a.child.ask(a.ctx, a.line(q, samples))
+	line, err := a.child.ask(a.ctx, question)
 	if err == nil {
 		var u *Unlike
 		switch err = read(line); {
@@ -223,9 +223,9 @@ func (a *asker) find(f Finding) {
 }
 
 // stated asks a program for its probabilities.
-func (a *asker) stated(q inquiry.Vector) (p []*inquiry.Value, event string, err error) {
+func (a *asker) stated(q inquiry.Vector, question []byte) (p []*inquiry.Value, event string, err error) {
 	a.labels.about(q, a.opts)
-	event, err = a.ask(q, 0, func(line []byte) (err error) {
+	event, err = a.ask(q, question, 0, func(line []byte) (err error) {
 		p, err = a.labels.parsePMF(line, a.opts.Precision)
 		return err
 	})
@@ -258,13 +258,14 @@ func (a *asker) Answer(q inquiry.Vector) (*inquiry.Answer, error) {
 
 // once asks, and compares what is answered with what was before. failures says whether one is worth that.
 func (a *asker) once(q inquiry.Vector, failures bool) (*inquiry.Answer, error) {
-	values, event, err := a.state(a, q)
+	question := a.line(q, 0)
+	values, event, err := a.state(a, q, question)
 	if err != nil {
 		return nil, err
 	}
 	answer := &inquiry.Answer{P: values, Event: event}
 	if event == "" || failures {
-		a.record.recall(string(a.line(q, 0)), query{a.space, q}, answer, a.opts, a.name)
+		a.record.recall(question, query{a.space, q}, answer, a.opts, a.name)
 	}
 	return answer, nil
 }

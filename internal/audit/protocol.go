@@ -21,8 +21,14 @@ func (a *asker) line(q inquiry.Vector, samples int64) []byte {
 	if in := a.opts.Inputs; in != nil {
 		fmt.Fprintf(&b, `{"input":%s,%s`, in.Values[q[0]], a.setting)
 	} else {
-		scores, _ := json.Marshal(inquiry.ScoresJSON(a.space.Scores(q)))
-		fmt.Fprintf(&b, `{"scores":%s,%s,"monotonic":%t`, scores, a.setting, a.opts.Monotonic)
+		b.WriteString(`{"scores":[`)
+		for i, text := range inquiry.ScoresJSON(a.space.Scores(q)) {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.Write(text)
+		}
+		fmt.Fprintf(&b, `],%s,"monotonic":%t`, a.setting, a.opts.Monotonic)
 	}
 	if samples > 0 {
 		fmt.Fprintf(&b, `,"samples":%d`, samples)

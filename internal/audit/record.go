@@ -35,8 +35,8 @@ type query struct {
 }
 
 // recall compares an answer with that to the same question before, or keeps it. question is what was asked, in full.
-func (r *record) recall(question string, at query, answer *inquiry.Answer, o *Options, name func(r int) string) {
-	key := sha256.Sum256([]byte(question))
+func (r *record) recall(question []byte, at query, answer *inquiry.Answer, o *Options, name func(r int) string) {
+	key := sha256.Sum256(question)
 	before := r.known[key]
 	if before == nil {
 		if len(r.asked) < mostQuestions {

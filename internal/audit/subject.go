@@ -82,7 +82,7 @@ func (t *Table) Subject(symmetric bool, o Options) (*Subject, error) {
 		}
 		s.rows[key] = pmf
 	}
-	s.asker.state = func(a *asker, q inquiry.Vector) ([]*inquiry.Value, string, error) {
+	s.asker.state = func(a *asker, q inquiry.Vector, _ []byte) ([]*inquiry.Value, string, error) {
 		p, err := s.row(a.space.Scores(q))
 		return p, "", err
 	}
