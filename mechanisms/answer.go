@@ -33,16 +33,13 @@ const (
 // ErrNoAnswer says that neither exact arithmetic nor enclosures nor estimates tell the probabilities of an instance.
 var ErrNoAnswer = errors.New("no answer accurate enough")
 
-// quick is a mechanism whose exact form takes a few operations a candidate.
-type quick interface{ quick() bool }
-
 // Ask returns the mechanism's answer to an instance. Estimates are marked as such and state their error; it
 // is ErrNoAnswer where that exceeds 1e-6 of a probability.
 func Ask(m Mechanism, in *Instance) (*Distribution, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	if exactlyMany(m, len(in.Scores)) && !lengthy(m, in) {
+	if worthExact(m, in) {
 		p, err := m.Exact(in)
 		if err == nil {
 			return answer(arith.Field[*big.Rat](arith.Rat{}), in, p, number.Exact), nil
@@ -66,20 +63,19 @@ func Ask(m Mechanism, in *Instance) (*Distribution, error) {
 	return estimated(m, in)
 }
 
-// exactlyMany reports whether exact arithmetic is worth trying for n candidates. Those of randomised response and of the uniform choice
-// have two probabilities among them, however many there are.
-func exactlyMany(m Mechanism, n int) bool {
-	if _, flat := m.(*byTies); flat || n <= exactCandidates {
-		return true
+// worthExact reports whether exact arithmetic is worth trying.
+func worthExact(m Mechanism, in *Instance) bool {
+	most := exactCandidates
+	if b, ok := m.(interface{ exactly() int }); ok {
+		most = b.exactly()
 	}
-	q, ok := m.(quick)
-	return ok && q.quick() && n <= enclosedCandidates
+	return most == anyNumber || len(in.Scores) <= most && !lengthy(m, in)
 }
 
 // lengthy reports whether exact powers of e^{-ε} would have more than exactBits bits: those of e^ε times the depth
-// of the worst candidate. Randomised response and the uniform choice take no powers.
+// of the worst candidate.
 func lengthy(m Mechanism, in *Instance) bool {
-	if _, flat := m.(*byTies); flat || in.Epsilon.Exp() == nil || in.Epsilon.IsZero() {
+	if in.Epsilon.Exp() == nil || in.Epsilon.IsZero() {
 		return false
 	}
 	exp := in.Epsilon.Exp()

@@ -22,6 +22,18 @@ type bodies struct {
 	flt   body[float64]
 	guard func(n int) uint // the bits that box loses with n candidates beyond those that clear away the roundings; nil for none
 	most  int              // how many candidates are enclosed; 0 for any number
+	tries int              // up to how many candidates exact probabilities are worth trying; 0 for exactCandidates, anyNumber for those without long powers
+	// off and offEach, times the number of candidates, bound the relative error of flt.
+	off, offEach float64
+}
+
+// anyNumber of candidates have a few different exact probabilities, as those of randomised response and of the uniform choice.
+const anyNumber = math.MaxInt
+
+func (b *bodies) exactly() int { return max(b.tries, exactCandidates) }
+
+func (b *bodies) relativeError(in *floatInstance) float64 {
+	return b.off + float64(b.offEach*float64(len(in.Scores)))
 }
 
 func (b *bodies) Info() Info { return b.info }

@@ -15,7 +15,7 @@ func Exponential() Mechanism { return softmax }
 // exponentialAs is the mechanism under the description info.
 func exponentialAs(info Info) *weighted {
 	w := newWeighted(info, exponential[*big.Rat], exponential[number.Interval], exponential[float64], exponential[arith.RatFunc])
-	w.linear = true
+	w.tries, w.offEach = enclosedCandidates, 0x1p-52 // a few operations a candidate, and a plain sum
 	return w
 }
 

@@ -9,17 +9,7 @@ import (
 	"optratio/number"
 )
 
-var geo = &geometric{bodies{
-	info:  epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "research/docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
-	rat:   geometricBody(geometricNoisyMax[*big.Rat]),
-	box:   geometricBody(geometricNoisyMax[number.Interval]),
-	fun:   geometricBody(geometricNoisyMax[arith.RatFunc]),
-	flt:   geometricBody(geometricSums),
-	guard: func(n int) uint { return 2*uint(n) + 64 },
-	most:  1000, // the work grows with their cube
-}}
-
-// geometric takes the candidate with the largest q_r + 2Δ X_r, the X_r independent with Pr[X_r >= t] = z^t for
+// geo takes the candidate with the largest q_r + 2Δ X_r, the X_r independent with Pr[X_r >= t] = z^t for
 // t = 0, 1, …, z = e^{-ε}; ties are broken uniformly. On the lattice of step 2Δ it is permute-and-flip.
 //
 // Write d_r for a candidate's depth in steps of 2Δ, c_r = ⌈d_r⌉ and φ_r = c_r - d_r, so that X_r - d_r is an integer plus φ_r. A
@@ -29,7 +19,17 @@ var geo = &geometric{bodies{
 //	Pr[r] = w_r Σ_j ∫ Π_{φ_s = φ_r, s ≠ r} (1 - u w_s) du · Π_{φ_s < φ_r} (1 - z^{j+1} w_s) · Π_{φ_s > φ_r} (1 - z^j w_s),
 //
 // the integral from z^{j+1} to z^j. research/docs/resolution.md has the proofs.
-type geometric struct{ bodies }
+var geo = &bodies{
+	info:    epsDP("geo", "report noisy max with geometric noise, in steps of 2Δ", "research/docs/resolution.md; noise of Ghosh, Roughgarden & Sundararajan 2012"),
+	rat:     geometricBody(geometricNoisyMax[*big.Rat]),
+	box:     geometricBody(geometricNoisyMax[number.Interval]),
+	fun:     geometricBody(geometricNoisyMax[arith.RatFunc]),
+	flt:     geometricBody(geometricSums),
+	guard:   func(n int) uint { return 2*uint(n) + 64 },
+	most:    1000,  // the work grows with their cube
+	off:     1e-11, // of sums of logarithms, which grow with the number of candidates
+	offEach: 0x1p-50,
+}
 
 // level is a set of candidates of the same depth: they share φ, known by its place in ascending order, and c.
 type level struct {

@@ -97,8 +97,3 @@ func withinFraction(p []float64, levels []floatLevel, start, length, outside flo
 		}
 	}
 }
-
-// relativeError is that of sums of logarithms, which grow with the number of candidates.
-func (g *geometric) relativeError(in *floatInstance) float64 {
-	return 1e-11 + float64(0x1p-50*float64(len(in.Scores)))
-}

@@ -9,18 +9,17 @@ import (
 )
 
 var (
-	response = &byTies{bodies{
+	response = &bodies{
 		info: epsDP("krr", "k-randomised response: the best candidate, or any other one alike", "Warner 1965"),
 		rat:  respond[*big.Rat], box: respond[number.Interval], fun: respond[arith.RatFunc], flt: respond[float64],
-	}}
-	uniformChoice = &byTies{bodies{
+		tries: anyNumber, off: 1e-12,
+	}
+	uniformChoice = &bodies{
 		info: Info{Name: "uniform", Summary: "a uniformly random candidate", Source: "folklore", Claim: "0-DP", Private: true, Uniform: true, ShiftInvariant: true, Symmetric: true},
 		rat:  uniformly[*big.Rat], box: uniformly[number.Interval], fun: uniformly[arith.RatFunc], flt: uniformly[float64],
-	}}
+		tries: anyNumber, off: 1e-12,
+	}
 )
-
-// byTies is randomised response, or the uniform choice: the probabilities depend on z = e^{-ε}, the number of candidates, and which of them tie for the best alone.
-type byTies struct{ bodies }
 
 // randomisedResponse returns the probabilities of taking a designated candidate with weight 1 and each
 // other with weight z, where the designated one is drawn uniformly from the ties:
@@ -55,10 +54,6 @@ func uniformly[T any](f arith.Field[T], _ func(x *big.Rat) (T, error), in *Insta
 	n := len(in.Scores)
 	return slices.Repeat([]T{f.FromRat(big.NewRat(1, int64(n)))}, n), nil
 }
-
-func (m *byTies) quick() bool { return true }
-
-func (m *byTies) relativeError(*floatInstance) float64 { return 1e-12 }
 
 // ties marks the candidates that share the best score and counts them.
 func (in *Instance) ties() (isBest []bool, count int) {

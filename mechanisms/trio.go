@@ -9,16 +9,7 @@ import (
 	"optratio/number"
 )
 
-var oddTrio = &trio{bodies{
-	most: 500, // the work grows with their cube
-	info: epsDP("pf-trio", "permute-and-flip on rounded scores, which of three candidates left prefers the odd one", "this project, research/docs/three.md, Theorem 3"),
-	rat:  trioBody(permuteAndFlip[*big.Rat]),
-	box:  trioBody(permuteAndFlipEnclosed),
-	fun:  trioBody(permuteAndFlip[arith.RatFunc]),
-	flt:  trioBody(permuteAndFlipFloat),
-}}
-
-// trio rounds all scores down to whole steps of 2Δ after adding one offset, uniform between 0 and a step, to all of them. Then, as
+// oddTrio rounds all scores down to whole steps of 2Δ after adding one offset, uniform between 0 and a step, to all of them. Then, as
 // permute-and-flip does, it keeps every candidate with probability z^depth, z = e^{-ε}, and takes one of those kept at random, but
 // for one case: of three that are kept, where exactly one is at depth 0, or exactly one is not, it takes that one with probability
 //
@@ -26,7 +17,15 @@ var oddTrio = &trio{bodies{
 //
 // and else one at random. It is ε-DP, symmetric, shift-invariant and monotone, and on Q(n,k) its mean error is below
 // permute-and-flip's wherever that is not optimal. research/docs/three.md has the proofs.
-type trio struct{ bodies }
+var oddTrio = &bodies{
+	most: 500, // the work grows with their cube
+	info: epsDP("pf-trio", "permute-and-flip on rounded scores, which of three candidates left prefers the odd one", "this project, research/docs/three.md, Theorem 3"),
+	rat:  trioBody(permuteAndFlip[*big.Rat]),
+	box:  trioBody(permuteAndFlipEnclosed),
+	fun:  trioBody(permuteAndFlip[arith.RatFunc]),
+	flt:  trioBody(permuteAndFlipFloat),
+	off:  1e-11, // that of permute-and-flip, three terms for each of its one
+}
 
 // trioOdds returns β.
 func trioOdds[T any](f arith.Field[T], z T, n int, eps number.Epsilon) T {
@@ -79,6 +78,9 @@ func (in *Instance) roundings() (out []rounding) {
 	return out
 }
 
+// trioWork bounds candidates times roundings.
+const trioWork = 1e8
+
 // trioBody is the mean over all roundings, given permute-and-flip.
 func trioBody[T any](flips overWeights[T]) body[T] {
 	return func(f arith.Field[T], power func(x *big.Rat) (T, error), in *Instance) ([]T, error) {
@@ -99,7 +101,11 @@ func trioBody[T any](flips overWeights[T]) body[T] {
 			return p
 		})
 		sum := slices.Repeat([]T{f.Zero()}, len(in.Scores))
-		for _, r := range in.roundings() {
+		rounds := in.roundings()
+		if float64(len(rounds))*float64(len(in.Scores)) > trioWork {
+			return nil, fmt.Errorf("%w: pf-trio with %d candidates on %d different parts of a step takes too long in float64", ErrNoAnswer, len(in.Scores), len(rounds))
+		}
+		for _, r := range rounds {
 			p, err := at.body(f, power, atDepths(r.depths, in.Epsilon))
 			if err != nil {
 				return nil, err
@@ -154,20 +160,3 @@ func oddOnes[T any](f arith.Field[T], weights []T, counts []int) []T {
 	}
 	return out
 }
-
-// trioWork bounds candidates times roundings in float64.
-const trioWork = 1e8
-
-func (t *trio) Float(in *Instance) ([]float64, error) {
-	if err := in.Check(); err != nil {
-		return nil, err
-	}
-	rounds := len(in.roundings())
-	if float64(rounds)*float64(len(in.Scores)) > trioWork {
-		return nil, fmt.Errorf("%w: %s with %d candidates on %d different parts of a step takes too long in float64", ErrNoAnswer, t.info.Name, len(in.Scores), rounds)
-	}
-	return t.bodies.Float(in)
-}
-
-// relativeError is that of permute-and-flip, three terms for each of its one.
-func (t *trio) relativeError(*floatInstance) float64 { return 1e-11 }

@@ -11,18 +11,17 @@ import (
 // weighted is a mechanism whose probabilities are one generic formula in the candidates' weights e^{-ε·depth}.
 type weighted struct {
 	bodies
-	rat    overWeights[*big.Rat]
-	box    overWeights[number.Interval]
-	flt    overWeights[float64]
-	linear bool // whether the formula takes a few operations a candidate
+	rat overWeights[*big.Rat]
+	box overWeights[number.Interval]
+	flt overWeights[float64]
 }
 
 // overWeights returns the probability of one candidate of each of the distinct weights, best first, that counts candidates share.
 type overWeights[T any] func(f arith.Field[T], weights []T, counts []int) []T
 
-// newWeighted returns the mechanism of one formula in its four instances.
+// newWeighted returns the mechanism of one formula in its four instances. In float64 its error is that of e^x for -745 <= x <= 0.
 func newWeighted(info Info, rat overWeights[*big.Rat], box overWeights[number.Interval], flt overWeights[float64], fun overWeights[arith.RatFunc]) *weighted {
-	return &weighted{bodies: bodies{info: info, rat: rat.body, box: box.body, fun: fun.body}, rat: rat, box: box, flt: flt}
+	return &weighted{bodies: bodies{info: info, rat: rat.body, box: box.body, fun: fun.body, off: 1e-12}, rat: rat, box: box, flt: flt}
 }
 
 // body applies the formula to the weights of an instance.
@@ -38,16 +37,6 @@ func (p overWeights[T]) body(f arith.Field[T], power func(x *big.Rat) (T, error)
 		counts[g] = len(alike)
 	}
 	return scatter(group, p(f, weights, counts)), nil
-}
-
-func (w *weighted) quick() bool { return w.linear }
-
-// relativeError is that of e^x for -745 <= x <= 0, and of a plain sum of weights where there is one.
-func (w *weighted) relativeError(in *floatInstance) float64 {
-	if w.linear {
-		return 1e-12 + float64(0x1p-52*float64(len(in.Scores)))
-	}
-	return 1e-12
 }
 
 // WeightedExact, WeightedEnclose and WeightedFloat take the distinct weights e^{-ε·depth}, best (1) first, and how many candidates share
