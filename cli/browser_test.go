@@ -82,7 +82,7 @@ func TestBrowserViews(t *testing.T) {
 	files := httptest.NewServer(http.FileServer(http.Dir(folder)))
 	defer files.Close()
 	pages := map[string]string{
-		"explorer": at + "/rate?n=4&k=3&eps=0.5", "landing": at, "map": at + "/map", "pmf": at + "/pmf?scores=0,-1,-3&eps=1", "audit": at + "/audit", "evaluate": at + "/evaluate", "choose": at + "/choose", "optimum": at + "/optimum", "check": at + "/check", "error": at + "/pmf?scores=0,x",
+		"explorer": at + "/rate?n=4&k=3&eps=0.5", "landing": at, "pmf": at + "/pmf?scores=0,-1,-3&eps=1", "audit": at + "/audit", "evaluate": at + "/evaluate", "choose": at + "/choose", "optimum": at + "/optimum", "check": at + "/check", "error": at + "/pmf?scores=0,x",
 	}
 	table, err := filepath.Abs("../testdata/em.jsonl")
 	require.NoError(t, err)

@@ -88,7 +88,7 @@ func (s *Site) Begin(name string, values url.Values) *Course {
 // Next finds a first or a better answer, and reports whether there may be a better one still.
 func (c *Course) Next(ctx context.Context) (more bool) {
 	switch {
-	case c.Err != nil || c.asked.question == nil:
+	case c.Err != nil:
 		return false
 	case c.stage >= len(c.asked.limits):
 		c.drawCurve(ctx)

@@ -22,7 +22,7 @@ type View struct {
 
 // question is what a view makes of the fields of its form.
 type question struct {
-	question job.Question                                           // nil for a page that has none
+	question job.Question
 	draw     func([]document.Document, report.Context) *report.Page // nil: the page of the one document
 	limits   []time.Duration                                        // what a short one leaves undecided a longer one narrows; nil: standardLimit
 	curve    func(document.Document, report.Ask) *report.Curve      // how the same for other ε is found, which follows; nil: not
@@ -40,7 +40,6 @@ var views = []View{
 	{"pmf", "Probabilities", true, false, "typed", pmf},
 	{"optimum", "Any problem", true, false, "sent", best},
 	{"evaluate", "Histogram", true, false, "sent", histogram},
-	{"map", "Map of all ε", true, false, "", func(*form) question { return question{} }},
 	{"check", "Check a certificate", true, false, "sent", check},
 }
 
