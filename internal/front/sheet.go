@@ -55,10 +55,8 @@ type sheet struct {
 	Document   Document
 }
 
-// To is the address of a view, with what its form says.
-func (s *sheet) To(view string, query ...string) string {
-	return s.Root + s.href(view, strings.Join(query, ""))
-}
+// To is the address of a view.
+func (s *sheet) To(view string) string { return s.Root + s.href(view, "") }
 
 // Posts says whether the form is too long for an address.
 func (s *sheet) Posts() bool { return s.When != "typed" }
