@@ -23,7 +23,6 @@
 //	…with claims on em              program results closed exponential recurrence lattice finite orbits  2300
 //	section program, proof lp       program results closed lattice level finite orbits bound          2650
 //	section program, proof lumped   program results closed walk lumped                                1750
-//	…with lines product             program results closed walk lumped lattice product                2200
 //
 // What is left is vipr.go, which writes a valid proof in another format.
 //
