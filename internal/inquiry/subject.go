@@ -82,9 +82,6 @@ func ForMechanism(m mechanisms.Mechanism, s *Space) *Exact {
 	return e
 }
 
-// Space says what vectors mean to the subject.
-func (e *Exact) Space() *Space { return e.space }
-
 // Like returns the subject of another mechanism whose values combine exactly with e's.
 func (e *Exact) Like(m mechanisms.Mechanism) *Exact {
 	out := *e
@@ -99,31 +96,22 @@ func (e *Exact) Answer(q Vector) (*Answer, error) {
 		return readings(e.mechanism, in)
 	}
 	rat, err := e.mechanism.Exact(in)
-	if err == nil {
-		return wrap(rat, Rational), nil
-	}
-	if m, ok := e.mechanism.(symbolic); ok && e.exp != nil && errors.Is(err, mechanisms.ErrNotRational) && e.modest(q) {
-		fun, err := m.Symbolic(in, big.NewRat(1, e.parts))
-		if err == nil {
-			return wrap(fun, func(f arith.RatFunc) *Value { return function(f, e.exp) }), nil
-		}
-		if !errors.Is(err, mechanisms.ErrNotRational) {
-			return nil, err
-		}
-	}
-	if m, ok := e.mechanism.(logarithmic); ok && e.log != nil && errors.Is(err, mechanisms.ErrNotRational) {
-		logs, err := m.LogExact(in)
-		if err == nil {
-			return wrap(logs, e.linear), nil
-		}
-		if !errors.Is(err, mechanisms.ErrNotRational) {
-			return nil, err
-		}
-	}
 	if !errors.Is(err, mechanisms.ErrNotRational) {
-		return nil, err
+		return wrap(rat, err, Rational)
 	}
 	m, _ := e.mechanism.(symbolic)
+	if m != nil && e.exp != nil && e.modest(q) {
+		fun, err := m.Symbolic(in, big.NewRat(1, e.parts))
+		if !errors.Is(err, mechanisms.ErrNotRational) {
+			return wrap(fun, err, func(f arith.RatFunc) *Value { return function(f, e.exp) })
+		}
+	}
+	if l, ok := e.mechanism.(logarithmic); ok && e.log != nil {
+		logs, err := l.LogExact(in)
+		if !errors.Is(err, mechanisms.ErrNotRational) {
+			return wrap(logs, err, e.linear)
+		}
+	}
 	if m == nil || e.exp == nil || !e.within(q, 0, lateDegree) {
 		return e.enclose(in, nil)
 	}
@@ -211,24 +199,25 @@ func (e *Exact) enclose(in *mechanisms.Instance, form func(r int) (arith.RatFunc
 // readings answers with all that the numbers of a mechanism stand for.
 func readings(m mechanisms.Mechanism, in *mechanisms.Instance) (*Answer, error) {
 	boxes, err := m.Enclose(in, 128)
-	if err != nil {
-		return nil, err
-	}
-	return wrap(boxes, func(x number.Interval) *Value {
+	return wrap(boxes, err, func(x number.Interval) *Value {
 		lo, _ := x.Lo().Rat(nil)
 		hi, _ := x.Hi().Rat(nil)
 		v := Within(lo, hi)
 		v.Zeroed = lo.Sign() == 0 && hi.Sign() == 0
 		return v
-	}), nil
+	})
 }
 
-func wrap[T any](xs []T, value func(T) *Value) *Answer {
+// wrap returns the answer of probabilities in some form, unless there is an error.
+func wrap[T any](xs []T, err error, value func(T) *Value) (*Answer, error) {
+	if err != nil {
+		return nil, err
+	}
 	a := &Answer{P: make([]*Value, len(xs))}
 	for i, x := range xs {
 		a.P[i] = value(x)
 	}
-	return a
+	return a, nil
 }
 
 // ExpEpsilon returns e^ε in the form in which it combines exactly with the subject's values.
