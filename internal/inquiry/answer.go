@@ -81,9 +81,6 @@ func loosened(p []*Value) []*Value {
 // negative returns the first candidate whose probability is known to be negative, -1 where there is none.
 func (a *Answer) negative(precision uint) int {
 	return slices.IndexFunc(a.P, func(p *Value) bool {
-		if lo, _ := p.Bounds(); lo >= 0 {
-			return false
-		}
 		s, ok := p.Sign(precision)
 		return ok && s < 0
 	})

@@ -267,6 +267,11 @@ func (v *Value) Sign(limit uint) (s int, ok bool) {
 	if v.rat != nil {
 		return v.rat.Sign(), true
 	}
+	if lo, hi := v.Bounds(); lo > 0 {
+		return 1, true
+	} else if hi < 0 {
+		return -1, true
+	}
 	if v.inexact {
 		limit = min(limit, 128) // what is not known better is not told apart by more bits
 	}
@@ -287,9 +292,6 @@ func (v *Value) Sign(limit uint) (s int, ok bool) {
 
 // Zero reports whether v is known to be 0.
 func (v *Value) Zero(limit uint) bool {
-	if lo, _ := v.Bounds(); lo > 0 {
-		return false
-	}
 	s, ok := v.Sign(limit)
 	return ok && s == 0
 }
