@@ -181,6 +181,9 @@ func above(ratio number.Number) string {
 		if f > 0 && f < 1e-5 {
 			return "< 0.001 %"
 		}
+		if f >= 0.995 && f < 1e4 {
+			return strconv.FormatFloat(100*f, 'f', 0, 64) + " %"
+		}
 		return strconv.FormatFloat(100*f, 'g', 2, 64) + " %"
 	}
 	low, high := percent(ratio.Lower()), percent(ratio.Upper())
