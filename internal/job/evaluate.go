@@ -33,17 +33,21 @@ func NewEvaluate() *Evaluate { return &Evaluate{Mechanism: "pf,em", Sensitivity:
 
 func (*Evaluate) standard() (string, any) { return "evaluate", NewEvaluate() }
 
-// evaluation is a question that was read.
+// evaluation is a question that was read, and the document of one ε.
 type evaluation struct {
+	*reading
 	problem  *evaluate.Problem
 	ofCounts *evaluate.Problem // the same of counts, whose neighbors may move all one way; nil for others
 	list     []mechanisms.Mechanism
 	target   *big.Rat // nil for none
 	eps      []Epsilon
-	doc      document.Evaluate // with what is the same for every ε
+	at       number.Epsilon // not set where only a target is asked for
+	doc      document.Evaluate
+	report   func(format string, args ...any)
 }
 
 func (q *Evaluate) read(in *reading) (e evaluation) {
+	e.reading = in
 	e.eps, in.err = q.Epsilon.List()
 	if q.Eps != "" && q.Exp != "" || q.Epsilon == (Epsilon{}) && q.Target == "" {
 		in.epsilon(q.Epsilon)
@@ -137,26 +141,25 @@ func (q *Evaluate) answer(in *reading) (*Answer, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	report, err := in.Begin(q.Task, number.Epsilon{})
-	if err != nil {
+	var err error
+	if e.report, err = in.Begin(q.Task, number.Epsilon{}); err != nil {
 		return nil, err
 	}
 	all := &Answer{List: len(e.eps) > 1}
 	for i, eps := range e.eps {
-		doc := e.doc
-		doc.AtEpsilon = document.At(eps.Eps, eps.Exp)
-		at := &evaluating{reading: in, evaluation: &e, doc: &doc, report: report}
-		if eps != (Epsilon{}) {
-			at.at = in.epsilon(eps)
+		each := e
+		doc := &each.doc
+		if doc.AtEpsilon = document.At(eps.Eps, eps.Exp); eps != (Epsilon{}) {
+			each.at = in.epsilon(eps)
 		}
-		if at.fill(); in.err != nil {
+		if each.fill(); in.err != nil {
 			return nil, in.err
 		}
 		last := in.ctx.Err() != nil && i+1 < len(e.eps)
 		if last {
 			doc.Undecided = fmt.Sprintf("%d of %d ε were answered; %s", i, len(e.eps), doc.Undecided)
 		}
-		all.Documents, all.Undecided = append(all.Documents, &doc), cmp.Or(all.Undecided, doc.Undecided)
+		all.Documents, all.Undecided = append(all.Documents, doc), cmp.Or(all.Undecided, doc.Undecided)
 		if last {
 			break
 		}
@@ -164,17 +167,8 @@ func (q *Evaluate) answer(in *reading) (*Answer, error) {
 	return all, nil
 }
 
-// evaluating fills the document of one ε.
-type evaluating struct {
-	*reading
-	*evaluation
-	doc    *document.Evaluate
-	at     number.Epsilon // not set where only a target is asked for
-	report func(format string, args ...any)
-}
-
 // number computes one number under the limits. Once these are reached, it is only known to be at least 0.
-func (e *evaluating) number(m mechanisms.Mechanism, what string, compute func(mechanisms.Mechanism) (number.Number, error)) number.Number {
+func (e *evaluation) number(m mechanisms.Mechanism, what string, compute func(mechanisms.Mechanism) (number.Number, error)) number.Number {
 	unknown := func(why string) number.Number {
 		e.doc.Undecided = cmp.Or(e.doc.Undecided, fmt.Sprintf("%s of %s: %s", what, m.Info().Name, why))
 		return number.Bounds(new(big.Rat), nil)
@@ -188,7 +182,7 @@ func (e *evaluating) number(m mechanisms.Mechanism, what string, compute func(me
 	return x
 }
 
-func (e *evaluating) fill() {
+func (e *evaluation) fill() {
 	pf, em := mechanisms.PermuteAndFlip(), mechanisms.Exponential()
 	found := map[mechanisms.Mechanism]number.Number{}
 	if e.at.Check() == nil && e.err == nil {
@@ -222,6 +216,6 @@ func (e *evaluating) fill() {
 }
 
 // reach finds the ε at which a mechanism has an error.
-func (e *evaluating) reach(m mechanisms.Mechanism, target number.Number) number.Number {
+func (e *evaluation) reach(m mechanisms.Mechanism, target number.Number) number.Number {
 	return e.number(m, "the ε for an error", func(m mechanisms.Mechanism) (number.Number, error) { return e.problem.Reaching(e.ctx, m, target) })
 }
