@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
+
 	"optratio/number"
 )
 
@@ -45,36 +47,12 @@ func (in *floatInstance) sensitivity(i int) float64 {
 	return in.Sensitivities[i]
 }
 
-// largest returns the largest sensitivity.
-func (in *floatInstance) largest() float64 {
-	d := 0.0
-	for _, s := range in.Sensitivities {
-		d = max(d, s)
-	}
-	return d
-}
-
-// best returns the best score and how many candidates have it.
-func (in *floatInstance) best() (q float64, ties int) {
-	q = math.Inf(-1)
-	for _, s := range in.Scores {
-		switch {
-		case s > q:
-			q, ties = s, 1
-		case s == q:
-			ties++
-		}
-	}
-	return q, ties
-}
-
 // weights returns e^{-ε (q* - q_r)/2Δ} for each candidate, Δ the largest sensitivity.
 func (in *floatInstance) weights() []float64 {
-	best, _ := in.best()
-	rate := in.Epsilon / (2 * in.largest())
+	rate := in.Epsilon / (2 * slices.Max(in.Sensitivities))
 	w := make([]float64, len(in.Scores))
 	for i, q := range in.Scores {
-		w[i] = math.Exp(rate * (q - best))
+		w[i] = math.Exp(rate * q)
 	}
 	return w
 }
@@ -97,7 +75,7 @@ func (in *Instance) floats() (*floatInstance, error) {
 	for i, d := range in.Sensitivities {
 		out.Sensitivities[i], _ = d.Float64()
 	}
-	if largest := out.largest(); math.IsInf(worst, 0) || math.IsInf(out.Epsilon, 0) || math.IsInf(largest, 0) || largest == 0 {
+	if largest := slices.Max(out.Sensitivities); math.IsInf(worst, 0) || math.IsInf(out.Epsilon, 0) || math.IsInf(largest, 0) || largest == 0 {
 		return nil, fmt.Errorf("%w: scores, sensitivities or epsilon beyond float64", ErrNoAnswer)
 	}
 	return out, nil

@@ -62,8 +62,7 @@ func (e estimate) known(err error) ([]float64, error) {
 // Noise too large for float64, as at ε = 0, is replaced by noise that drowns all differences of
 // scores but those between candidates without any.
 func (in *floatInstance) laws(factor float64, uniform bool) ([]noiseLaw, error) {
-	best, _ := in.best()
-	largest := in.largest()
+	largest := slices.Max(in.Sensitivities)
 	lowest, least := 0.0, math.Inf(1)
 	out := make([]noiseLaw, len(in.Scores))
 	for i, q := range in.Scores {
@@ -71,8 +70,8 @@ func (in *floatInstance) laws(factor float64, uniform bool) ([]noiseLaw, error) 
 		if uniform {
 			d = largest
 		}
-		out[i] = noiseLaw{q - best, factor * d}
-		if lowest = min(lowest, q-best); d > 0 {
+		out[i] = noiseLaw{q, factor * d}
+		if lowest = min(lowest, q); d > 0 {
 			least = min(least, factor*d)
 		}
 	}
