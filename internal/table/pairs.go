@@ -6,21 +6,17 @@ import (
 	"slices"
 )
 
-// excess returns the parts of a pair that over counts as positive, and Σ Candidates·over of them: the event that the pair satisfies worst, and the widest such one,
-// with the parts that over counts as 0. over returns z x_Below - x_Above of one candidate in some unit.
-func (q Pair) excess(over func(*Part) *big.Int) (event, widest []Part, sum *big.Int) {
+// excess returns the parts of a pair that over counts as positive, and Σ Candidates·over of them: the event that the pair satisfies worst.
+// over returns z x_Below - x_Above of one candidate in some unit.
+func (q Pair) excess(over func(*Part) *big.Int) (event []Part, sum *big.Int) {
 	sum = new(big.Int)
 	for i := range q {
-		x := over(&q[i])
-		if x.Sign() >= 0 {
-			widest = append(widest, q[i])
-		}
-		if x.Sign() > 0 {
+		if x := over(&q[i]); x.Sign() > 0 {
 			event = append(event, q[i])
 			sum.Add(sum, x.Mul(x, big.NewInt(q[i].Candidates)))
 		}
 	}
-	return event, widest, sum
+	return event, sum
 }
 
 // over returns z x_Below - x_Above of one candidate of a part, in units of one over what the shares are in and the denominator of z.
@@ -41,8 +37,8 @@ func (p *Program) rooms(den *big.Int, z factors) []*big.Int {
 	return out
 }
 
-// violation is the event that a pair satisfies worst and by how much it is violated. The widest such event is cut off as well: otherwise the next solution may be the same
-// but for what it moves between outcomes that neither score vector has.
+// violation is the event that a pair satisfies worst and by how much it is violated. The widest such event, where there is one, is cut off as well: otherwise the next solution may
+// be the same but for what it moves between outcomes that neither score vector has.
 type violation struct {
 	event, widest []Part
 	amount        float64
@@ -102,7 +98,7 @@ func (t *Table) mixPairs(z factors) {
 	p.Pairs(func(q Pair) bool {
 		d := q[0].Distance
 		z, slack := z[d], slacks[d]
-		if _, _, sum := q.excess(over(share, z)); sum.Cmp(rooms[d]) <= 0 {
+		if _, sum := q.excess(over(share, z)); sum.Cmp(rooms[d]) <= 0 {
 			return true
 		}
 		for t.theta.Cmp(big.NewRat(1, 1)) < 0 {

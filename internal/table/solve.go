@@ -21,9 +21,10 @@ const (
 	rowTolerance = 1e-10
 	// sharpTolerance is the same where these are not close enough.
 	sharpTolerance = 1e-13
-	// rowRounds bounds the rounds of adding rows, and idleRounds those in which the worst violation of a pair does not halve: with many outcomes there are too many events to cut
-	// off one by one.
+	// rowRounds bounds the rounds of adding rows. Of those in which the worst violation of a pair does not halve, wideRounds go by until the widest events are cut off too, and
+	// idleRounds until the search ends: with many outcomes there are too many events to cut off one by one.
 	rowRounds  = 500
+	wideRounds = 4
 	idleRounds = 50
 	// maxShift bounds the precision, in bits, at which a basis is solved for an irrational z.
 	maxShift = 1 << 14
@@ -167,7 +168,7 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 		least, idle := math.Inf(1), 0
 		result, err := g.Float(ctx, model, func(x []float64) (added int) {
 			var most float64
-			if added, most, broken = p.separateFloat(ctx, x, z, tolerance); broken != nil {
+			if added, most, broken = p.separateFloat(ctx, x, z, tolerance, idle >= wideRounds); broken != nil {
 				return 0
 			}
 			if idle++; most <= least/2 {
@@ -295,8 +296,8 @@ func (p *Program) start(z factors) *proposal {
 	return prop
 }
 
-// separateFloat is separate for a solution in floating point. most is the worst violation of a pair.
-func (p *Program) separateFloat(ctx context.Context, columns []float64, z factors, tolerance float64) (added int, most float64, err error) {
+// separateFloat is separate for a solution in floating point. most is the worst violation of a pair; wide says whether the widest events are cut off as well.
+func (p *Program) separateFloat(ctx context.Context, columns []float64, z factors, tolerance float64, wide bool) (added int, most float64, err error) {
 	zf := z.floats()
 	x := func(j int32) float64 { return columns[j] / float64(p.Count[j]) }
 	slack := p.slack(z).floats()
@@ -306,7 +307,7 @@ func (p *Program) separateFloat(ctx context.Context, columns []float64, z factor
 		d := q[0].Distance
 		for _, part := range q {
 			over := float64(zf[d]*x(part.Below)) - x(part.Above)
-			if over >= 0 {
+			if wide && over >= 0 {
 				v.widest = append(v.widest, part)
 			}
 			if over > 0 {
@@ -341,13 +342,13 @@ func (p *Program) separateBig(ctx context.Context, x []*big.Int, den *big.Int, z
 	bounds := p.rooms(den, z) // of an event, with spare units for each cell of it
 	events, _, err := p.separatePairs(ctx, func(q Pair) (v violation, ok bool) {
 		d := q[0].Distance
-		event, widest, sum := q.excess(over(share, z[d]))
+		event, sum := q.excess(over(share, z[d]))
 		sum.Sub(sum, bounds[d])
 		if sum.Sub(sum, term.Mul(term.Mul(room, z[d].Denom()), left.SetInt64(int64(len(event))))).Sign() <= 0 {
 			return v, false
 		}
 		amount, _ := new(big.Float).SetInt(sum).Float64()
-		return violation{event, widest, amount}, true
+		return violation{event: event, amount: amount}, true
 	})
 	if err != nil {
 		return 0, err
