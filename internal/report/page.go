@@ -82,19 +82,14 @@ var (
 	style string
 	//go:embed page.html
 	layout string
-
-	page = template.Must(template.New("page").Funcs(template.FuncMap{
-		"css":  func() template.CSS { return template.CSS(style) },
-		"line": escape.Line,
-		"body": func(p *Page) template.HTML {
-			head, rest := p.Parts(1)
-			return template.HTML("<main>\n" + head + rest + "</main>\n")
-		},
-	}).Parse(layout))
 )
 
 // Write writes the page.
-func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
+func (p *Page) Write(w io.Writer) error {
+	head, rest := p.Parts(1)
+	_, err := fmt.Fprintf(w, layout, escape.HTML(p.Word), escape.HTML(p.Title), style, head+rest)
+	return err
+}
 
 // Typeset escapes a text and sets the powers e^ε and e^-ε in it as such.
 func Typeset(text string) template.HTML {

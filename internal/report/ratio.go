@@ -165,44 +165,36 @@ type Curve struct {
 // section draws the curve, with a mark at the job's ε.
 func (c *Curve) section() Section {
 	classes := []string{"one", "two", "three", "four"}
-	lines := make([]curve, min(len(c.Names), len(classes)))
-	table := &Table{Head: append([]string{"ε"}, c.Names...)}
-	if c.Errors { // of too many mechanisms for a column each
-		table.Head = []string{"ε", "mechanism", "expected error"}
+	drawing := chart{curves: make([]curve, min(len(c.Names), len(classes))), xTitle: "ε", yTitle: "error, over the least possible", low: 1, level: math.NaN()}
+	description, caption, measure, least := "Ratio of each mechanism's error to the least possible, over ε", "Errors over the least error possible, on the same lattice.", "ratio to the least possible", 1.02
+	if c.Errors {
+		drawing.yTitle, drawing.low = "expected error", 0
+		description, caption, measure, least = "Expected error of each mechanism over ε", "Expected errors on the same scores, in their units.", "expected error", 0
 	}
-	most := job.Choose(c.Errors, 0, 1.02)
+	table := &Table{Head: []string{"ε", "mechanism", measure}}
+	most := least
 	for i, eps := range c.Eps {
-		row := []string{eps.String()}
 		for j, r := range c.Values[i] {
-			row = append(row, r.String())
-			if c.Errors {
-				table.Rows = append(table.Rows, []string{eps.String(), c.Names[j], r.String()})
-			}
-			if j < len(lines) {
-				lines[j].class, lines[j].name = classes[j], c.Names[j]
-				lines[j].x, lines[j].y = append(lines[j].x, eps.Float64()), append(lines[j].y, r.Float64())
+			table.Rows = append(table.Rows, []string{eps.String(), c.Names[j], r.String()})
+			if j < len(drawing.curves) {
+				l := &drawing.curves[j]
+				l.class, l.name = classes[j], c.Names[j]
+				l.x, l.y = append(l.x, eps.Float64()), append(l.y, r.Float64())
 				most = math.Max(most, r.Float64())
 			}
 		}
-		if !c.Errors {
-			table.Rows = append(table.Rows, row)
-		}
 	}
-	var marks []mark
-	drawing := chart{curves: lines, xTitle: "ε", yTitle: "error, over the least possible", low: 1, high: math.Min(1+float64(1.05*(most-1)), 4), level: math.NaN()}
-	description, caption := "Ratio of each mechanism's error to the least possible, over ε", "Errors over the least error possible, on the same lattice."
-	if c.Errors {
-		drawing.yTitle, drawing.low, drawing.high = "expected error", 0, 1.05*most
-		description, caption = "Expected error of each mechanism over ε", "Expected errors on the same scores, in their units."
+	drawing.high = drawing.low + float64(1.05*(most-drawing.low))
+	if !c.Errors {
+		drawing.high = math.Min(drawing.high, 4)
 	}
 	if c.At.IsValid() {
-		marks = append(marks, mark{c.At.Float64(), "this job"})
+		drawing.marks = append(drawing.marks, mark{c.At.Float64(), "this job"})
 	}
 	if c.Sharp != nil {
-		marks = append(marks, mark{c.Sharp.Float64(), "pf is optimal from here on"})
+		drawing.marks = append(drawing.marks, mark{c.Sharp.Float64(), "pf is optimal from here on"})
 		caption += " From ε = " + c.Sharp.Format(readable) + " on permute-and-flip is optimal."
 	}
-	drawing.marks = marks
 	return Section{Title: "The same for other ε", Figure: &Figure{
 		SVG: drawing.svg(description + "; the numbers are in the table below."), Table: table, Caption: caption,
 	}, Text: []string{job.Choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}
