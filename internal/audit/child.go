@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,8 @@ import (
 
 const (
 	longestLine = 4 << 20 // bytes of one answer
-	keptStderr  = 2 << 10 // bytes at the end of stderr, for messages
+	keptStderr  = 2 << 10 // bytes at the end of stderr, for messages,
+	lastBytes   = 240     // and so many of a line of it
 	lastWords   = 2 * time.Second
 )
 
@@ -322,8 +324,12 @@ func (t *tail) last() string {
 			text = line
 		}
 	}
-	if text != "" {
-		return ": " + strings.Trim(brief([]byte(text)), `"`)
+	if text == "" {
+		return ""
 	}
-	return ""
+	if cut := len(text) - lastBytes; cut > 0 { // its end tells what went wrong
+		text = "…" + strings.ToValidUTF8(text[cut:], "")
+	}
+	quoted := strconv.Quote(text)
+	return ": " + quoted[1:len(quoted)-1]
 }

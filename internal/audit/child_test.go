@@ -95,6 +95,26 @@ func TestProgramsThatCannotBeStarted(t *testing.T) {
 		require.ErrorIs(t, err, errOptions, command)
 		require.NotContains(t, err.Error(), "\n")
 	}
+	t.Chdir(t.TempDir())
+	for _, c := range []struct {
+		file    string
+		mode    os.FileMode
+		command string
+		want    string
+	}{
+		{"draw.py", 0o644, "draw.py --fast", `did you mean "python3 draw.py --fast"?`},
+		{"draw.py", 0o755, "draw.py", `did you mean "python3 draw.py" or "./draw.py"?`},
+		{"draw", 0o755, "draw 3", `did you mean "./draw 3"?`},
+		{"draw", 0o644, "./draw 3", "make it executable: chmod +x ./draw"},
+		{"other", 0o644, "draw 3", "give a command line for sh -c"},
+	} {
+		require.NoError(t, os.WriteFile(c.file, nil, c.mode))
+		require.NoError(t, os.Chmod(c.file, c.mode))
+		_, err := pmfOf(context.Background(), c.command, o)
+		require.ErrorIs(t, err, errOptions, c.command)
+		require.ErrorContains(t, err, c.want)
+		require.NoError(t, os.Remove(c.file))
+	}
 	// One that ends so later is a finding.
 	r, err := pmfOf(context.Background(), `read q; echo '{"pmf":[1]}'; read q; exit 127`, o)
 	require.NoError(t, err)

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"time"
+
+	"optratio/internal/escape"
 )
 
 // A program that never answers anything is no mechanism under audit but a wrong command line, or one that does not know the protocol: that is bad input, and said at once.
@@ -31,7 +35,7 @@ func (a *asker) refusal(line []byte, err error, samples int64, took time.Duratio
 	case !errors.As(err, &f) || f.long:
 		return nil
 	case f.unstarted:
-		return fmt.Errorf("%w: %q cannot be started: %s; give a command line for sh -c", errOptions, c.command, f.text)
+		return fmt.Errorf("%w: %q cannot be started: %s; %s", errOptions, c.command, f.text, startable(c.command))
 	case f.late:
 		return fmt.Errorf("%w: %q answered only when its input ended: let it flush its output after each line", errOptions, c.command)
 	case c.p == nil && !f.timeout && !c.tried:
@@ -48,6 +52,30 @@ func (a *asker) refusal(line []byte, err error, samples int64, took time.Duratio
 		return fmt.Errorf("%w: %w", refused, &Unlike{Kind: "counts", text: "it asks for a number of samples, and its probabilities are wanted"})
 	}
 	return refused
+}
+
+// startable says which command line would start what one has named that the shell did not start.
+func startable(command string) string {
+	name, _, _ := strings.Cut(command, " ")
+	file, err := os.Stat(name)
+	var lines []string
+	switch {
+	case err != nil || !file.Mode().IsRegular():
+		return "give a command line for sh -c"
+	case strings.HasSuffix(name, ".py"):
+		lines = append(lines, strconv.Quote("python3 "+command))
+	}
+	executable := file.Mode()&0o111 != 0
+	if executable && !strings.Contains(name, "/") {
+		lines = append(lines, strconv.Quote("./"+command))
+	}
+	switch {
+	case lines != nil:
+		return "did you mean " + strings.Join(lines, " or ") + "?"
+	case !executable:
+		return "make it executable: chmod +x " + escape.Shell(name)
+	}
+	return "give a command line for sh -c"
 }
 
 // idleTime is the least time in which a program that was asked nothing has to end by itself to be taken for one that never listens.

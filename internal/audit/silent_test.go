@@ -24,6 +24,8 @@ func TestProgramsThatNeverAnswer(t *testing.T) {
 		want          []string // of a program that states probabilities, and of one that samples
 	}{
 		{`echo "No module named nothing" >&2; exit 1`, "", []string{"ends before it is asked anything: exit status 1: No module named nothing"}},
+		{`echo "cannot open '/home/someone/a/folder/with/a/long/name/of/a/study/and/its/programs/nofile.py': No such file or directory" >&2; exit 2`, "",
+			[]string{"programs/nofile.py': No such file or directory"}},
 		{`exit 0`, "", []string{"ends before it is asked anything: ended without an answer"}},
 		{`read q; echo "cannot read that" >&2; exit 2`, "", []string{"never answered: exit status 2: cannot read that"}},
 		{`while read q; do sleep 60; done | cat`, "", nil}, // hangs: that is an event
