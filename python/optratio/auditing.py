@@ -84,7 +84,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
           html: str | None = None, progress: bool | Callable[[int, int], object] | None = None) -> Report:
     """Examines a mechanism that is a Python function, and returns a Report.
 
-    pmf: a function f(scores, epsilon, sensitivity) that returns a probability for each score. Floats stand for any real number within
+    pmf: a function f(scores, epsilon, sensitivity), or f(scores, sensitivity, epsilon) by these names, that returns a probability for each score. Floats stand for any real number within
         the relative precision of them; fractions.Fraction, int, decimal.Decimal and strings "p/q" are exact.
     sample: a function f(scores, epsilon, sensitivity) that draws one outcome: the place of a candidate, counted from 0. Where it has a
         parameter named samples, it is called with it, draws so many, and returns a list of outcomes or a dict of counts.
@@ -117,6 +117,8 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     f = sample if pmf is None else pmf
     if (pmf is None) == (sample is None):
         raise UsageError("give exactly one of pmf and sample")
+    if eps is None and exp_eps is None and rho is None:
+        raise UsageError("epsilon is missing: give eps=0.5, or exp_eps='3/2' for e^ε")
     if not callable(f) and (pmf is not None or drawer(f) is None):
         raise UsageError(f"{f!r:.80} is no function")
     find_program()  # before anything is asked
@@ -162,6 +164,8 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
         shown.done()
     if code == 130:
         raise KeyboardInterrupt
+    for inside, said in ((json.dumps(server.command), "the function"), (json.dumps(server.command, ensure_ascii=False), "the function"), (server.folder.name + os.sep, "")):
+        problems = problems.replace(inside, said)
     document = parsed(code, out, problems)
     document["mechanism"] = getattr(f, "__qualname__", None) or " ".join(repr(f).split())
     return Report.of(document, code == 0, problems.strip(), server.error, Names(labels.of, named.of))

@@ -40,7 +40,10 @@ def assert_dp(request: Any) -> Callable[..., Report]:
 @pytest.hookimpl(trylast=True)  # type: ignore[misc]  # after the body of the test, and only where that has not failed
 def pytest_runtest_call(item: Any) -> None:
     arguments = _marked(item)
-    if {"pmf", "sample"} & arguments.keys() and "assert_dp" not in getattr(item, "fixturenames", ()):
+    if any(item.iter_markers("dp")) and "assert_dp" not in getattr(item, "fixturenames", ()):
+        if not {"pmf", "sample"} & arguments.keys():
+            pytest.fail("the mark dp audits nothing here: give it pmf=… or sample=…, or let the test take the fixture assert_dp"
+                        f" (its arguments: {', '.join(arguments) or 'none'})", pytrace=False)
         witness = ""
         try:
             testing.assert_dp(**arguments)

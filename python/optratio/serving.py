@@ -67,13 +67,29 @@ def _probability(p: Any) -> str | float:
     return float(p)
 
 
+def _by_name(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f for calls (asked, epsilon, sensitivity), whichever of the two comes first in it: their names tell."""
+    try:
+        names = [p.name for p in inspect.signature(f).parameters.values() if p.kind is not p.VAR_POSITIONAL and p.kind is not p.VAR_KEYWORD]
+    except (TypeError, ValueError):  # a function without a signature
+        return f
+    if names[1:2] == ["sensitivity"] or names[2:3] in (["epsilon"], ["eps"]):
+        return lambda asked, epsilon, sensitivity, **more: f(asked, sensitivity, epsilon, **more)
+    return f
+
+
 def answer_pmf(f: Callable[..., Any], outcomes: str | None, labels: Labels) -> Answering:
     """Makes of a function that returns probabilities, or a distribution that has them, one that answers a question. labels has the labels of the audit."""
+    call = _by_name(f)
+
     def answer(q: dict[str, Any]) -> dict[str, Any]:
-        p = f(_asked(q), q["epsilon"], q["sensitivity"])
+        p = call(_asked(q), q["epsilon"], q["sensitivity"])
         stated = probabilities(p)
         if stated is not None:
             p = stated if outcomes == "labels" else _places(stated, q)
+        if (outcomes == "labels") != hasattr(p, "items"):
+            raise AnswerError(f"pmf returned {p!r:.80}; " + ("with outcomes='labels' it returns a dict of probabilities" if outcomes == "labels" else
+                                                           "for a dict of labels give outcomes='labels'"))
         try:
             if hasattr(p, "items"):  # a dict of labels
                 return {"pmf": labels.by_text((x, _probability(y)) for x, y in p.items())}
@@ -116,18 +132,19 @@ def answer_samples(f: Any, outcomes: str, labels: Labels) -> Answering:
     if draws is None:
         with contextlib.suppress(TypeError, ValueError):  # a function without a signature
             many = "samples" in inspect.signature(f).parameters
+    call = f if draws is not None else _by_name(f)
 
     def answer(q: dict[str, Any]) -> dict[str, Any]:
         arguments = (_asked(q), q["epsilon"], q["sensitivity"])
         if draws is not None:
             drawn = draws(arguments[0], q["samples"])
         else:
-            drawn = f(*arguments, samples=q["samples"]) if many else f(*arguments)
+            drawn = call(*arguments, samples=q["samples"]) if many else call(*arguments)
             returned = drawer(drawn)
             if returned is not None:
                 drawn = returned(arguments[0], q["samples"])
             elif not many:
-                drawn = [drawn, *(f(*arguments) for _ in range(q["samples"] - 1))]
+                drawn = [drawn, *(call(*arguments) for _ in range(q["samples"] - 1))]
         if outcomes == "real":
             return {"values": [float(x) for x in drawn]}
         if outcomes == "mixed":

@@ -7,12 +7,17 @@
 """
 from __future__ import annotations
 
+import difflib
+import inspect
 from typing import Any
 
 from .auditing import audit
+from .program import UsageError
 from .report import Report, line
 
 __all__ = ["assert_dp"]
+
+_ARGUMENTS = list(inspect.signature(audit).parameters)
 
 
 def assert_dp(**arguments: Any) -> Report:
@@ -22,6 +27,10 @@ def assert_dp(**arguments: Any) -> Report:
     The message of the AssertionError has the smallest witness.
     """
     __tracebackhide__ = True  # pytest shows the test, not this function
+    for name in arguments:
+        if name not in _ARGUMENTS:
+            meant = difflib.get_close_matches("eps" if name == "epsilon" else name, _ARGUMENTS, 1)
+            raise UsageError(f"{name}: no such argument" + "".join(f"; did you mean {m}?" for m in meant))
     delta = arguments.get("delta")
     if "pmf" in arguments:
         arguments.setdefault("properties", ["dp" if delta is None else "approximate-dp"])

@@ -248,6 +248,23 @@ class Errors(unittest.TestCase):
             with self.assertRaises(optratio.UsageError):
                 optratio.audit(eps=1, **arguments)
 
+    def test_words_of_python(self):
+        for arguments, message in (({"pmf": lambda *_: {"a": 1}}, "pmf returned {'a': 1}; for a dict of labels give outcomes='labels'"),
+                                   ({"pmf": lambda *_: [1], "outcomes": "labels"}, "with outcomes='labels' it returns a dict"),
+                                   ({"pmf": lambda *_: {"a": 1}, "outcomes": "labels", "inputs": [1, 2], "neighbors": [(0, 7)]}, "^(?!.*/tmp).*neighbors.*7"),
+                                   ({"pmf": permute_and_flip, "epsilon": 1}, "^epsilon: no such argument; did you mean eps[?]"),
+                                   ({"pmf": permute_and_flip, "neighbours": 1}, "did you mean neighbors[?]")):
+            with self.assertRaisesRegex(optratio.Error, message):
+                assert_dp(**{"eps": 1, "n": 2, "k": 1, **arguments})
+
+    def test_arguments_go_by_their_names(self):
+        def other_way(scores, sensitivity, epsilon):
+            return permute_and_flip(scores, epsilon, sensitivity)
+        report = optratio.audit(pmf=other_way, eps=0.5, **PMF)
+        self.assertAlmostEqual(float(report.tight_eps), 0.5, places=7)
+        drawn = optratio.audit(sample=lambda scores, s, eps, samples: [0 if s == 1 and eps == 0.5 else 1] * samples, eps=0.5, n=2, k=1, budget=100, outcomes="labels")
+        self.assertEqual(drawn.findings, [])
+
     def test_one_base(self):
         for error in (optratio.AnswerError, optratio.ProgramFailed, optratio.ProgramNotFound, optratio.UsageError):
             self.assertTrue(issubclass(error, optratio.Error))
@@ -407,8 +424,8 @@ class Assertion(unittest.TestCase):
 
 class Guide(unittest.TestCase):
     def test_example(self):
-        text = (HERE.parent.parent / "docs" / "use" / "guide.md").read_text(encoding="utf-8")
-        code = text.split("### From Python\n")[1].split("```python\n")[1].split("```")[0]
+        text = (HERE.parent.parent / "docs" / "use" / "how-to.md").read_text(encoding="utf-8")
+        code = text.split("## Audit a Python function\n")[1].split("```python\n")[1].split("```")[0]
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(code, {})
@@ -483,6 +500,10 @@ class Plugin(unittest.TestCase):
         def test_forgotten(): pass
         @pytest.mark.dp(eps=1, n=3, k=2, pmf=em)
         def test_body_fails(): assert 1 + 1 == 3
+        @pytest.mark.dp(eps=1, n=3, pfm=em)
+        def test_misspelled(): pass
+        @pytest.mark.dp
+        def test_bare(): pass
         @pytest.mark.dp(eps=1, n=3, k=2)
         class TestFixture:
             def test_private(self, assert_dp): assert assert_dp(pmf=em).dp.verdict == "proved"
@@ -502,13 +523,14 @@ class Plugin(unittest.TestCase):
                                  cwd=folder, env={**os.environ, "PYTHONPATH": str(HERE.parent)}, stdout=subprocess.PIPE, text=True)
         self.assertEqual(run.returncode, 1, run.stdout)
         outcomes = dict(re.findall(r"test_mechanism\.py::(\S+) (PASSED|FAILED)", run.stdout.split("= FAILURES =")[0]))
-        self.assertEqual(outcomes, {"test_private": "PASSED", "test_forgotten": "FAILED", "test_body_fails": "FAILED",
+        self.assertEqual(outcomes, {"test_private": "PASSED", "test_forgotten": "FAILED", "test_body_fails": "FAILED", "test_misspelled": "FAILED", "test_bare": "FAILED",
                                     "TestFixture::test_private": "PASSED", "TestFixture::test_more": "PASSED", "TestFixture::test_forgotten": "FAILED"})
         shown = run.stdout.split("_ test_forgotten _")[1].split("\n", 1)[1].split("\n___")[0].strip()
         self.assertLessEqual(len(shown.split("\n")), 10, shown)
         self.assertEqual(shown.count("fails its audit"), 1, shown)
         self.assertRegex(shown, r"^forgotten fails its audit at ε = 1\ndp: violated, .* tight ε 2\S*.*\n  fails at scores \(.*\) and \(.*\), candidate \d: probability ")
         self.assertIn("assert (1 + 1) == 3", run.stdout)
+        self.assertIn("audits nothing here: give it pmf=… or sample=…, or let the test take the fixture assert_dp (its arguments: eps, n, pfm)", run.stdout)
 
 
 @unittest.skipUnless(shutil.which(os.environ.get("GO", "go")), "Go is not installed")
