@@ -161,7 +161,7 @@ func (a *asker) count(q inquiry.Vector, samples int64) error {
 	if samples == 0 { // whose answers are kept
 		a.numbers += int64(len(q))
 	}
-	return a.opts.meter.count()
+	return a.opts.meter.count(a.answered)
 }
 
 // ask puts one question about q, whose answer is for read. event is what came instead of an answer.

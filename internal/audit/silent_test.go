@@ -45,7 +45,12 @@ func TestProgramsThatNeverAnswer(t *testing.T) {
 			if strings.Contains(c.command, "awk") || c.want == nil {
 				o.program.Timeout = 300 * time.Millisecond
 			}
+			asked := false
+			if i == 0 {
+				o.Progress = func(_, _ int64) { asked = true }
+			}
 			_, err := audit(context.Background(), c.command, o)
+			require.False(t, asked, "%s: says how far it is before the first answer", c.command)
 			if c.want == nil {
 				require.NoError(t, err, c.command)
 				continue

@@ -51,14 +51,14 @@ func (m *meter) more(dom *inquiry.Domain) {
 	}
 }
 
-// count counts a question before it is put, and refuses the audit once it is known that it takes too long.
-func (m *meter) count() error {
+// count counts a question before it is put, and refuses the audit once it is known that it takes too long. Nothing is reported of a program that has not answered yet.
+func (m *meter) count(answered bool) error {
 	if m == nil {
 		return nil
 	}
 	m.done++
 	m.total = max(m.total, m.done)
-	if m.report != nil {
+	if m.report != nil && answered {
 		m.report(m.done, m.total)
 	}
 	if m.done == 2 {

@@ -75,11 +75,11 @@ func TestTooManyQuestions(t *testing.T) {
 func TestTooSlow(t *testing.T) {
 	ask := func(m *meter, answers int64, each time.Duration) error {
 		for m.done < 2 {
-			require.NoError(t, m.count())
+			require.NoError(t, m.count(true))
 		}
 		for range answers {
 			m.began = time.Now().Add(-time.Duration(m.done-1) * each)
-			if err := m.count(); err != nil {
+			if err := m.count(true); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,7 @@ func TestTooSlow(t *testing.T) {
 	require.NoError(t, ask(&meter{total: 100_000, judged: true}, 1000, time.Millisecond))
 	require.ErrorIs(t, ask(&meter{total: 100}, 10, 3*time.Second), ErrMany)
 	require.NoError(t, ask(&meter{total: 15}, 10, 3*time.Second))
-	require.NoError(t, (*meter)(nil).count())
+	require.NoError(t, (*meter)(nil).count(true))
 }
 
 // TestProgressHasATotal: of a sampler the budget, of a table the comparisons once there are many.
