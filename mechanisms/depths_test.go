@@ -1,6 +1,7 @@
 package mechanisms
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -259,4 +260,25 @@ func TestFewerCandidates(t *testing.T) {
 	}
 	_, err = Lookup("geo-pair:2")
 	require.Error(t, err, "who asks on the lattice takes it for symmetric")
+}
+
+// Where all that are kept have sensitivity 0 their scores are public: the best is taken, ties alike, and depths need no step.
+func TestFewerCandidatesWithoutSensitivity(t *testing.T) {
+	in := &Instance{Scores: ratsOf(t, "1", "9", "3", "3"), Sensitivities: ratsOf(t, "0", "2", "0", "0"), Epsilon: decimalEps(t, "1")}
+	for _, name := range []string{"geo-pair", "pf-pair", "geo-mixed", "pf-mixed", "gem", "mgem", "rnmh"} {
+		for m, want := range map[int][]string{1: {"1", "0", "0", "0"}, 2: {"0", "0", "1", "0"}, 3: {"0", "0", "0.5", "0.5"}} {
+			few, err := LookupFewer(fmt.Sprint(name, ":", m))
+			require.NoError(t, err)
+			p, err := few.Enclose(in, 100)
+			require.NoError(t, err)
+			for r, x := range ratsOf(t, want...) {
+				assert.True(t, p[r].Contains(x) && p[r].RelWidth() < 1e-20, "%s:%d gives candidate %d %v", name, m, r, p[r])
+			}
+			if steps, ok := few.(interface{ Steps(*Instance) []*big.Rat }); ok {
+				for _, s := range steps.Steps(in) {
+					assert.Positive(t, s.Sign(), "%s:%d", name, m)
+				}
+			}
+		}
+	}
 }

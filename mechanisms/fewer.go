@@ -9,7 +9,8 @@ import (
 )
 
 // LookupFewer is Lookup that also finds NAME:M, the mechanism NAME on the M least sensitive candidates alone, where NAME takes a sensitivity for each
-// candidate. Such a mechanism is as private as NAME, and not symmetric: where sensitivities are equal the first candidates are kept.
+// candidate. Such a mechanism is as private as NAME, and not symmetric: where sensitivities are equal the first candidates are kept. Where the
+// sensitivities of all that are kept are 0, it takes the best of them, ties alike.
 func LookupFewer(text string) (Mechanism, error) {
 	name, count, cut := strings.Cut(text, ":")
 	m, err := strconv.Atoi(count)
@@ -42,10 +43,18 @@ func fewer(base regular, m int) *overDepths {
 			for _, r := range keep {
 				out.Scores, out.Sensitivities = append(out.Scores, in.Scores[r]), append(out.Sensitivities, each[r])
 			}
+			if out.Sensitivity().Sign() == 0 { // what they score is no secret
+				best := out.Best()
+				keep = slices.DeleteFunc(keep, func(r int) bool { return in.Scores[r].Cmp(best) < 0 })
+				out.Scores, out.Sensitivities = slices.Repeat([]*big.Rat{best}, len(keep)), []*big.Rat{ratOne}
+			}
 			return &out, keep, out.CheckScores()
 		},
 		steps: func(in *Instance) []*big.Rat {
 			least := slices.SortedFunc(slices.Values(in.eachSensitivity()), (*big.Rat).Cmp)
+			if least[min(m, len(least))-1].Sign() == 0 {
+				return nil
+			}
 			out := *in
 			out.Scores, out.Sensitivities = in.Scores[:min(m, len(least))], least[:min(m, len(least))]
 			if own, ok := base.(*overDepths); ok {

@@ -290,3 +290,15 @@ func TestMixedDepthsAreDecidedWhereTheyAreTight(t *testing.T) {
 	assert.Equal(t, verify.Proved, a.Mechanisms[0].DP)
 	assert.InDelta(t, math.Ln2, a.Mechanisms[0].TightEps.Float64(), 1e-12)
 }
+
+// A candidate without sensitivity has a score that is public: the optimum bounds geo-pair:1, which takes it always.
+func TestCandidatesWithoutSensitivity(t *testing.T) {
+	for _, each := range [][]string{{"1", "0"}, {"1", "1", "0"}, {"2", "0", "0"}} {
+		a := solveWith(t, Request{Grid: grid(2, false, each...), Epsilon: exp(t, "2")}, "pf-pair", "geo-mixed", "gem", "rs", "geo-pair:1", "gem:2")
+		assert.Empty(t, a.Undecided, each)
+		for _, m := range a.Mechanisms {
+			assert.Equal(t, verify.Proved, m.DP, "%v: %+v", each, m)
+		}
+		assert.Zero(t, a.Mechanisms[4].TightEps.Float64(), each)
+	}
+}
