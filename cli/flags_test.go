@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +19,14 @@ import (
 func TestEmptyValuesAreRefused(t *testing.T) {
 	seen := commandtest.RefuseEmptyValues(t, newRoot(command.Streams{}), Run, map[string]string{"check": "file.csv", "merge": "file.csv"})
 	assert.Greater(t, seen, 100)
+}
+
+// A flag without its value does not take the flag behind it for one: --optimal once had none.
+func TestFlagsAreNoValues(t *testing.T) {
+	var out, errs bytes.Buffer
+	args := []string{"heterogeneous", "--sensitivities", "1,3", "--grid", "0:1", "--eps", "1", "--optimal", "--shift-invariant"}
+	assert.Equal(t, 2, Run(t.Context(), args, strings.NewReader(""), &out, &errs))
+	assert.Equal(t, "optratio: --optimal has no value: --shift-invariant after it is a flag; give --optimal its value\n", errs.String())
 }
 
 // What counts something is not negative, in any command.

@@ -197,11 +197,14 @@ func flagError(c *cobra.Command, err error) error {
 }
 
 // RefuseEmpty refuses flags that are given without a value, which would mean the default: a script's variable that is not set is not
-// taken for a choice.
+// taken for a choice. Nor is the flag that follows taken for the value.
 func RefuseEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil && f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "" {
 			err = Usagef("%s %s: the value is empty; give one, or leave the flag out for the default", FlagName(f), escape.Quoted(f.Value.String()))
+		}
+		if next, isFlag := strings.CutPrefix(f.Value.String(), "--"); err == nil && isFlag && c.Flags().Lookup(next) != nil {
+			err = Usagef("%s has no value: %s after it is a flag; give %s its value", FlagName(f), f.Value, FlagName(f))
 		}
 	})
 	return err
