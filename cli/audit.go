@@ -9,6 +9,7 @@ import (
 	"optratio/internal/command"
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
+	"optratio/internal/inquiry"
 	"optratio/internal/job"
 	"optratio/verify"
 )
@@ -80,7 +81,7 @@ func auditNotes(r *audit.Report) (lines []string) {
 	case r.LowerBound.IsValid():
 		confidence, _ := r.Confidence.Float64()
 		note("ε is at least %s with confidence %g, from %s samples; claimed: %s", r.LowerBound, confidence, decimal.Grouped(r.Samples, ","), r.Claimed)
-	case r.TightEps.IsValid():
+	case inquiry.Says(r.TightEps):
 		dp := r.Find(verify.DP)
 		note("%s; claimed: %s", r.Tight(), r.Claimed)
 		if _, whole := r.DomainEps.Upper(); r.DomainEps.String() != r.TightEps.String() && (whole || !dp.Stopped) {

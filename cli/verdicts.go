@@ -60,6 +60,17 @@ type judgement struct {
 	sampled      bool            // undecided means that nothing was found, which is all that samples can say
 }
 
+// properties are the verdicts as text has them, where findings have lines of their own.
+func (j judgement) properties() []verify.Result {
+	out := slices.Clone(j.report.Properties)
+	for i := range out {
+		if out[i].Name == audit.Answers && len(j.findings) > 0 {
+			out[i].Reason = job.Choose(len(j.findings) == 1, "see the finding below", "see the findings below")
+		}
+	}
+	return out
+}
+
 // judge completes a command whose answer is verdicts, with the flags of verdicts for machines where these are wanted.
 func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool, judged func(*job.Answer) judgement) *cobra.Command {
 	f := verdictFlags{format: formatText}
@@ -84,7 +95,7 @@ func (f *verdictFlags) print(w io.Writer, j judgement) {
 		printAnnotations(w, j)
 		fallthrough
 	default:
-		printVerdicts(w, j.title, j.units, j.report.Properties)
+		printVerdicts(w, j.title, j.units, j.properties())
 		for _, note := range j.notes {
 			command.Say(w, "%s", note)
 		}
@@ -116,7 +127,7 @@ func appendText(path, text string) error {
 func printMarkdown(w io.Writer, j judgement) {
 	fmt.Fprintf(w, "### %s\n\n| property | verdict | checked | |\n|---|---|---:|---|\n", escape.Markdown(j.title))
 	shown := false
-	for _, r := range j.report.Properties {
+	for _, r := range j.properties() {
 		word := inquiry.Word(r.Fact, string(r.Verdict))
 		if r.Verdict != verify.Proved && !r.Fact {
 			word = "**" + word + "**"

@@ -77,7 +77,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 		}
 	}
 	for _, r := range properties {
-		if r.Attained != nil && r.Witness == nil {
+		if r.Attained != nil && r.Witness == nil && (r.Name != verify.DP || !r.TightEps.IsValid() || inquiry.Says(r.TightEps)) {
 			command.Say(w, "%s is closest to failing%s at %s", r.Name, job.Choose(r.Stopped, ", of what was compared,", ""), r.Attained)
 		}
 		if r.Name != verify.RDP {

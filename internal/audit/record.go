@@ -145,7 +145,7 @@ func fault(a *inquiry.Answer, name func(r int) string) string {
 	}
 	help := "were they divided by their sum?"
 	if x := value.Float64(); x > 0.99 && x < 1.01 {
-		help = "fractions in strings, or a relative precision that holds of rounded numbers, may help"
+		help = "print more digits, or fractions in strings, or set pmf-precision to what they have, such as 1e-3"
 	}
 	return fmt.Sprintf("the probabilities sum to %s: %s", sumText(value), help)
 }

@@ -101,7 +101,7 @@ func TestRowsThatAreNoDistribution(t *testing.T) {
 		{`{"scores":[0,-1],"pmf":[1.5,-0.5]} {"scores":[0,0],"pmf":[0.5,0.5]}`,
 			"no distribution: scores (0, -1): candidate 1 has the probability -0.5"},
 		{`{"scores":[0,-1],"pmf":[0.6667,0.3334]} {"scores":[0,0],"pmf":[0.5,0.5]}`,
-			"no distribution: scores (0, -1): the probabilities sum to 1.0001: fractions in strings, or a relative precision that holds of rounded numbers, may help"},
+			"no distribution: scores (0, -1): the probabilities sum to 1.0001: print more digits, or fractions in strings, or set pmf-precision to what they have, such as 1e-3"},
 		{`{"scores":[0,-1],"pmf":{"a":0.5,"b":0.25}} {"scores":[0,0],"pmf":{"a":0.5,"b":0.5}}`,
 			"no distribution: scores (0, -1): the probabilities sum to 0.75: were they divided by their sum?"},
 		{`{"scores":[0,-1],"pmf":{"a":1.5,"b":-0.5}} {"scores":[0,0],"pmf":{"a":1}}`,

@@ -66,6 +66,13 @@ func Tight(name, symbol string, x number.Number, stopped bool) string {
 	return symbol + " at least " + decimal.Lower(lo, 12)
 }
 
+// Says reports whether a tight parameter tells anything: one between 0 and infinity does not.
+func Says(x number.Number) bool {
+	lo, low := x.Lower()
+	_, high := x.Upper()
+	return x.IsValid() && (high || x.IsInf() || low && lo.Sign() > 0)
+}
+
 // After says after how many comparisons a check was stopped, of how many; 0: that is not known.
 func After(checked, total int64) string {
 	if total == 0 {

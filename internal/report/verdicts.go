@@ -37,7 +37,7 @@ func ofVerdicts(r *audit.Report, c Context) *Page {
 			p.Sections = append(p.Sections, d.drawn(&property, property.Witness, "Where "+longName[property.Name]+" fails"))
 		}
 	}
-	if claim := d.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.Stopped {
+	if claim := d.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.Stopped && (!claim.TightEps.IsValid() || inquiry.Says(claim.TightEps)) {
 		p.Sections = append(p.Sections, d.drawn(claim, claim.Attained, "Where it is closest to the limit"))
 	}
 	p.Sections = append(p.Sections, d.tight(dp)...)
@@ -50,7 +50,10 @@ func ofVerdicts(r *audit.Report, c Context) *Page {
 	rows := [][]string{}
 	for _, r := range d.Properties {
 		remark := r.Reason
-		if r.TightEps.IsValid() {
+		if r.Name == audit.Answers && len(d.Findings) > 0 {
+			remark = "see below"
+		}
+		if inquiry.Says(r.TightEps) {
 			remark = strings.TrimPrefix(remark+"; "+bound(&r, "ε", r.TightEps), "; ")
 		}
 		if r.TightDelta.IsValid() {
@@ -233,7 +236,7 @@ func (d verdicts) sentences() []string {
 	case dp != nil && dp.TightEps.IsValid() && dp.Stopped && !dp.TightEps.IsInf():
 		lo, _ := dp.TightEps.Lower()
 		out = append(out, fmt.Sprintf("It was stopped %s: ε is at least %s; claimed: %s.", after(dp), show(number.Exact(lo)), show(d.Claimed)))
-	case dp != nil && dp.TightEps.IsValid():
+	case dp != nil && inquiry.Says(dp.TightEps):
 		out = append(out, fmt.Sprintf("The smallest ε that holds there is %s; claimed: %s.", show(dp.TightEps), show(d.Claimed)))
 	}
 	return out
@@ -378,7 +381,7 @@ func (d verdicts) tight(dp *verify.Result) []Section {
 	switch {
 	case d.sampled() && d.LowerBound.IsValid():
 		found, name = d.LowerBound, "at least this, by the samples"
-	case dp.TightEps.IsValid() && !dp.Stopped:
+	case inquiry.Says(dp.TightEps) && !dp.Stopped:
 		found = dp.TightEps
 	}
 	if !found.IsValid() || found.IsInf() {

@@ -61,6 +61,11 @@ def _optional(document: Any) -> Number | None:
     return None if document is None else Number.of(document)
 
 
+def _says(number: Number | None) -> bool:
+    """Whether a tight parameter tells anything: one between 0 and infinity does not."""
+    return number is not None and not (number.upper == "inf" != number.lower and float(number.lower) <= 0)
+
+
 def _tight(symbol: str, number: Number, stopped: bool) -> str:
     """A tight parameter, or the lower bound that was found on it until the check was stopped."""
     if stopped and number.lower not in (None, "inf"):
@@ -220,7 +225,7 @@ class Property:
     def remark(self) -> str:
         """What there is to say beside the verdict, in one line."""
         parts = []
-        if self.tight_eps is not None:
+        if self.tight_eps is not None and _says(self.tight_eps):
             parts.append(_tight("ε", self.tight_eps, self.stopped))
         if self.tight_delta is not None:
             parts.append(_tight("δ", self.tight_delta, self.stopped))
@@ -296,9 +301,15 @@ class Report:
         """The program's JSON document, with the function's name for the mechanism."""
         return json.dumps(self.document, ensure_ascii=False, **options)
 
+    def _remark(self, p: Property) -> str:
+        """What there is to say beside a verdict, where findings have lines of their own."""
+        if p.name == "answers" and self.findings:
+            return f"see the finding{'s' if len(self.findings) > 1 else ''} below"
+        return p.remark()
+
     def conclusion(self) -> str:
         """The least ε, or the bounds of samples, beside what was claimed, in one line."""
-        if self.tight_eps is not None:
+        if self.tight_eps is not None and _says(self.tight_eps):
             return f"{_tight('ε', self.tight_eps, self.dp.stopped)}; claimed: {self.claimed_eps}"
         least = [f"{name} is at least {bound}" for name, bound in
                  (("ε", self.eps_lower_bound), (f"δ at ε = {self.claimed_eps}", self.delta_lower_bound)) if bound is not None]
@@ -311,7 +322,7 @@ class Report:
         width = max([len(name) for name in self.properties], default=0)
         words = max([len(p.word) for p in self.properties.values()], default=0)
         for p in self.properties.values():
-            lines.append(f"{p.name:{width}}  {p.word:{words}}  {p.checked} checked  {p.remark()}".rstrip())
+            lines.append(f"{p.name:{width}}  {p.word:{words}}  {p.checked} checked  {self._remark(p)}".rstrip())
             if p.witness:
                 lines.append(f"{'':{width}}  fails at {p.witness}")
         lines += [f"finding: {f}" for f in self.findings]
@@ -323,7 +334,7 @@ class Report:
         colors = {"proved": "#2a7d2a", "violated": "#b32020", "undecided": "#8a6d00"}
         rows = "".join(
             f"<tr><td>{html.escape(p.name)}</td><td style='color:{colors.get(p.verdict, 'inherit')}'>{html.escape(p.word)}</td>"
-            f"<td>{p.checked}</td><td style='text-align:left'>{html.escape(p.remark())}"
+            f"<td>{p.checked}</td><td style='text-align:left'>{html.escape(self._remark(p))}"
             f"{'<br>fails at ' + html.escape(str(p.witness)) if p.witness else ''}</td></tr>"
             for p in self.properties.values())
         findings = "".join(f"<li>{html.escape(str(f))}</li>" for f in self.findings)

@@ -369,6 +369,14 @@ class Shown(unittest.TestCase):
         self.assertEqual(told, list(range(1, len(told) + 1)))
         self.assertRegex(err.getvalue(), "audit: [0-9,]+ questions")
 
+    def test_no_distribution(self):
+        """What says nothing is left out, and a finding stands once."""
+        report = optratio.audit(pmf=lambda scores, *_: [0.9 / len(scores)] * len(scores), eps=1, n=2, k=1)
+        self.assertEqual(report.dp.remark(), "probabilities do not sum to 1")
+        self.assertEqual(report.conclusion(), "claimed: ε = 1")
+        self.assertEqual(str(report).count("the probabilities sum to 0.9"), 1)
+        self.assertIn("see the finding below", report._repr_html_())
+
     def test_foreign_text(self):
         """What a function and its labels are called writes no lines and no commands of a build server, and hides nothing."""
         evil = "::error::a\n::warning::b\x1b[31m\u202e\u2028##[error]\tc"
