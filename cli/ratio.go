@@ -16,6 +16,7 @@ import (
 	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/verify"
 )
 
 func newRatio(s command.Streams) *cobra.Command {
@@ -33,7 +34,8 @@ The ratio compares it with a certified lower bound on what any shift-invariant �
 --constraints, --loss, --objective, --prior, --worst and --step ask about other mechanisms, losses, means and
 lattices.
 
---pmf-exec and --pmf-file rate your own mechanism beside the others, as subject: it is asked about every score vector.
+--pmf-exec and --pmf-file rate your own mechanism beside the others, as subject: it is asked about every score vector,
+and whether these answers are private is said too, of a mechanism that looks at differences of scores alone.
 Several ε, separated by commas, give one table (with --json an array).
 
 --rho R compares the mechanisms with each other: each runs at the largest parameter at which it is R-zCDP on the
@@ -155,10 +157,11 @@ func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 	if d.Subject != nil {
 		fmt.Fprintln(w)
 		command.Say(w, "%s", subjectText(d.Subject))
+		command.Say(w, "%s", privacyText(d.Subject))
 	}
 	for _, m := range d.Mechanisms {
 		if hi, ok := m.Ratio.Upper(); ok && hi.Cmp(big.NewRat(1, 1)) < 0 {
-			fmt.Fprintf(w, "\n%s is better than any regular %s mechanism can be: it is not one at this ε\n", m.Name, job.Choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
+			fmt.Fprintf(w, "\n%s is better than any shift-invariant %s mechanism can be: it is not one at this ε\n", m.Name, job.Choose(d.Delta == nil, "ε-DP", "(ε,δ)-DP"))
 		}
 	}
 }
@@ -199,6 +202,22 @@ func subjectText(d *document.Subject) string {
 		d.Source, d.Asked, decimal.Count(d.Vectors), job.Choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
 }
 
+// privacyText says how private the subject is.
+func privacyText(d *document.Subject) string {
+	found, ok := d.Privacy.(*verify.Result)
+	if !ok {
+		return "its privacy was not checked: optratio audit does that"
+	}
+	text := "its privacy on this lattice, if shifting all scores changes nothing: " + string(found.Verdict)
+	if remark := found.Remark(); remark != "" {
+		text += ", " + remark
+	}
+	if found.Witness != nil {
+		text += ", at " + found.Witness.String()
+	}
+	return text + " (optratio audit asks about more)"
+}
+
 // printList writes the table for people, a line for each ε and mechanism.
 func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 	if len(documents) == 0 {
@@ -220,6 +239,14 @@ func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 		}
 	}
 	t.Flush()
+	for i, each := range documents {
+		if d := each.(*document.Ratio); d.Subject != nil {
+			if i == 0 {
+				fmt.Fprintln(w)
+			}
+			command.Say(w, "subject at %s: %s", d.Said(), privacyText(d.Subject))
+		}
+	}
 }
 
 func printRho(w io.Writer, d *document.Rho, rho string) {

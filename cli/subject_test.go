@@ -130,9 +130,12 @@ func TestRatioOfADoctoredSubject(t *testing.T) {
 	want.Mul(want, big.NewRat(2, 19))
 	assert.Equal(t, want.RatString(), new(big.Rat).Sub(own, pf).RatString())
 
+	assert.Equal(t, "violated", doc.Subject.Privacy.(map[string]any)["verdict"])
+
 	doc, problems, code = answered(t, append(args, "--assume-symmetric")...)
 	require.Zero(t, code, problems)
 	assert.True(t, doc.Subject.AssumedSymmetric)
+	assert.Nil(t, doc.Subject.Privacy, "who knows what it answers in other orders")
 	assert.EqualValues(t, 6, doc.Subject.Asked)
 	assert.Equal(t, doc.Mechanisms[0].Error, doc.Mechanisms[1].Error)
 }

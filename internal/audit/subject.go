@@ -10,8 +10,10 @@ import (
 	"sync"
 
 	"optratio/internal/inquiry"
+	"optratio/lattice"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/verify"
 )
 
 // Subject is the mechanism that a program or a table states, as lp takes one. It is asked in the user's units: an instance's candidates at depth d (in steps of 2Δ)
@@ -127,6 +129,44 @@ func (s *Subject) Again(ctx context.Context) error {
 	}
 	s.asker.ctx = ctx
 	return cmp.Or(s.asker.again(&Report{}), s.asker.changed())
+}
+
+// mostVectors bounds the lattices of which Private looks at all pairs.
+const mostVectors = 10_000
+
+// Private decides whether it is (ε,δ)-DP (nil: ε-DP) on a lattice as Try has it, by what it stated, if it is shift-invariant: neighbors are the pairs of the lattice that differ,
+// after a shift, by at most Δ in every score. The result is nil where not all score vectors were asked about, or where there are too many.
+func (s *Subject) Private(ctx context.Context, n, k, parts int, delta *big.Rat) (*verify.Result, error) {
+	vectors := lattice.Vectors(n, k*parts, false)
+	if s.symmetric || vectors.Cmp(big.NewInt(mostVectors)) > 0 || vectors.Cmp(big.NewInt(s.Asked())) > 0 {
+		return nil, nil
+	}
+	l, err := lattice.New(n, k*parts)
+	if err != nil {
+		return nil, err
+	}
+	depth := func(q inquiry.Vector) []*big.Rat {
+		depths := make([]*big.Rat, n)
+		for r, x := range q {
+			depths[r] = big.NewRat(-x, int64(2*parts))
+		}
+		return s.scores(depths)
+	}
+	step := s.scores([]*big.Rat{big.NewRat(-1, int64(2*parts))})[0]
+	space := &inquiry.Space{Unit: step, Gap: 2, Sensitivities: []*big.Rat{s.asker.opts.Sensitivity}, Epsilon: s.asker.opts.Epsilon}
+	stated := inquiry.Remember(inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) {
+		p, err := s.ask(ctx, depth(q))
+		return &inquiry.Answer{P: p}, err
+	}))
+	o := verify.Options{Properties: []verify.Property{verify.DP}, NoRange: true}
+	if delta != nil {
+		o = verify.Options{Properties: []verify.Property{verify.ApproximateDP}, Targets: map[verify.Property]*big.Rat{verify.ApproximateDP: delta}}
+	}
+	report, err := verify.Check(ctx, inquiry.Stated(stated, inquiry.LatticeDomain(l, space, parts), true), o)
+	if err != nil || ctx.Err() != nil {
+		return nil, err
+	}
+	return &report.Properties[0], nil
 }
 
 // Asked returns how many score vectors were asked about.

@@ -89,6 +89,7 @@ type Subject struct {
 	Vectors          *big.Int      `json:"vectors"` // so many
 	AssumedSymmetric bool          `json:"assumed_symmetric"`
 	Precision        number.Number `json:"precision"`
+	Privacy          any           `json:"privacy"` // on the lattice, if it is shift-invariant: a *verify.Result; null where that was not checked
 }
 
 // Rho is the JSON document of a ratio job with --rho.

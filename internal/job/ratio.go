@@ -138,11 +138,15 @@ func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	said, err := q.subjectDocument(in.ctx, subject, &r, a)
+	if err != nil {
+		return nil, err
+	}
 	doc := &document.Ratio{
 		N: q.N, K: q.K, AtEpsilon: document.At(q.Eps, q.Exp), Objective: q.over(), Constraints: q.level(),
 		Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: time.Since(begin).Seconds(),
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
-		Monotonic: q.Monotonic, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(), PFOptimal: a.PFOptimal, Subject: q.subjectDocument(subject, &r), Price: a.Price,
+		Monotonic: q.Monotonic, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(), PFOptimal: a.PFOptimal, Subject: said, Price: a.Price,
 	}
 	if a.Proof != notProved {
 		depths := r.K * max(1, r.Step)

@@ -13,6 +13,7 @@ import (
 	"optratio/lp"
 	"optratio/mechanisms"
 	"optratio/number"
+	"optratio/verify"
 )
 
 // Stated names the user's own mechanism: a program or a table that states probabilities.
@@ -100,16 +101,26 @@ func rated(ctx context.Context, r lp.Request, rival *audit.Subject) (*lp.Answer,
 	return a, nil
 }
 
-// subjectDocument says what was rated as subject.
-func (q *Ratio) subjectDocument(s *audit.Subject, r *lp.Request) *document.Subject {
+// subjectDocument says what was rated as subject, and how private it is on the lattice where it has an error there.
+func (q *Ratio) subjectDocument(ctx context.Context, s *audit.Subject, r *lp.Request, a *lp.Answer) (*document.Subject, error) {
 	if s == nil {
-		return nil
+		return nil, nil
 	}
+	parts := max(1, r.Step)
 	d := &document.Subject{
-		Source: q.Exec + q.File, Asked: s.Asked(), Vectors: lattice.Vectors(r.N, r.K*max(1, r.Step), false), AssumedSymmetric: q.AssumeSymmetric, Precision: number.Exact(s.Precision()),
+		Source: q.Exec + q.File, Asked: s.Asked(), Vectors: lattice.Vectors(r.N, r.K*parts, false), AssumedSymmetric: q.AssumeSymmetric, Precision: number.Exact(s.Precision()),
 	}
 	if q.AssumeSymmetric {
-		d.Vectors = lattice.Orbits(r.N, r.K*max(1, r.Step))
+		d.Vectors = lattice.Orbits(r.N, r.K*parts)
 	}
-	return d
+	for _, m := range a.Mechanisms {
+		if m.Finding != "" || ctx.Err() != nil {
+			return d, nil
+		}
+	}
+	private, err := Settle(ctx, func() (*verify.Result, error) { return s.Private(ctx, r.N, r.K, parts, r.Delta) }, func(string) *verify.Result { return nil })
+	if private != nil {
+		d.Privacy = private
+	}
+	return d, err
 }
