@@ -127,12 +127,13 @@ func appendText(path, text string) error {
 func printMarkdown(w io.Writer, j judgement) {
 	fmt.Fprintf(w, "### %s\n\n| property | verdict | checked | |\n|---|---|---:|---|\n", escape.Markdown(j.title))
 	shown := false
-	for _, r := range j.properties() {
+	properties, asked := askedFirst(j.properties())
+	for i, r := range properties {
 		word := inquiry.Word(r.Fact, string(r.Verdict))
 		if r.Verdict != verify.Proved && !r.Fact {
 			word = "**" + word + "**"
 		}
-		fmt.Fprintf(w, "| %s | %s | %d | %s |\n", r.Name, word, r.Checked, escape.Markdown(r.Remark()))
+		fmt.Fprintf(w, "| %s | %s | %d | %s |\n", r.Name, word+job.Choose(i < asked, "", ", not asked for"), r.Checked, escape.Markdown(r.Remark()))
 		shown = shown || r.Witness != nil
 	}
 	fmt.Fprintln(w)

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -61,14 +63,34 @@ func units(d *job.Domain) string {
 	return scoreUnits(job.Choose(d.Sensitivities != "", "sensitivities out of "+d.Sensitivities, "Δ = "+d.Sensitivity))
 }
 
+// askedFirst puts the facts, which nobody asked for, behind what was asked for, and returns how many that is.
+func askedFirst(properties []verify.Result) (sorted []verify.Result, asked int) {
+	sorted = slices.Clone(properties)
+	slices.SortStableFunc(sorted, func(a, b verify.Result) int {
+		return job.Choose(a.Fact, 1, 0) - job.Choose(b.Fact, 1, 0)
+	})
+	for asked < len(sorted) && !sorted[asked].Fact {
+		asked++
+	}
+	return sorted, asked
+}
+
 // printVerdicts writes the table for people, then the witnesses, and the units of what is in them.
 func printVerdicts(w io.Writer, title, units string, properties []verify.Result) {
 	command.Say(w, "%s", title)
-	t := command.Table(w, 3)
+	var table strings.Builder
+	t := command.Table(&table, 3)
+	properties, asked := askedFirst(properties)
 	for _, r := range properties {
 		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, inquiry.Word(r.Fact, string(r.Verdict)), r.Checked, escape.Line(r.Remark()))
 	}
 	t.Flush()
+	for i, line := range slices.Collect(strings.Lines(table.String())) {
+		if i == asked {
+			fmt.Fprintln(w, "beside what was asked for:")
+		}
+		fmt.Fprint(w, line)
+	}
 	shown := false
 	for _, r := range properties {
 		shown = shown || r.Witness != nil || r.Attained != nil

@@ -91,7 +91,7 @@ type Result struct {
 	Orders      [][2]number.Number // RDP: α and the ε there; ZCDP: the one at which ρ is attained, where 1 stands for the limit of orders above it
 	Rho         number.Number      // ZCDP: the least ρ, over all orders
 	TightDelta  number.Number      // ApproximateDP: the least δ, at the ε that is claimed
-	Doubt       float64            // proved up to this part of the numbers, which are not known better (inquiry.Question)
+	Doubt       float64            // proved to within this part of the numbers, which are not known better (inquiry.Question)
 	Relaxed     *[2]number.Number  // DP: where the tight ε is infinite because of probabilities below 2^-50 alone, a δ with which it is finite, and at most that
 	Target      number.Number      // ZCDP, bounded-range, ApproximateDP: the ρ, range or δ that the verdict is about, where one was given
 }
@@ -122,7 +122,7 @@ func (r Result) Remark() string {
 		parts = append(parts, fmt.Sprintf("with δ = %s the tight ε is at most %s", r.Relaxed[0], r.Relaxed[1]))
 	}
 	if r.Doubt > 0 {
-		parts = append(parts, "up to the part "+decimal.Upper(new(big.Rat).SetFloat64(r.Doubt), 1)+" of the numbers, which are not known better")
+		parts = append(parts, "to within "+decimal.Upper(new(big.Rat).SetFloat64(r.Doubt), 1)+", the precision of the answers")
 	}
 	if r.Target.IsValid() {
 		parts = append(parts, "wanted at most "+r.Target.String())

@@ -121,7 +121,7 @@ func TestOtherPropertiesOfReadings(t *testing.T) {
 		}
 		assert.Equal(t, want, p.Verdict, "%s", p)
 	}
-	assert.Equal(t, "up to the part 3e-9 of the numbers, which are not known better", fair.Find(Shift).Remark())
+	assert.Equal(t, "to within 3e-9, the precision of the answers", fair.Find(Shift).Remark())
 	coarse := readingsOf(t, Options{Properties: others}, numbersOf(t, "0.9", "0.5", "0.5"), numbersOf(t, "0.9", "0.6", "0.4"))
 	for _, p := range coarse.Properties {
 		want := Undecided

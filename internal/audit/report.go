@@ -158,7 +158,13 @@ func (r *Report) answers(record *record) {
 		})
 		r.Findings = slices.Concat(record.changed, r.Findings)
 	}
-	res := verify.Result{Name: Answers, Verdict: verify.Proved, Checked: r.Questions}
+	res := verify.Result{Name: Answers, Verdict: verify.Proved, Checked: r.Questions, Reason: "every question was answered"}
+	switch {
+	case record == nil: // of a table
+		res.Reason = "every row is a distribution"
+	case len(record.asked) > 0:
+		res.Reason += ", and the same way where it was asked again"
+	}
 	if record != nil && record.unasked != "" {
 		res.Verdict, res.Reason = verify.Undecided, "not all was asked again: "+record.unasked
 	}

@@ -59,7 +59,7 @@ func ofVerdicts(r *audit.Report, c Context) *Page {
 		if r.TightDelta.IsValid() {
 			remark = strings.TrimPrefix(remark+"; "+bound(&r, "δ", r.TightDelta), "; ")
 		}
-		rows = append(rows, []string{longName[r.Name], inquiry.Word(r.Fact, string(r.Verdict)), grouped(r.Checked), remark})
+		rows = append(rows, []string{longName[r.Name] + job.Choose(r.Fact, " (not asked for)", ""), inquiry.Word(r.Fact, string(r.Verdict)), grouped(r.Checked), remark})
 	}
 	p.Sections = append(p.Sections, Section{
 		Title: "All properties", Text: d.examined(),

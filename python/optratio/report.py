@@ -321,7 +321,10 @@ class Report:
         lines = [line(f"{self.mechanism} on {self.domain}")]
         width = max([len(name) for name in self.properties], default=0)
         words = max([len(p.word) for p in self.properties.values()], default=0)
-        for p in self.properties.values():
+        rows = sorted(self.properties.values(), key=lambda p: not p.asked)
+        for i, p in enumerate(rows):
+            if not p.asked and (i == 0 or rows[i - 1].asked):
+                lines.append("beside what was asked for:")
             lines.append(f"{p.name:{width}}  {p.word:{words}}  {p.checked} checked  {self._remark(p)}".rstrip())
             if p.witness:
                 lines.append(f"{'':{width}}  fails at {p.witness}")
@@ -333,7 +336,7 @@ class Report:
     def _repr_html_(self) -> str:
         colors = {"proved": "#2a7d2a", "violated": "#b32020", "undecided": "#8a6d00"}
         rows = "".join(
-            f"<tr><td>{html.escape(p.name)}</td><td style='color:{colors.get(p.verdict, 'inherit')}'>{html.escape(p.word)}</td>"
+            f"<tr><td>{html.escape(p.name)}{'' if p.asked else ' (not asked for)'}</td><td style='color:{colors.get(p.verdict, 'inherit')}'>{html.escape(p.word)}</td>"
             f"<td>{p.checked}</td><td style='text-align:left'>{html.escape(self._remark(p))}"
             f"{'<br>fails at ' + html.escape(str(p.witness)) if p.witness else ''}</td></tr>"
             for p in self.properties.values())
