@@ -74,14 +74,7 @@ func permuteAndFlipByRule[T any](c calculus[T], rule *rule[T], reach float64, bi
 	for s, w := range weights {
 		x[s] = c.Mul(w, end)
 		if terms[s] = seriesTerms(c.upper(x[s]), bits); terms[s] == 0 {
-			rest := c.Sub(c.One(), w)
-			for i := range g {
-				factor := c.Add(rest, c.Mul(distance[i], w))
-				if counts[s] > 1 {
-					factor = arith.Pow(c.Field, factor, counts[s])
-				}
-				g[i] = c.Mul(g[i], factor)
-			}
+			multiply(c, g, distance, w, counts[s])
 			continue
 		}
 		light += int64(counts[s])
@@ -100,26 +93,14 @@ func permuteAndFlipByRule[T any](c calculus[T], rule *rule[T], reach float64, bi
 	}
 	epsilon := c.upTo(c.interval(number.Point(new(big.Float).SetPrec(c.prec).SetMantExp(big.NewFloat(1), -int(bits)))))
 	omitted := c.Mul(epsilon, c.FromRat(big.NewRat(light, 15)))
-	moments := make([]account[T], max(1, len(power))) // Σ g τ^k over the nodes
-	for k := range moments {
-		moments[k] = c.account()
-	}
 	for i, at := range rule.x {
 		sum := c.Zero()
 		for k := len(series) - 1; k >= 0; k-- {
 			sum = c.Mul(c.Add(sum, series[k]), at)
 		}
 		g[i] = c.Mul(g[i], c.exp(c.Neg(c.Add(sum, omitted))))
-		y := g[i]
-		for k := range moments {
-			moments[k].Add(y)
-			y = c.Mul(y, at)
-		}
 	}
-	values := make([]T, len(moments))
-	for k, m := range moments {
-		values[k] = m.Value()
-	}
+	values := powerMoments(c, g, rule.x, max(1, len(power)))
 	slack = c.Add(slack, c.Mul(c.Mul(epsilon, values[0]), c.FromRat(big.NewRat(16, 15))))
 	p := make([]T, len(weights))
 	for r, w := range weights {
@@ -137,6 +118,37 @@ func permuteAndFlipByRule[T any](c calculus[T], rule *rule[T], reach float64, bi
 		p[r] = c.Mul(w, c.Add(sum, slack))
 	}
 	return p
+}
+
+// multiply multiplies g by (1 - w + d w)^count at every node, d being the distance of t from 1 there.
+func multiply[T any](c calculus[T], g, distance []T, w T, count int) {
+	rest := c.Sub(c.One(), w)
+	for i := range g {
+		factor := c.Add(rest, c.Mul(distance[i], w))
+		if count > 1 {
+			factor = arith.Pow(c.Field, factor, count)
+		}
+		g[i] = c.Mul(g[i], factor)
+	}
+}
+
+// powerMoments returns Σ_i g_i x_i^k for k = 0, …, count-1.
+func powerMoments[T any](c calculus[T], g, x []T, count int) []T {
+	sums := make([]account[T], count)
+	for k := range sums {
+		sums[k] = c.account()
+	}
+	for i, y := range g {
+		for k := range sums {
+			sums[k].Add(y)
+			y = c.Mul(y, x[i])
+		}
+	}
+	values := make([]T, count)
+	for k, m := range sums {
+		values[k] = m.Value()
+	}
+	return values
 }
 
 // lightBits is the least e of a light weight.

@@ -50,39 +50,43 @@ func (p *Program) separatePairs(ctx context.Context, violated func(Pair) (v viol
 	if p.Pairs == nil {
 		return 0, 0, nil
 	}
-	worst, visited := [2][]violation{make([]violation, p.groups()), make([]violation, p.groups())}, 0
+	worst, visited := worstOf{make([]violation, p.groups()), make([]violation, p.groups())}, 0
 	if !p.Pairs(func(q Pair) bool {
 		if visited++; visited%1024 == 0 && ctx.Err() != nil {
 			return false
 		}
-		v, ok := violated(q)
-		if !ok {
-			return true
-		}
-		kept := false
-		for i, g := range [2]int32{p.of[q[0].Below], p.of[q[0].Above]} {
-			if at := &worst[i][g]; at.event == nil || at.amount < v.amount {
-				if !kept {
-					v.event, v.widest, kept = slices.Clone(v.event), slices.Clone(v.widest), true
-				}
-				*at = v
-			}
+		if v, ok := violated(q); ok {
+			worst.take(v, p.of[q[0].Below], p.of[q[0].Above])
 		}
 		return true
 	}) {
 		return 0, 0, context.Cause(ctx)
 	}
-	for _, side := range worst {
-		for _, v := range side {
-			most = max(most, v.amount)
-			for _, event := range [][]Part{v.event, v.widest} {
-				if event != nil && p.cut(Cut{event, true}) {
-					added++
-				}
+	for _, v := range slices.Concat(worst[0], worst[1]) {
+		most = max(most, v.amount)
+		for _, event := range [][]Part{v.event, v.widest} {
+			if event != nil && p.cut(Cut{event, true}) {
+				added++
 			}
 		}
 	}
 	return added, most, nil
+}
+
+// worstOf has the worst violation of each group, as the one below and as the one above.
+type worstOf [2][]violation
+
+// take keeps copies of a violation where it is the worst so far.
+func (w *worstOf) take(v violation, below, above int32) {
+	kept := false
+	for i, g := range [2]int32{below, above} {
+		if at := &w[i][g]; at.event == nil || at.amount < v.amount {
+			if !kept {
+				v.event, v.widest, kept = slices.Clone(v.event), slices.Clone(v.widest), true
+			}
+			*at = v
+		}
+	}
 }
 
 // mixPairs raises θ until every pair holds at z. Along the way from the proposal to the interior table the excess of a pair is a convex function of

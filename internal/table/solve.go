@@ -164,22 +164,8 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 			return err
 		}
 	}
-	float := func(tolerance float64) (*linear.Result, error) {
-		least, idle := math.Inf(1), 0
-		result, err := g.Float(ctx, model, func(x []float64) (added int) {
-			var most float64
-			if added, most, broken = p.separateFloat(ctx, x, z, tolerance, idle >= wideRounds); broken != nil {
-				return 0
-			}
-			if idle++; most <= least/2 {
-				least, idle = most, 0
-			}
-			if idle == idleRounds {
-				broken = errIdle
-				return 0
-			}
-			return added
-		})
+	float := func(tolerance float64) (result *linear.Result, err error) {
+		result, broken, err = p.float(ctx, g, model, z, tolerance)
 		if err == nil && len(moderate) == 0 && (ctx.Err() == nil || p.cells() <= promptCells) {
 			p.improveBy(s, result, low, high)
 		}
@@ -213,6 +199,26 @@ func (p *Program) solve(ctx context.Context, s *Solution, eps number.Epsilon, so
 		return nil
 	}
 	return p.sharpen(ctx, g, s, eps, gap)
+}
+
+// float solves in floating point, with the rows that solutions violate. broken is what ended the search for these.
+func (p *Program) float(ctx context.Context, g *linear.Growing, model func() *linear.Model, z factors, tolerance float64) (result *linear.Result, broken, err error) {
+	least, idle := math.Inf(1), 0
+	result, err = g.Float(ctx, model, func(x []float64) (added int) {
+		var most float64
+		if added, most, broken = p.separateFloat(ctx, x, z, tolerance, idle >= wideRounds); broken != nil {
+			return 0
+		}
+		if idle++; most <= least/2 {
+			least, idle = most, 0
+		}
+		if idle == idleRounds {
+			broken = errIdle
+			return 0
+		}
+		return added
+	})
+	return result, broken, err
 }
 
 var errIdle = errors.New("solutions violate δ by no less, however many events are cut off; fewer outputs or users may help")
