@@ -36,8 +36,8 @@ exit code 3. The exit code tells about what --property names, which is dp by def
 others are facts.
 
 Samples give a lower bound on ε at --confidence. They cannot prove privacy: a sampler that keeps its ε ends
-undecided, with exit code 0. Of samplers, --property takes dp, symmetry, shift, monotone and bounded-range; these
-are tests, which share what --confidence leaves to chance.
+undecided, with exit code 0, or 3 if the budget was too small to compare anything. Of samplers, --property takes dp,
+symmetry, shift, monotone and bounded-range; these are tests, which share what --confidence leaves to chance.
 
 With --inputs FILE the questions are the JSON values of FILE, one a line, in place of scores:
   {"input":[3,1],"epsilon":1,"sensitivity":1}

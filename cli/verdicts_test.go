@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -150,4 +151,25 @@ func TestFormats(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNotSignificant: a sampler that keeps its ε shows where it was closest, from how many draws, and that this refutes nothing.
+func TestNotSignificant(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("the sampler is in Python")
+	}
+	coin := filepath.Join(t.TempDir(), "coin.py")
+	require.NoError(t, os.WriteFile(coin, []byte(`import json, math, random, sys
+random.seed(1)
+for line in sys.stdin:
+    q = json.loads(line)
+    p = 1 / (1 + math.exp((q["scores"][1] - q["scores"][0]) / 2))
+    n = sum(random.random() < p for _ in range(q["samples"]))
+    print(json.dumps({"counts": [n, q["samples"] - n]}), flush=True)
+`), 0o600))
+	var out, problems bytes.Buffer
+	code := Run(context.Background(), []string{"audit", "--sample-exec", "python3 " + coin, "--eps", "1", "-n", "2", "-k", "1", "--budget", "20000"}, strings.NewReader(""), &out, &problems)
+	require.Equal(t, command.Done, code, problems.String())
+	assert.Contains(t, out.String(), "of the events compared at neighbors none differs significantly more than is claimed")
+	assert.Regexp(t, `dp is closest to failing at .*, by \d+ of \d+ samples and \d+ of \d+ samples, which is not significantly more than is claimed\n`, out.String())
 }

@@ -100,7 +100,11 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 	}
 	for _, r := range properties {
 		if r.Attained != nil && r.Witness == nil && (r.Name != verify.DP || !r.TightEps.IsValid() || inquiry.Says(r.TightEps)) {
-			command.Say(w, "%s is closest to failing%s at %s", r.Name, job.Choose(r.Stopped, ", of what was compared,", ""), r.Attained)
+			drawn := ""
+			if p, q := r.Attained.P.Method(), r.Attained.PNeighbor.Method(); p != "" && q != "" {
+				drawn = fmt.Sprintf(", by %s and %s, which is not significantly more than is claimed", p, q)
+			}
+			command.Say(w, "%s is closest to failing%s at %s%s", r.Name, job.Choose(r.Stopped, ", of what was compared,", ""), r.Attained, drawn)
 		}
 		if r.Name != verify.RDP {
 			continue

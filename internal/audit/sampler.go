@@ -207,7 +207,7 @@ func (s *statistics) search(dom *inquiry.Domain, again int64) (why string, err e
 	case err != nil:
 		return "", err
 	default:
-		why = "samples cannot prove privacy; none was found violated"
+		why = "samples cannot prove privacy; of the events compared at neighbors none differs significantly more than is claimed"
 	}
 	if silent := s.field.silent(); silent > 0 {
 		why = fmt.Sprintf("not answered at %d vectors; %s", silent, why)
