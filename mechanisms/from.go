@@ -101,6 +101,9 @@ type stranger struct {
 
 func (m *stranger) Info() Info { return m.info }
 
+// Declared says that nothing is known of the function but what its Info declares.
+func (m *stranger) Declared() {}
+
 func (m *stranger) Exact(in *Instance) ([]*big.Rat, error) {
 	return nil, cmp.Or(in.Check(), ErrNotRational)
 }

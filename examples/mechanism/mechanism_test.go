@@ -164,6 +164,7 @@ func TestCommands(t *testing.T) {
 		{"pmf --mechanism softmax --scores 0,-1 --eps 1", 0, "0.622459…"},
 		{"pmf --mechanism response --scores 0,-1 --eps 1", 3, "response"},
 		{"mechanisms", 0, "careless"},
+		{"recommend --mechanism softmax,em --scores 3,1 --eps 1", 0, "these claim ε-DP, which is not proved here (optratio verify asks):\nmechanism   expected error (in units of the scores)   mean squared error (in squared units)\nsoftmax"},
 	} {
 		var out, errs bytes.Buffer
 		exit := cli.Run(context.Background(), strings.Fields(c.args), strings.NewReader(""), &out, &errs)

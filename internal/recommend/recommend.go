@@ -25,12 +25,13 @@ type Rated struct {
 	MSE           number.Number `json:"mse"`
 	ExpectedError number.Number `json:"expected_error"`
 	Private       bool          `json:"private"`
+	Declared      bool          `json:"declared,omitempty"` // of a claim of ε-DP: it is the word of whoever wrote the mechanism
 }
 
 // Recommendation is the answer to "which mechanism".
 type Recommendation struct {
 	Criterion   string     `json:"criterion"`   // what ranks them: Error or MSE
-	Mechanisms  []Rated    `json:"mechanisms"`  // that claim ε-DP
+	Mechanisms  []Rated    `json:"mechanisms"`  // that claim ε-DP; of these, Declared ones are not recommended
 	NotPrivate  []Rated    `json:"not_private"` // the others, which are never recommended
 	Recommended string     `json:"recommended"`
 	Monotonic   bool       `json:"monotonic_scores,omitempty"`
@@ -59,10 +60,10 @@ func (r *Recommendation) By() string {
 }
 
 // Warning comes with every recommendation.
-const Warning = "choosing a mechanism by looking at private scores is itself not private: decide from public knowledge, or pay for the look as combined-gem does"
+const Warning = "choosing a mechanism by looking at private scores is itself not private: decide from public knowledge (combined-gem chooses between two privately, for a part of ε)"
 
 // For rates the mechanisms on an instance, the least error by the criterion first (ties by the other one, then by
-// name), and recommends the first one that claims ε-DP. One among several that has no answer is named as such, and so is
+// name), and recommends the first one that is ε-DP, not one of which that is only declared. One among several that has no answer is named as such, and so is
 // one that was not asked before the context ended. With monotonic, scores are monotonic, and each mechanism runs with
 // mechanisms.MonotonicSensitivities; one for which these are not known has no answer.
 //
@@ -103,7 +104,7 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Info().Name, err)
 		}
-		rated := Rated{m.Info().Name, a.MSE, a.ExpectedError, m.Info().Private}
+		rated := Rated{m.Info().Name, a.MSE, a.ExpectedError, m.Info().Private, declared(m)}
 		if rated.Private {
 			out.Mechanisms = append(out.Mechanisms, rated)
 		} else {
@@ -119,10 +120,16 @@ func For(ctx context.Context, in *mechanisms.Instance, candidates []mechanisms.M
 	}
 	slices.SortFunc(out.Mechanisms, compare)
 	slices.SortFunc(out.NotPrivate, compare)
-	if len(out.Mechanisms) > 0 {
-		out.Recommended = out.Mechanisms[0].Name
+	if i := slices.IndexFunc(out.Mechanisms, func(m Rated) bool { return !m.Declared }); i >= 0 {
+		out.Recommended = out.Mechanisms[i].Name
 	}
 	return out, nil
+}
+
+// declared reports whether a mechanism's claim of ε-DP has no proof that is known here: it is a function of the user's own, or names no source.
+func declared(m mechanisms.Mechanism) bool {
+	_, own := m.(interface{ Declared() })
+	return m.Info().Private && (own || m.Info().Source == "")
 }
 
 // question is what a mechanism is asked: for monotonic scores at the sensitivities that these allow.

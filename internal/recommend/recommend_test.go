@@ -160,6 +160,22 @@ func TestOnlyPrivateMechanismsAreRecommended(t *testing.T) {
 	assert.True(t, m.Info().Private)
 }
 
+// A claim that is only declared recommends nothing, however good the mechanism is.
+func TestDeclaredClaimsAreNotRecommended(t *testing.T) {
+	in := instance(t, "1", []string{"5", "0"}, []string{"1"})
+	best := mechanisms.FromRational(mechanisms.Info{Name: "best", Claim: "ε-DP", Private: true, Source: "of mine"}, func(*mechanisms.Instance) ([]*big.Rat, error) {
+		return rats(t, "1", "0"), nil
+	})
+	r, err := For(context.Background(), in, []mechanisms.Mechanism{best, mechanisms.PermuteAndFlip()}, Error, false)
+	require.NoError(t, err)
+	assert.Equal(t, "pf", r.Recommended)
+	assert.Equal(t, "best", r.Mechanisms[0].Name)
+	assert.Equal(t, []bool{true, false}, []bool{r.Mechanisms[0].Declared, r.Mechanisms[1].Declared})
+	for _, m := range all(t) {
+		assert.False(t, declared(m), m.Info().Name)
+	}
+}
+
 // With monotonic scores of different sensitivities those mechanisms answer that are known to be private then, at half the largest
 // sensitivity; with equal ones all do, at half of it.
 func TestMonotonicScores(t *testing.T) {
