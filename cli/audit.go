@@ -81,7 +81,7 @@ func auditNotes(r *audit.Report) (lines []string) {
 	case r.LowerBound.IsValid():
 		confidence, _ := r.Confidence.Float64()
 		note("ε is at least %s with confidence %g, from %s samples; claimed: %s", r.LowerBound, confidence, decimal.Grouped(r.Samples, ","), r.Claimed)
-	case inquiry.Says(r.TightEps):
+	case inquiry.Says(r.TightEps), r.TightEps.IsValid() && r.Find(verify.DP).Stopped:
 		dp := r.Find(verify.DP)
 		note("%s; claimed: %s", r.Tight(), r.Claimed)
 		if _, whole := r.DomainEps.Upper(); r.DomainEps.String() != r.TightEps.String() && (whole || !dp.Stopped) {

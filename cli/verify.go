@@ -99,7 +99,7 @@ func printVerdicts(w io.Writer, title, units string, properties []verify.Result)
 		}
 	}
 	for _, r := range properties {
-		if r.Attained != nil && r.Witness == nil && (r.Name != verify.DP || !r.TightEps.IsValid() || inquiry.Says(r.TightEps)) {
+		if r.Attained != nil && r.Witness == nil && (r.Name != verify.DP || !r.TightEps.IsValid() || r.Stopped || inquiry.Says(r.TightEps)) {
 			drawn := ""
 			if p, q := r.Attained.P.Method(), r.Attained.PNeighbor.Method(); p != "" && q != "" {
 				drawn = fmt.Sprintf(", by %s and %s, which is not significantly more than is claimed", p, q)

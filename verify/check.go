@@ -103,7 +103,7 @@ func (r Result) Remark() string {
 		name, symbol string
 		x            number.Number
 	}{{"tight ε", "ε", r.TightEps}, {"range", "range", r.Range}, {"tight δ", "δ", r.TightDelta}, {"ρ", "ρ", r.Rho}} {
-		if !inquiry.Says(tight.x) {
+		if !inquiry.Says(tight.x) && (!tight.x.IsValid() || !r.Stopped) {
 			continue
 		}
 		text := inquiry.Tight(tight.name, tight.symbol, tight.x, r.Stopped)

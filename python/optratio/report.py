@@ -225,7 +225,7 @@ class Property:
     def remark(self) -> str:
         """What there is to say beside the verdict, in one line."""
         parts = []
-        if self.tight_eps is not None and _says(self.tight_eps):
+        if self.tight_eps is not None and (self.stopped or _says(self.tight_eps)):
             parts.append(_tight("ε", self.tight_eps, self.stopped))
         if self.tight_delta is not None:
             parts.append(_tight("δ", self.tight_delta, self.stopped))
@@ -309,7 +309,7 @@ class Report:
 
     def conclusion(self) -> str:
         """The least ε, or the bounds of samples, beside what was claimed, in one line."""
-        if self.tight_eps is not None and _says(self.tight_eps):
+        if self.tight_eps is not None and (self.dp.stopped or _says(self.tight_eps)):
             return f"{_tight('ε', self.tight_eps, self.dp.stopped)}; claimed: {self.claimed_eps}"
         least = [f"{name} is at least {bound}" for name, bound in
                  (("ε", self.eps_lower_bound), (f"δ at ε = {self.claimed_eps}", self.delta_lower_bound)) if bound is not None]
