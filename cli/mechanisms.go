@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -77,13 +78,18 @@ func printMechanism(w io.Writer, d *document.Mechanism) {
 	if d.Alias != "" {
 		name += " (" + d.Alias + ")"
 	}
-	fmt.Fprintf(w, "%s: %s\n", name, d.Summary)
+	if d.Summary != "" {
+		name += ": " + d.Summary
+	}
+	fmt.Fprintln(w, name)
 	t := command.Table(w, 2)
 	row := func(head, format string, values ...any) {
 		fmt.Fprintf(t, "  %s\t"+format+"\n", append([]any{head}, values...)...)
 	}
-	row("source", "%s", d.Source)
-	row("privacy", "%s%s", d.Claim, job.Choose(d.Tight, ", and for all real scores at no smaller ε", ""))
+	if d.Source != "" {
+		row("source", "%s", d.Source)
+	}
+	row("privacy", "%s%s", cmp.Or(d.Claim, "nothing is claimed"), job.Choose(d.Tight, ", and for all real scores at no smaller ε", ""))
 	if d.Rho != nil {
 		row("zCDP", "ρ = %s at ε = 1, for all real scores", d.Rho)
 	}

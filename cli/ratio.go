@@ -168,7 +168,7 @@ func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 
 // fullName is a mechanism's name, with what it stands for where that is short.
 func fullName(name string) string {
-	if m, err := mechanisms.Lookup(name); err == nil && len(m.Info().Summary) <= 24 {
+	if m, err := mechanisms.Lookup(name); err == nil && m.Info().Summary != "" && len(m.Info().Summary) <= 24 {
 		return name + " (" + m.Info().Summary + ")"
 	}
 	return name

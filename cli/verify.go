@@ -47,7 +47,7 @@ their neighbors: every score moves by up to its sensitivity up or down (--neighb
 		r := found.Documents[0].(*verify.Report)
 		title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, q.Epsilon)
 		if r.Precision != nil {
-			title += fmt.Sprintf("\nproperties hold to the relative precision %s of its probabilities", number.Exact(r.Precision))
+			title += fmt.Sprintf("; properties hold to the relative precision %s of its probabilities", number.Exact(r.Precision))
 		}
 		return judgement{title: title, units: units(&q.Domain), report: r}
 	})

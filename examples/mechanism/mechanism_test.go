@@ -157,10 +157,11 @@ func TestCommands(t *testing.T) {
 		exit int
 		want string
 	}{
-		{"ratio -n 3 -k 2 --eps 0.5 --mechanism softmax,enclosed", 0, "softmax"},
+		{"ratio -n 3 -k 2 --eps 0.5 --mechanism softmax,enclosed", 0, "\nsoftmax    "},
+		{"mechanisms softmax", 0, "softmax\n  privacy "},
 		{"verify --mechanism response -n 3 -k 2 --exp-eps 3/2 --property dominates-em", 1, "dominates-em"},
 		{"verify --mechanism careless -n 3 -k 2 --eps 0.5 --property dp", 1, "violated"},
-		{"verify --mechanism softmax -n 3 -k 2 --eps 0.5", 0, "relative precision"},
+		{"verify --mechanism softmax -n 3 -k 2 --eps 0.5", 0, "ε = 0.5; properties hold to the relative precision 1e-12"},
 		{"pmf --mechanism softmax --scores 0,-1 --eps 1", 0, "0.622459…"},
 		{"pmf --mechanism response --scores 0,-1 --eps 1", 3, "response"},
 		{"mechanisms", 0, "careless"},
