@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"optratio/internal/clp"
 	"optratio/internal/decimal"
@@ -361,10 +362,18 @@ func (in *reading) numbers(field, text string) []*big.Rat {
 		return out
 	}
 	out = in.column(field, text, "")
-	if errors.Is(in.err, fs.ErrNotExist) || errors.Is(in.err, syscall.ENAMETOOLONG) || errors.Is(in.err, syscall.ENOTDIR) {
+	if missing := errors.Is(in.err, fs.ErrNotExist); missing && namesFile(text) {
+		return nil
+	} else if missing || errors.Is(in.err, syscall.ENAMETOOLONG) || errors.Is(in.err, syscall.ENOTDIR) {
 		in.err = refuse("{"+field+"}: %w; give decimals separated by commas, or a file with one a line", wrong)
 	}
 	return out
+}
+
+// namesFile reports whether a text that is no list of numbers can only be the name of a file: it has no comma, a letter that numbers do not have, and a dot or a slash.
+func namesFile(text string) bool {
+	return !strings.Contains(text, ",") && strings.ContainsAny(text, "./") &&
+		strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) && r != 'e' && r != 'E' })
 }
 
 // histogram reads counts.
