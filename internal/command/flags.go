@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,9 @@ func (c *CountFlag) Type() string { return "int" }
 // Set reads a whole number.
 func (c *CountFlag) Set(text string) error {
 	r, err := job.Scaled(text)
+	if dashed.MatchString(text) || strings.Contains(text, ":") {
+		return errors.New("give one whole number; optratio sweep takes ranges of n and k, such as 2:4")
+	}
 	if err != nil || !r.IsInt() || r.Num().BitLen() >= strconv.IntSize {
 		return errors.New("give a whole number, not larger than the machine can hold, such as 12, 10k, 3M or 1e6")
 	}

@@ -2,7 +2,9 @@ package command
 
 import (
 	"math/big"
+	"regexp"
 	"slices"
+	"strings"
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
@@ -15,8 +17,14 @@ const RangeHelp = "values and ranges from:to[:step], separated by commas"
 // mostValues bounds the values of one parameter.
 const mostValues = 100_000
 
+// dashed finds ranges written as nothing here reads them.
+var dashed = regexp.MustCompile(`^[0-9.]+-[0-9.]+$`)
+
 // Range reads a flag's values and ranges, and returns them in increasing order, each once.
 func Range(flag, text, example string, parse func(string) (*big.Rat, error)) ([]*big.Rat, error) {
+	if dashed.MatchString(text) {
+		return nil, Usagef("%s %s: a range is written %s", flag, escape.Quoted(text), strings.Replace(text, "-", ":", 1))
+	}
 	values, err := decimal.ParseListBy(text, mostValues, parse)
 	if err != nil {
 		return nil, Usagef("%s %s: not a range: %w; give values or from:to[:step] such as %s", flag, escape.Quoted(text), err, example)

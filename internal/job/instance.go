@@ -51,6 +51,7 @@ func onLattice(in *reading, m mechanisms.Mechanism, k int, constraints string) m
 
 // mechanism reads the name of one, in the given field.
 func (in *reading) mechanism(field, name string) mechanisms.Mechanism {
+	in.refuse(strings.Contains(name, ","), "{"+field+"} %s: give one mechanism at a time", escape.Quoted(name))
 	m, err := find(field, name, mechanisms.Lookup)
 	in.keep(err)
 	return m
