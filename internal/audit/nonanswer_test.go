@@ -197,3 +197,28 @@ func TestOnlyFailures(t *testing.T) {
 		require.Equal(t, verify.Violated, r.Find(Answers).Verdict)
 	}
 }
+
+// TestOverflowsAreExplained: what exp of far scores comes to is told with its remedy, and nothing else is.
+func TestOverflowsAreExplained(t *testing.T) {
+	o := tableOptions(t)
+	for _, c := range []struct {
+		best   int64
+		detail string
+		want   bool
+	}{
+		{3000, `said error: "OverflowError('math range error')"`, true},
+		{-3000, "exit status 1: ZeroDivisionError: float division by zero", true},
+		{3000, `answered "{\"pmf\":[NaN]}", which holds NaN`, true},
+		{3000, "the question was not answered", false},
+		{0, "which holds NaN", false},
+	} {
+		f := Finding{Detail: c.detail, Scores: []*big.Rat{big.NewRat(c.best-5000, 1), big.NewRat(c.best, 1)}}
+		require.Equal(t, c.want, o.overflows(f), c.detail)
+	}
+	require.False(t, o.overflows(Finding{Detail: "NaN"}))
+	o.N, o.K, o.program.Timeout, o.Properties = 2, 1, time.Minute, []verify.Property{verify.DP}
+	o.Vectors = [][]*big.Rat{{big.NewRat(3000, 1), big.NewRat(2999, 1)}}
+	r, err := pmfOf(context.Background(), uniformly("*[[]3000*", `echo '{"error":"OverflowError"}'`), o)
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(r.Findings), "; subtract the best score before exp")
+}

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"optratio/internal/escape"
@@ -206,8 +209,27 @@ func (a *asker) ask(q inquiry.Vector, question []byte, samples int64, read func(
 	if a.child.p == nil {
 		a.losses++
 	}
-	a.find(a.opts.finding("error", f.text, a.space, q))
+	found := a.opts.finding("error", f.text, a.space, q)
+	if a.opts.overflows(found) {
+		found.Detail += "; subtract the best score before exp"
+	}
+	a.find(found)
 	return f.text, nil
+}
+
+// farSteps is from how many steps of Δ/ε on exp of a score is near the ends of floating-point numbers, those of 32 bits among them.
+const farSteps = 80
+
+// overflows reports whether what went wrong is what comes of exp of scores whose best one was not subtracted.
+func (o *Options) overflows(f Finding) bool {
+	if len(f.Scores) == 0 {
+		return false
+	}
+	best, _ := new(big.Rat).Quo(slices.MaxFunc(f.Scores, (*big.Rat).Cmp), o.Sensitivity).Float64()
+	far := math.Abs(best)*o.Epsilon.Float() > farSteps
+	return far && slices.ContainsFunc([]string{"verflow", "math range error", "NaN", "Infinity", "division by zero"}, func(word string) bool {
+		return strings.Contains(f.Detail, word)
+	})
 }
 
 // confusion is the reason why nothing is concluded from the answers of a child that is out of step.
