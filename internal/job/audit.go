@@ -106,7 +106,7 @@ func (q *Audit) checkOutcomes(in *reading) {
 func (q *Audit) askable(in *reading, properties []verify.Property) []verify.Property {
 	if q.Inputs != "" {
 		in.refuse(q.Domain != "lattice", "{inputs} and {domain} exclude each other: the inputs are the domain")
-		in.refuse(slices.Contains(neighborhoods, q.Neighbors) || q.Monotonic, "{inputs}: {neighbors} linf, monotonic and shifted are about scores; give {neighbors} FILE, a line such as 0,3 for each pair of inputs that are neighbors")
+		in.refuse(slices.Contains(neighborhoods, q.Neighbors) || q.Monotonic, "{inputs}: give {neighbors} FILE, a line such as 0,3 for each pair of inputs that are neighbors; linf, monotonic and shifted are about scores")
 		in.refuse(q.Against != "", "{against}: a mechanism is about scores, leave it out with {inputs}")
 	}
 	for _, p := range properties {
