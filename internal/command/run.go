@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -192,6 +193,9 @@ func flagError(c *cobra.Command, err error) error {
 	if errors.As(err, &missing) && missing.GetSpecifiedShortnames() == "" {
 		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		near = strings.Replace(job.DidYouMean(missing.GetSpecifiedName(), names), "mean ", "mean --", 1)
+	}
+	if missing != nil && missing.GetSpecifiedName() == "sample-exec" && slices.Contains(names, "pmf-exec") {
+		return Usagef("--sample-exec: %s needs stated probabilities: give --pmf-exec; samples are for optratio audit", c.CommandPath())
 	}
 	return Usagef("%w; %s --help lists the flags%s", err, c.CommandPath(), near)
 }
