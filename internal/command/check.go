@@ -92,15 +92,15 @@ func Meaning(objective, constraints string) string {
 	over := map[string]string{
 		"box": "mean over all score vectors of the box", "minimax": "at the worst score vector", "worst": "at the worst score vector",
 	}[objective]
-	const bound = " (a lower bound: it asks only for privacy towards the worst neighbors)"
-	of := map[string]string{
-		"paper":       "shift-invariant ε-DP mechanisms" + bound,
-		"dp":          "shift-invariant ε-DP mechanisms",
-		"monotone":    "monotone, shift-invariant ε-DP mechanisms" + bound,
-		"full":        "monotone, shift-invariant ε-DP mechanisms",
-		"approximate": "shift-invariant (ε,δ)-DP mechanisms",
+	const below = " mechanism has less (privacy is asked towards the worst neighbors only)"
+	optimum := map[string]string{
+		"paper":       "no shift-invariant ε-DP" + below,
+		"dp":          "the least of all shift-invariant ε-DP mechanisms",
+		"monotone":    "no monotone, shift-invariant ε-DP" + below,
+		"full":        "the least of all monotone, shift-invariant ε-DP mechanisms",
+		"approximate": "the least of all shift-invariant (ε,δ)-DP mechanisms",
 	}[constraints]
-	return cmp.Or(over, "mean over all score vectors") + "; optimum over all " + of
+	return cmp.Or(over, "mean over all score vectors") + "; optimum: " + optimum
 }
 
 // Fraction writes an exact number as a Fraction while that is short.

@@ -16,7 +16,7 @@ import (
 // Size is the number of candidates, and the greatest depth.
 type Size struct {
 	N int `json:"n" help:"number of candidates, at least 1"`
-	K int `json:"k" help:"greatest depth: so many steps of 2Δ scores lie below the best, at least 1"`
+	K int `json:"k" help:"greatest depth, at least 1: scores lie 0 to k steps of 2Δ below the best"`
 }
 
 func (s Size) check(in *reading) {
