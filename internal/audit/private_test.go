@@ -80,3 +80,16 @@ func TestPrivacyOfSubjects(t *testing.T) {
 		assert.InDelta(t, want.Find(verify.DP).TightEps.Float64(), got.TightEps.Float64(), 1e-8, "%+v", c)
 	}
 }
+
+// Where all pairs would take long, nothing is said.
+func TestPrivacyOfLargeLattices(t *testing.T) {
+	eps, err := number.ParseExp("2")
+	require.NoError(t, err)
+	s := newSubject(false, &Options{Epsilon: eps, Sensitivity: big.NewRat(1, 1)})
+	s.asked = 1 << 40
+	for _, size := range [][3]int{{8, 2, 1}, {3, 150, 1}, {40, 40, 1}, {5, 2, 20}} {
+		got, err := s.Private(context.Background(), size[0], size[1], size[2], nil)
+		require.NoError(t, err)
+		assert.Nil(t, got, size)
+	}
+}

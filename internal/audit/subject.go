@@ -131,14 +131,16 @@ func (s *Subject) Again(ctx context.Context) error {
 	return cmp.Or(s.asker.again(&Report{}), s.asker.changed())
 }
 
-// mostVectors bounds the lattices of which Private looks at all pairs.
-const mostVectors = 10_000
+// mostComparisons bounds the work of Private to about a second, where a score vector takes as long as 512 comparisons.
+const mostComparisons = 1 << 23
 
 // Private decides whether it is (ε,δ)-DP (nil: ε-DP) on a lattice as Try has it, by what it stated, if it is shift-invariant: neighbors are the pairs of the lattice that differ,
-// after a shift, by at most Δ in every score. The result is nil where not all score vectors were asked about, or where there are too many.
+// after a shift, by at most Δ in every score. The result is nil where not all score vectors were asked about, or where there are too many pairs.
 func (s *Subject) Private(ctx context.Context, n, k, parts int, delta *big.Rat) (*verify.Result, error) {
 	vectors := lattice.Vectors(n, k*parts, false)
-	if s.symmetric || vectors.Cmp(big.NewInt(mostVectors)) > 0 || vectors.Cmp(big.NewInt(s.Asked())) > 0 {
+	work := new(big.Int).Exp(big.NewInt(int64(parts+1)), big.NewInt(int64(n)), nil) // neighbors of one vector, at most
+	work.Mul(work, big.NewInt(int64(n))).Add(work, big.NewInt(512)).Mul(work, vectors)
+	if s.symmetric || vectors.Cmp(big.NewInt(s.Asked())) > 0 || work.Cmp(big.NewInt(mostComparisons)) > 0 {
 		return nil, nil
 	}
 	l, err := lattice.New(n, k*parts)
