@@ -14,7 +14,6 @@ import (
 	"optratio/internal/certtext"
 	"optratio/internal/lumped"
 	"optratio/internal/slowtest"
-	"optratio/number"
 	"optratio/verify/certificate"
 )
 
@@ -161,13 +160,4 @@ func TestNoLumpedCertificate(t *testing.T) {
 	require.NoError(t, err)
 	a.request.K = maxLumped + 1
 	assert.ErrorIs(t, a.WriteCertificate(&strings.Builder{}), certtext.ErrNone)
-}
-
-func bothEnds(t *testing.T, x number.Number) (low, high *big.Rat) {
-	t.Helper()
-	low, ok := x.Lower()
-	require.True(t, ok)
-	high, ok = x.Upper()
-	require.True(t, ok)
-	return low, high
 }

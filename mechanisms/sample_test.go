@@ -1,7 +1,6 @@
 package mechanisms
 
 import (
-	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -97,13 +96,6 @@ func TestChiSquareTellsDistributionsApart(t *testing.T) {
 	uniform, err := registry["uniform"].Float(in)
 	require.NoError(t, err)
 	assert.Less(t, chiSquare(uniform, counts), 1e-5)
-}
-
-// frequency asserts that trials heads of probability p are as frequent as they should be, to 5 standard deviations.
-func frequency(t *testing.T, p float64, heads, trials int, msg string) {
-	t.Helper()
-	n := float64(trials)
-	assert.InDelta(t, p*n, float64(heads), 5*math.Sqrt(n*p*(1-p))+1e-9, msg)
 }
 
 // A draw within 2^-100 of the border of two candidates is decided by further words, against enclosures as narrow.

@@ -18,9 +18,7 @@ func TestManyEventsEnd(t *testing.T) {
 	p := &Problem{Inputs: numerals(4), Outputs: numerals(4), Loss: [][]*big.Rat{
 		rats(t, "3", "2", "1", "1/2"), rats(t, "2", "0", "1", "1"), rats(t, "0", "2", "1/4", "3"), rats(t, "3", "1/4", "1/4", "1/4"),
 	}}
-	for _, pair := range []Pair{{0, 2, big.NewRat(3, 2)}, {1, 2, big.NewRat(2, 1)}, {3, 0, big.NewRat(1, 1)}, {3, 1, big.NewRat(3, 2)}, {3, 2, big.NewRat(1, 1)}} {
-		p.Pairs = append(p.Pairs, pair)
-	}
+	p.Pairs = append(p.Pairs, []Pair{{0, 2, big.NewRat(3, 2)}, {1, 2, big.NewRat(2, 1)}, {3, 0, big.NewRat(1, 1)}, {3, 1, big.NewRat(3, 2)}, {3, 2, big.NewRat(1, 1)}}...)
 	p.Prior = p.Uniform()
 	eps, err := number.ParseEpsilon("3")
 	require.NoError(t, err)

@@ -13,10 +13,7 @@ import (
 // problem is an instance that this package solves.
 type problem struct{ *evidencetest.Program }
 
-type (
-	variable = evidencetest.Variable
-	levelRow = evidencetest.Row
-)
+type levelRow = evidencetest.Row
 
 var key, rat, power, scores = evidencetest.Key, evidencetest.Rat, evidencetest.Power, evidencetest.Scores
 
