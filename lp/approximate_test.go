@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/linear"
+	"optratio/internal/slowtest"
 	"optratio/number"
 )
 
@@ -120,6 +121,7 @@ func overAllVectors(q Request, losses []*big.Rat, z, delta *big.Rat) *linear.Rat
 }
 
 func TestApproximateOptimaOverAllVectors(t *testing.T) {
+	slowtest.Only(t)
 	ctx := context.Background()
 	half, err := ParseLoss("tail:" + big.NewRat(1, 2).RatString())
 	require.NoError(t, err)

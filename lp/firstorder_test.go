@@ -99,6 +99,7 @@ func TestFirstOrderIsReproducible(t *testing.T) {
 
 // TestFirstOrderReachesTheGapByItself: where the injections have not settled, both bounds go on, to the gap that is asked for.
 func TestFirstOrderReachesTheGapByItself(t *testing.T) {
+	slowtest.Only(t)
 	p := testProgram(t, 7, 7, Prior{}, Paper, decimalEps(t, "0.2"))
 	gap := big.NewRat(1, 1e6)
 	s := solution(t, led(p, gap), gap)

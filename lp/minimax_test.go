@@ -92,6 +92,7 @@ func TestWorstScoresOfPermuteAndFlip(t *testing.T) {
 
 // Theorem 3: the factors 1 + ((n-1)/(n+1))^{n-1} <= 5/4 and 1 + e^{-2}, on a grid of exact values that meets the first and comes close to the second.
 func TestMinimaxFactors(t *testing.T) {
+	slowtest.Only(t)
 	one := big.NewRat(1, 1)
 	c, _ := new(big.Rat).SetString("1.1353353") // 1 + e^{-2} = 1.13533528…
 	largest := new(big.Rat)

@@ -34,6 +34,7 @@ const tinyDelta = "1e-12"
 
 // research/docs/approximate.md, Theorem 2 and what is computed beside Theorem 3: the price at δ = 0 never exceeds the bound, and mostly equals it.
 func TestPriceAtZero(t *testing.T) {
+	slowtest.Only(t)
 	rho, err := ParsePrior("geometric:" + big.NewRat(2, 3).RatString())
 	require.NoError(t, err)
 	equal, less := 0, map[string]string{}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"optratio/internal/slowtest"
 )
 
 // geometric is the pmf of geometric noisy max at depths in steps of 2Δ/l, by the closed form of research/docs/resolution.md: the winner's noise t is summed
@@ -182,6 +184,7 @@ func geometricAtHalf(root *big.Rat, q []int) []*big.Rat { return geometric(power
 
 // The table of research/docs/resolution.md: (3,3) on the lattice of step Δ.
 func TestRatiosAtHalfTheStep(t *testing.T) {
+	slowtest.Only(t)
 	s := small{n: 3, k: 3, l: 2, level: DP, loss: depthLoss(2)}
 	assert.Len(t, vectors(3, 6), 127)
 	for _, c := range []struct {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"optratio/internal/slowtest"
 )
 
 // smallDelta is the mechanism in the proof of Theorem 7 of research/docs/approximate.md, in exact numbers. Vectors are
@@ -180,6 +182,7 @@ func worstEvent(e *big.Rat, counts, moved []int, x, y []*big.Rat) *big.Rat {
 // choice at the one vector that has equally many candidates at every depth, whose expected error is the limit; with a
 // little less at depth k it does not.
 func TestSmallDeltaForManyCandidates(t *testing.T) {
+	slowtest.Only(t)
 	for _, c := range []struct{ n, k int }{{4, 1}, {6, 1}, {6, 2}, {9, 2}, {8, 3}, {5, 4}} {
 		for _, text := range []string{"3/2", "2", "7"} {
 			e, _ := new(big.Rat).SetString(text)
@@ -285,6 +288,7 @@ func TestUsualVectorsNeedLittle(t *testing.T) {
 // TestBlindBeyondOneStep: Theorem 6's upper bound for k >= 2. Blind on unusual vectors, with what δ allows taken from the
 // deepest candidates, the mechanism is (ε,δ)-DP; with a tenth less for them it is not.
 func TestBlindBeyondOneStep(t *testing.T) {
+	slowtest.Only(t)
 	for _, c := range []struct{ k, each, e int }{{2, 8, 2}, {2, 12, 5}, {3, 6, 3}} {
 		e, one := big.NewRat(int64(c.e), 1), big.NewRat(1, 1)
 		z, delta := quo(one, e), big.NewRat(1, int64(c.k+2))

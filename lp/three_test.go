@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"optratio/internal/slowtest"
 )
 
 // These tests check research/docs/three.md, in exact arithmetic: three candidates below the threshold, level paper.
@@ -86,6 +88,7 @@ func plusRat(x, y *big.Rat) *big.Rat { return new(big.Rat).Add(x, y) }
 // Theorem 1: the table satisfies every row wherever B' >= 1 and is worth what is claimed; where the conditions hold the dual point is feasible, worth the same, and the
 // program's exact optimum is that number. Where they fail by much it is not.
 func TestThreeCandidatesBelowTheThreshold(t *testing.T) {
+	slowtest.Only(t)
 	pieces, outside := map[bool]int{}, 0
 	for k := 2; k <= 7; k++ {
 		for i := int64(50); i < 100; i++ {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/inquiry"
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -109,6 +110,7 @@ func stating64(l law) mechanisms.Mechanism {
 // Where a mechanism does the same everywhere, as double precision has it, there are no cliffs: not where its small probabilities become 0, nor where the
 // maximum is subtracted after scores were multiplied, nor where another branch computes the same.
 func TestNoCliffsOfSteadyLaws(t *testing.T) {
+	slowtest.Only(t)
 	for _, eps := range []float64{0.01, 0.1, 1, 3, 10} {
 		late := func(q []float64) []float64 {
 			p, total, top := make([]float64, len(q)), 0.0, math.Inf(-1)

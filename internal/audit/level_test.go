@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/inquiry"
+	"optratio/internal/slowtest"
 	"optratio/mechanisms"
 	"optratio/number"
 	"optratio/verify"
@@ -15,6 +16,7 @@ import (
 
 // All verdicts share what the confidence leaves to chance: each gets its part, and the bound on δ is the one at that part.
 func TestVerdictsShareTheLevel(t *testing.T) {
+	slowtest.Only(t)
 	pf, err := mechanisms.Lookup("pf")
 	require.NoError(t, err)
 	for _, c := range []struct {

@@ -122,8 +122,9 @@ func chainOf(t *testing.T, inputs int, outcomes string, budget int64, seed uint6
 
 // Mixed outcomes are told apart as well as the labels or numbers that they hold, a rare label, hundreds of them, an atom and a tail; and the events are told in few words.
 func TestMixedOutcomesAreAsStrong(t *testing.T) {
+	slowtest.Only(t)
 	label := func(rng *rand.Rand) thing { return thing{label: "shown"} }
-	for i, c := range []struct {
+	for _, c := range []struct {
 		name, as, event string
 		answerer        answerer
 		truth, least    float64 // δ at ε = 1, and the part of it that mixed outcomes show
@@ -137,9 +138,6 @@ func TestMixedOutcomesAreAsStrong(t *testing.T) {
 		{"tail", Real, "", rarely(0.01, func(rng *rand.Rand) thing { return thing{x: 100 + rng.Float64()} }, normal), 0.01, 0.3},
 		{"too little noise", Real, "", laplace(0.8), 1 - math.Exp(-0.125), 0.7},
 	} {
-		if !slowtest.Enabled && i%3 > 0 {
-			continue
-		}
 		bounds := map[string][]float64{}
 		for _, outcomes := range []string{c.as, Mixed} {
 			for i := range uint64(runs(3)) {
@@ -167,6 +165,7 @@ func TestMixedOutcomesAreAsStrong(t *testing.T) {
 
 // Where nothing differs, the whole budget is drawn, and pairs were looked at; a rare label at the last of many pairs is found.
 func TestWholeBudgetIsSearched(t *testing.T) {
+	slowtest.Only(t)
 	always := func(*rand.Rand, int64) thing { return thing{label: "absent"} }
 	for _, delta := range []*big.Rat{nil, big.NewRat(1, 1000)} {
 		for _, outcomes := range []string{Labels, Mixed} {
@@ -212,12 +211,10 @@ func TestFewSamplesOfARareNumber(t *testing.T) {
 
 // Right programs are refuted rarely: with a confidence of a half, so that a correction that is lost shows, in fewer than half of many audits.
 func TestMixedOutcomesOfRightPrograms(t *testing.T) {
+	slowtest.Only(t)
 	for name, a := range map[string]answerer{"response": oneOfTwo, "laplace": laplace(1), "many": oneOfLabels(500)} {
 		for _, delta := range []*big.Rat{nil, new(big.Rat)} {
-			refuted, audits := 0, runs(4)
-			if slowtest.Enabled {
-				audits = runs(10)
-			}
+			refuted, audits := 0, runs(10)
 			for i := range uint64(audits) {
 				o := chainOf(t, 2, Mixed, 3000, firstSeed()+i, delta)
 				if o.Confidence = big.NewRat(1, 2); name == "response" {

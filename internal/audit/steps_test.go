@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/verify"
 )
 
@@ -47,6 +48,7 @@ func TestStepsAreNeighborsInARow(t *testing.T) {
 
 // The bound on ε may come from such a pair, and its witness says how far it is apart; what is said of δ, and of a claim that is refuted, comes from neighbors.
 func TestBoundFromVectorsSomeStepsApart(t *testing.T) {
+	slowtest.Only(t)
 	audited := func(factor float64, delta *big.Rat) *Report {
 		o := samplerOptions(t, "1", 30_000)
 		o.Targets, o.Properties = atDelta(delta), nil
