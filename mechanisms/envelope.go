@@ -62,7 +62,7 @@ func exactEnvelope(classes []candidate) *envelope {
 // rightTurn reports whether the line from i to j is steeper than that from j to k, which lies to the right. With the largest |q| and d of the three at most
 // Q and D, each product in float64 is off by less than 2^-49 QD.
 func (e *envelope) rightTurn(i, j, k int) bool {
-	left, right := (e.q[j]-e.q[i])*(e.d[k]-e.d[j]), (e.q[k]-e.q[j])*(e.d[j]-e.d[i])
+	left, right := float64((e.q[j]-e.q[i])*(e.d[k]-e.d[j])), float64((e.q[k]-e.q[j])*(e.d[j]-e.d[i]))
 	most := max(math.Abs(e.q[i]), math.Abs(e.q[j]), math.Abs(e.q[k])) * e.d[k]
 	if !e.exact || most < math.MaxFloat64 && math.Abs(left-right) > float64(0x1p-47*most)+0x1p-900 {
 		return left > right

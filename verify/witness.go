@@ -121,7 +121,7 @@ func logarithm(n number.Number) float64 {
 	mantissa := new(big.Float).SetRat(low)
 	exponent := mantissa.MantExp(mantissa)
 	f, _ := mantissa.Float64()
-	return math.Log(f) + float64(exponent)*math.Ln2
+	return math.Log(f) + float64(float64(exponent)*math.Ln2)
 }
 
 // String describes the witness in one line.

@@ -251,7 +251,7 @@ func (g *growing) try(q split, hits []float64, penalty float64) {
 		x, y := hits[e.from], hits[e.to]
 		h := (x + y) / (n + m)
 		if gap := x/n - y/m; gap != 0 {
-			gain += max(0, gap*gap/(h*(1-h)*(1/n+1/m)+1e-12)-penalty)
+			gain += max(0, gap*gap/(float64(h*(1-h)*(1/n+1/m))+1e-12)-penalty)
 		}
 	}
 	if part := sumOf(hits) / float64(len(g.in)); g.blind {
