@@ -108,20 +108,16 @@ func (w *Witness) ratio() string {
 	case none(w.P) || !w.P.Within(close) || !w.PNeighbor.Within(close):
 		return ""
 	}
-	apart := math.Abs(logarithm(w.P) - logarithm(w.PNeighbor))
-	if apart == 0 || math.IsNaN(apart) { // the same, or negative
+	p, _ := w.P.Lower()
+	q, _ := w.PNeighbor.Lower()
+	if p.Sign() < 0 || q.Sign() < 0 {
+		return ""
+	}
+	apart := math.Abs(number.LogRat(p, 64).Near() - number.LogRat(q, 64).Near()) // math.Log is off for the least floats
+	if apart == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", a ratio of e^%.4g", apart)
-}
-
-// logarithm is about that of a number > 0, however small.
-func logarithm(n number.Number) float64 {
-	low, _ := n.Lower()
-	mantissa := new(big.Float).SetRat(low)
-	exponent := mantissa.MantExp(mantissa)
-	f, _ := mantissa.Float64()
-	return math.Log(f) + float64(float64(exponent)*math.Ln2)
 }
 
 // String describes the witness in one line.

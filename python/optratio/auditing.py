@@ -121,7 +121,6 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
         raise UsageError("epsilon is missing: give eps=0.5, or exp_eps='3/2' for e^ε")
     if not callable(f) and (pmf is not None or drawer(f) is None):
         raise UsageError(f"{f!r:.80} is no function")
-    find_program()  # before anything is asked
     shown, labels, named = _Progress(progress), Labels(), Inputs()
     answer = answer_pmf(f, outcomes, labels) if pmf is not None else answer_samples(f, outcomes or "index", labels)
     server = Server(answer, shown, threads=(children or 1) > 1, inputs=named)

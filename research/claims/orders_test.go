@@ -7,14 +7,6 @@ import (
 	"optratio/internal/secretary"
 )
 
-func identity(n int) []int {
-	p := make([]int, n)
-	for i := range p {
-		p[i] = i + 1
-	}
-	return p
-}
-
 func inversionsByPairs(p []int) int {
 	count := 0
 	for i := range p {
@@ -43,8 +35,8 @@ func cycles(p []int) int {
 // d_1 is Kendall's distance (inversions), d_{n-1} Cayley's (n minus cycles).
 func TestDistanceKnownMetrics(t *testing.T) {
 	const n = 5
-	id := identity(n)
-	eachOrder(n, func(p []int) {
+	id := span(1, n)
+	for _, p := range orders(n) {
 		if got := must(swapDistance(id, p, 1, atMost)); got != inversionsByPairs(p) {
 			t.Errorf("d_1 to %v = %d, want %d inversions", p, got, inversionsByPairs(p))
 		}
@@ -57,7 +49,7 @@ func TestDistanceKnownMetrics(t *testing.T) {
 				t.Errorf("d_%d (%v) to %v = %d, want %d", l, reading, p, got, n-cycles(p))
 			}
 		}
-	})
+	}
 }
 
 // Example 1: from (1,…,n) to the same with 1 and n exchanged. The newer version's 2n-3 is d_1;
@@ -65,7 +57,7 @@ func TestDistanceKnownMetrics(t *testing.T) {
 // Both versions' d_{n-1} = 1 holds under both readings.
 func TestExampleOne(t *testing.T) {
 	for n := 3; n <= 8; n++ {
-		sigma, rho := identity(n), identity(n)
+		sigma, rho := span(1, n), span(1, n)
 		rho[0], rho[n-1] = n, 1
 		for _, c := range []struct {
 			l       int
@@ -83,7 +75,7 @@ func TestExampleOne(t *testing.T) {
 	}
 	// The older version's product of swaps, (1 2)(1 3)…(1 n) applied to rho, does not give sigma for n >= 3.
 	for n := 3; n <= 8; n++ {
-		order := identity(n)
+		order := span(1, n)
 		order[0], order[n-1] = n, 1
 		for c := n; c >= 2; c-- {
 			swapValues(order, 1, c)
@@ -94,7 +86,7 @@ func TestExampleOne(t *testing.T) {
 	}
 	// The newer version's product does, by swaps of neighbors only.
 	for n := 3; n <= 8; n++ {
-		order := identity(n)
+		order := span(1, n)
 		order[0], order[n-1] = n, 1
 		steps := 0
 		swap := func(a, b int) {
@@ -135,8 +127,7 @@ func swapValues(order []int, a, b int) int {
 // under "at least" with l = n-1 most orders cannot be reached, so that reading is no metric.
 func TestFactThree(t *testing.T) {
 	const n = 4
-	var all [][]int
-	eachOrder(n, func(p []int) { all = append(all, append([]int(nil), p...)) })
+	all := orders(n)
 	for l := 1; l < n; l++ {
 		d := make([][]int, len(all))
 		for a := range all {
@@ -167,7 +158,7 @@ func TestDistanceRefuses(t *testing.T) {
 	for _, c := range []struct {
 		a, b []int
 		l    int
-	}{{identity(3), identity(4), 1}, {identity(3), identity(3), 0}, {identity(3), identity(3), 3}, {[]int{1, 1, 2}, identity(3), 1}, {identity(10), identity(10), 1}} {
+	}{{span(1, 3), span(1, 4), 1}, {span(1, 3), span(1, 3), 0}, {span(1, 3), span(1, 3), 3}, {[]int{1, 1, 2}, span(1, 3), 1}, {span(1, 10), span(1, 10), 1}} {
 		if _, err := swapDistance(c.a, c.b, c.l, atMost); !errors.Is(err, secretary.ErrRange) {
 			t.Errorf("%v, %v, l = %d: %v", c.a, c.b, c.l, err)
 		}
@@ -181,34 +172,13 @@ func TestWhichOrdersCanBeReached(t *testing.T) {
 		for l := 1; l < n; l++ {
 			all := true
 			for i := range n - 1 { // swaps of neighbors generate all orders
-				to := identity(n)
+				to := span(1, n)
 				to[i], to[i+1] = to[i+1], to[i]
-				all = all && must(swapDistance(identity(n), to, l, atLeast)) >= 0
+				all = all && must(swapDistance(span(1, n), to, l, atLeast)) >= 0
 			}
 			if all != (2*l <= n) {
 				t.Errorf("n = %d, l = %d: all orders can be reached: %v", n, l, all)
 			}
 		}
 	}
-}
-
-// eachOrder calls visit with every order of 1..n; visit must not keep the slice.
-func eachOrder(n int, visit func([]int)) {
-	p := make([]int, n)
-	for i := range p {
-		p[i] = i + 1
-	}
-	var walk func(k int)
-	walk = func(k int) {
-		if k == n {
-			visit(p)
-			return
-		}
-		for i := k; i < n; i++ {
-			p[k], p[i] = p[i], p[k]
-			walk(k + 1)
-			p[k], p[i] = p[i], p[k]
-		}
-	}
-	walk(0)
 }
