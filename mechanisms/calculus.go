@@ -113,7 +113,7 @@ type compensated struct{ sum, lost float64 }
 
 // Add adds x.
 func (c *compensated) Add(x float64) {
-	x = float64(x)
+	x = float64(x) // rounded here, on processors that would fuse a product with the sums, too
 	s := c.sum + x
 	part := s - c.sum
 	c.lost += (c.sum - (s - part)) + (x - part)
