@@ -86,19 +86,24 @@ func (a *asking) ask(ctx context.Context) error {
 		a.prepare()
 	}
 	var out files
-	done := func() {}
+	done, created := func() {}, false
 	h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
 		done()
 		report, done = command.Progress(a.Streams, what)
-		out, err = a.create(at)
+		if !created { // the files are one for all ε
+			out, err = a.create(at)
+			created = true
+		}
 		return report, err
 	})
 	if err != nil {
 		return err
 	}
 	if a.html != "" {
-		if r, ok := a.question.(*job.Ratio); ok && strings.Contains(r.Eps+r.Exp, ",") {
-			return command.Usagef("--html: a page is about one ε, give one")
+		for _, f := range job.Fields(a.question) {
+			if (f.Name == "eps" || f.Name == "exp-eps") && strings.Contains(f.Text(), ",") {
+				return command.Usagef("--html: a page is about one ε, give one")
+			}
 		}
 		h.Certificate = h.Certificate || isPlain(a.question)
 	}

@@ -48,21 +48,28 @@ e^ε times that of input 3.
 
 A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R
 and --range R also decide R-zCDP and bounded range R, and --delta D decides (ε,D)-DP in place of ε-DP. Of a sampler
-they are violated if a lower bound exceeds R or D.`,
+they are violated if a lower bound exceeds R or D.
+
+Several ε, separated by commas, are asked about one after the other and have a verdict each (with --json an array);
+they share what --confidence leaves to chance.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
   optratio audit --pmf-exec ./histogram --inputs datasets.jsonl --neighbors pairs.txt --outcomes labels --eps 1
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
 	}
-	return a.judge(s, c, true, func(found *job.Answer) judgement {
-		r := found.Documents[0].(*audit.Report)
-		title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, q.Epsilon)
+	return a.judge(s, c, true, func(found *job.Answer) (all []judgement) {
 		units := scoreUnits("Δ = " + q.Sensitivity)
 		if q.Inputs != "" {
 			units = "inputs are those of " + escape.Quoted(q.Inputs) + "; numbers after a colon are probabilities"
 		}
-		return judgement{title, units, &r.Report, r.Findings, auditNotes(r), q.SampleExec != ""}
+		list, _ := q.Epsilon.List()
+		for i, d := range found.Documents {
+			r := d.(*audit.Report)
+			title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, list[i])
+			all = append(all, judgement{title, units, &r.Report, r.Findings, auditNotes(r), q.SampleExec != ""})
+		}
+		return all
 	})
 }
 

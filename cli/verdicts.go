@@ -72,7 +72,7 @@ func (j judgement) properties() []verify.Result {
 }
 
 // judge completes a command whose answer is verdicts, with the flags of verdicts for machines where these are wanted.
-func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool, judged func(*job.Answer) judgement) *cobra.Command {
+func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool, judged func(*job.Answer) []judgement) *cobra.Command {
 	f := verdictFlags{format: formatText}
 	a.certifies, a.draws = true, true
 	a.begin = func() error { return f.create(a.JSON) }
@@ -86,15 +86,19 @@ func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool, judge
 	return a.command(s, c)
 }
 
-// print prints a report in the format that was asked for.
-func (f *verdictFlags) print(w io.Writer, j judgement) {
-	switch f.format {
-	case formatMarkdown:
-		printMarkdown(w, j)
-	case formatGitHub:
-		printAnnotations(w, j)
-		fallthrough
-	default:
+// print prints reports in the format that was asked for.
+func (f *verdictFlags) print(w io.Writer, all []judgement) {
+	for i, j := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		switch f.format {
+		case formatMarkdown:
+			printMarkdown(w, j)
+			continue
+		case formatGitHub:
+			printAnnotations(w, j)
+		}
 		printVerdicts(w, j.title, j.units, j.properties())
 		for _, note := range j.notes {
 			command.Say(w, "%s", note)
@@ -102,16 +106,18 @@ func (f *verdictFlags) print(w io.Writer, j judgement) {
 	}
 }
 
-// write writes a report to the files that are wanted beside what is printed: --junit, and the summary of GitHub Actions, with as many digits as what is printed.
-func (f *verdictFlags) write(ctx context.Context, short func(io.Writer) io.Writer, j judgement) error {
+// write writes reports to the files that are wanted beside what is printed: --junit, and the summary of GitHub Actions, with as many digits as what is printed.
+func (f *verdictFlags) write(ctx context.Context, short func(io.Writer) io.Writer, all []judgement) error {
 	if summary := os.Getenv(summaryVariable); f.format == formatGitHub && summary != "" {
 		var text strings.Builder
-		printMarkdown(short(&text), j)
+		for _, j := range all {
+			printMarkdown(short(&text), j)
+		}
 		if err := appendText(summary, text.String()); err != nil {
 			return command.Usagef("%s: %w", summaryVariable, err)
 		}
 	}
-	return f.file.Commit(ctx, func(w io.Writer) error { return writeJUnit(w, j.title, j.report, j.findings) })
+	return f.file.Commit(ctx, func(w io.Writer) error { return writeJUnit(w, all) })
 }
 
 func appendText(path, text string) error {
@@ -177,11 +183,11 @@ func witnessLine(r *verify.Result) string {
 	return fmt.Sprintf("%s %s: %s", r.Name, job.Choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
 }
 
-// junitSuites is the root of a JUnit document. It has one suite, with a test case for each property: failed where the property is violated,
+// junitSuites is the root of a JUnit document. It has a suite for each report, with a test case for each property: failed where the property is violated,
 // skipped where it is undecided.
 type junitSuites struct {
-	XMLName xml.Name   `xml:"testsuites"`
-	Suite   junitSuite `xml:"testsuite"`
+	XMLName xml.Name     `xml:"testsuites"`
+	Suites  []junitSuite `xml:"testsuite"`
 }
 
 type junitSuite struct {
@@ -208,13 +214,30 @@ type junitNote struct {
 	Text    string `xml:",chardata"`
 }
 
-func writeJUnit(w io.Writer, title string, report *verify.Report, findings []audit.Finding) error {
-	suite := junitSuite{Name: escape.Line(title), Tests: len(report.Properties)}
-	for _, p := range report.Properties {
-		c := junitCase{Class: escape.Line(report.Mechanism), Name: string(p.Name)}
+func writeJUnit(w io.Writer, all []judgement) error {
+	var root junitSuites
+	for _, j := range all {
+		root.Suites = append(root.Suites, j.suite())
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(root); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (j judgement) suite() junitSuite {
+	suite := junitSuite{Name: escape.Line(j.title), Tests: len(j.report.Properties)}
+	for _, p := range j.report.Properties {
+		c := junitCase{Class: escape.Line(j.report.Mechanism), Name: string(p.Name)}
 		text := p.String()
 		if p.Name == audit.Answers {
-			for _, f := range findings {
+			for _, f := range j.findings {
 				text += "\n  " + escape.Line(f.String())
 			}
 		}
@@ -236,14 +259,5 @@ func writeJUnit(w io.Writer, title string, report *verify.Report, findings []aud
 		}
 		suite.Cases = append(suite.Cases, c)
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(junitSuites{Suite: suite}); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return suite
 }

@@ -31,7 +31,7 @@ func judged(t *testing.T, args ...string) (suite junitSuite, doc struct {
 	require.NoError(t, err)
 	var suites junitSuites
 	require.NoError(t, xml.Unmarshal(text, &suites), string(text))
-	return suites.Suite, doc, code
+	return suites.Suites[0], doc, code
 }
 
 func TestJUnit(t *testing.T) {

@@ -43,13 +43,13 @@ their neighbors: every score moves by up to its sensitivity up or down (--neighb
   optratio verify --mechanism em -n 3 -k 2 --eps 0.8 --delta 1e-3
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
 	}
-	return a.judge(s, c, false, func(found *job.Answer) judgement {
+	return a.judge(s, c, false, func(found *job.Answer) []judgement {
 		r := found.Documents[0].(*verify.Report)
 		title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, q.Epsilon)
 		if r.Precision != nil {
 			title += fmt.Sprintf("; properties hold to the relative precision %s of its probabilities", number.Exact(r.Precision))
 		}
-		return judgement{title: title, units: units(&q.Domain), report: r}
+		return []judgement{{title: title, units: units(&q.Domain), report: r}}
 	})
 }
 

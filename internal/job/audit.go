@@ -55,7 +55,7 @@ func (q *Audit) read(in *reading) audit.Options {
 	o := q.Stated.options(in, number.Epsilon{})
 	in.refuse(q.Timeout <= 0, "{timeout} %s: give a positive duration such as 10s", q.Timeout)
 	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.Brief = q.N, q.K, q.Domain, q.Seed, q.Outcomes, true
-	o.Epsilon, o.Sensitivity = in.epsilon(q.Epsilon), in.positive("sensitivity", q.Sensitivity)
+	o.Sensitivity = in.positive("sensitivity", q.Sensitivity)
 	q.checkOutcomes(in)
 	targets := q.Target.options(in, q.askable(in, q.properties(in)))
 	o.Properties, o.Slack, o.Targets = targets.Properties, targets.Slack, targets.Targets
@@ -174,6 +174,19 @@ func (q *Audit) answer(in *reading) (*Answer, error) {
 	decided.Complete()
 	in.refuse(in.Certificate && q.SampleExec != "", "{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
 	in.certifiable("", decided.Properties)
+	if list, _ := q.Epsilon.List(); len(list) > 1 && in.err == nil { // the verdicts share what is left to chance
+		chance := new(big.Rat).Sub(one, o.Confidence)
+		o.Confidence = new(big.Rat).Sub(one, chance.Quo(chance, big.NewRat(int64(len(list)), 1)))
+	}
+	return in.atEach(q.Epsilon, func(eps Epsilon) (*Answer, error) {
+		o := o
+		o.Epsilon = in.epsilon(eps)
+		return q.at(in, o, decided)
+	})
+}
+
+// at answers it with options that were read.
+func (q *Audit) at(in *reading, o audit.Options, decided verify.Options) (*Answer, error) {
 	r, err := settled(in, "audit", o.Epsilon, func(report func(string, ...any)) (*audit.Report, error) {
 		o.Progress = q.progress(in.Host, report)
 		return q.examine(in, o)

@@ -82,36 +82,7 @@ func (q *Ratio) answer(in *reading) (*Answer, error) {
 	if q.Rho != "" {
 		return q.atRho(in)
 	}
-	list, err := q.Epsilon.List()
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 1 {
-		return q.at(in, q.Epsilon)
-	}
-	in.refuse(in.Certificate, "{cert}: a certificate is about one ε, give one")
-	for _, eps := range list {
-		in.epsilon(eps)
-	}
-	all := &Answer{List: true}
-	for i, eps := range list {
-		if in.err != nil {
-			return nil, in.err
-		}
-		if in.ctx.Err() != nil {
-			all.Undecided = cmp.Or(all.Undecided, fmt.Sprintf("%d of %d ε were answered", i, len(list)))
-			break
-		}
-		a, err := q.at(in, eps)
-		if err != nil {
-			return nil, err
-		}
-		all.Documents = append(all.Documents, a.Documents...)
-		if all.Violated == "" && all.Undecided == "" {
-			all.Violated, all.Undecided = a.Violated, a.Undecided
-		}
-	}
-	return all, nil
+	return in.atEach(q.Epsilon, func(eps Epsilon) (*Answer, error) { return q.at(in, eps) })
 }
 
 // at answers it at one ε.

@@ -75,6 +75,38 @@ func (e Epsilon) List() (list []Epsilon, err error) {
 // String says which ε was given.
 func (e Epsilon) String() string { return document.At(e.Eps, e.Exp).Said() }
 
+// atEach answers at one ε, or at each one of a list until the context ends.
+func (in *reading) atEach(e Epsilon, at func(Epsilon) (*Answer, error)) (*Answer, error) {
+	list, err := e.List()
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 1 {
+		return at(e)
+	}
+	in.refuse(in.Certificate, "{cert}: a certificate is about one ε, give one")
+	for _, eps := range list {
+		in.epsilon(eps)
+	}
+	all := &Answer{List: true}
+	for i, eps := range list {
+		if in.err != nil {
+			return nil, in.err
+		}
+		if in.ctx.Err() != nil {
+			all.Undecided = cmp.Or(all.Undecided, fmt.Sprintf("%d of %d ε were answered", i, len(list)))
+			break
+		}
+		a, err := at(eps)
+		if err != nil {
+			return nil, err
+		}
+		all.Documents = append(all.Documents, a.Documents...)
+		all.Violated, all.Undecided = cmp.Or(all.Violated, a.Violated), cmp.Or(all.Undecided, a.Undecided)
+	}
+	return all, nil
+}
+
 // Optional is a text for a JSON document, null where it was not given.
 func Optional(s string) *string {
 	if s == "" {

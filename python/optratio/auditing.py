@@ -119,6 +119,8 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
         raise UsageError("give exactly one of pmf and sample")
     if eps is None and exp_eps is None and rho is None:
         raise UsageError("epsilon is missing: give eps=0.5, or exp_eps='3/2' for e^ε")
+    if "," in str(eps):
+        raise UsageError("eps is one number: call audit for each")
     if not callable(f) and (pmf is not None or drawer(f) is None):
         raise UsageError(f"{f!r:.80} is no function")
     shown, labels, named = _Progress(progress), Labels(), Inputs()
