@@ -32,7 +32,7 @@ func overBoth(t *testing.T, n, k, l int, eps number.Epsilon) (low, high float64)
 	var losses [][]number.Interval
 	for _, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), geo} {
 		var x []number.Interval
-		err := eachLoss(t.Context(), p.question, p.lat, enclosedNumbers{arith.Interval{Prec: 128}}, instances(p.question, true, func(in *mechanisms.Instance) ([]number.Interval, error) { return m.Enclose(in, 128) }),
+		err := eachLoss(t.Context(), p.question, p.lat, arith.Interval{Prec: 128}, number.Interval.Max, instances(p.question, true, func(in *mechanisms.Instance) ([]number.Interval, error) { return m.Enclose(in, 128) }),
 			func(_ []int, loss number.Interval) { x = append(x, loss) })
 		require.NoError(t, err)
 		losses = append(losses, x)

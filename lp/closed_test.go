@@ -123,7 +123,7 @@ func TestDualPointOfTheThreshold(t *testing.T) {
 					p.lat.Unrank(i, m)
 					y := new(big.Rat)
 					for j := k; j >= lattice.Deepest(m) && j >= 1; j-- {
-						a, b := arith.PowerSums(exactNumbers{}, z, j)
+						a, b := arith.PowerSums(arith.Rat{}, z, j)
 						level := new(big.Rat)
 						for range m[0] - 1 {
 							level.Mul(level, b)
@@ -228,7 +228,7 @@ func TestExponentialTotalBySumAndIntegral(t *testing.T) {
 
 // closedExact is closedWithin as a rational, for rational z = e^{-ε}.
 func closedExact(n, k int, o Prior, z *big.Rat) *big.Rat {
-	f := exactNumbers{}
+	f := arith.Rat{}
 	return overBox(context.Background(), f, z, o.box(), k, func(a, b *big.Rat, k int) *big.Rat {
 		return closedBound(f, a, b, n, k, func(x *big.Rat) (int, bool) { return x.Sign(), true })
 	})

@@ -12,7 +12,7 @@ import (
 
 // flipTotalExact is the total expected error of permute-and-flip, for rational z = e^{-ε}.
 func flipTotalExact(n, k int, o Prior, z *big.Rat) *big.Rat {
-	return flipTotal(context.Background(), exactNumbers{}, z, n, k, o.box())
+	return flipTotal(context.Background(), arith.Rat{}, z, n, k, o.box())
 }
 
 // flipWithin and closedWithin enclose that total and the closed-form lower bound on the total optimum.

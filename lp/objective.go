@@ -211,18 +211,8 @@ func arrangements(m []int) iter.Seq[[]int] {
 	}
 }
 
-// maximal is an arithmetic with a larger one of two numbers.
-type maximal[T any] interface {
-	arith.Field[T]
-	Max(a, b T) T
-}
-
-type floats struct{ arith.Float }
-
-func (floats) Max(a, b float64) float64 { return max(a, b) }
-
 // eachLoss visits the orbits until the context ends, with their expected losses: the mean of those at their score vectors or, with Worst, the largest.
-func eachLoss[T any](ctx context.Context, q *Request, lat *lattice.Lattice, f maximal[T], ask asker[T], visit func(m []int, loss T)) error {
+func eachLoss[T any](ctx context.Context, q *Request, lat *lattice.Lattice, f arith.Field[T], larger func(a, b T) T, ask asker[T], visit func(m []int, loss T)) error {
 	var losses []T
 	for _, c := range q.losses() {
 		losses = append(losses, f.FromRat(c))
@@ -239,7 +229,7 @@ func eachLoss[T any](ctx context.Context, q *Request, lat *lattice.Lattice, f ma
 				at = f.Add(at, x)
 			}
 			if many++; q.Worst {
-				loss = f.Max(loss, at)
+				loss = larger(loss, at)
 			} else {
 				loss = f.Add(loss, at)
 			}
@@ -282,8 +272,8 @@ func (q *Request) total(ctx context.Context, lat *lattice.Lattice) *big.Rat {
 func exactObjective(ctx context.Context, q *Request, lat *lattice.Lattice, ask asker[*big.Rat]) (number.Number, error) {
 	var terms []*big.Rat
 	most, weight := new(big.Rat), q.orbitWeight()
-	err := eachLoss(ctx, q, lat, exactNumbers{}, ask, func(m []int, loss *big.Rat) {
-		if most = (exactNumbers{}).Max(most, loss); !q.Worst {
+	err := eachLoss(ctx, q, lat, arith.Rat{}, arith.Larger, ask, func(m []int, loss *big.Rat) {
+		if most = arith.Larger(most, loss); !q.Worst {
 			w := weight(m)
 			terms = append(terms, w.Mul(w, loss))
 		}
@@ -307,9 +297,9 @@ func pairwiseSum(ctx context.Context, terms []*big.Rat) *big.Rat {
 
 // enclosedObjective sums enclosures.
 func enclosedObjective(ctx context.Context, q *Request, lat *lattice.Lattice, prec uint, ask asker[number.Interval]) (number.Number, error) {
-	f := enclosedNumbers{arith.Interval{Prec: prec}}
+	f := arith.Interval{Prec: prec}
 	sum, most, weight := number.NewAccumulator(prec), f.Zero(), q.orbitWeight()
-	err := eachLoss(ctx, q, lat, f, ask, func(m []int, loss number.Interval) {
+	err := eachLoss(ctx, q, lat, f, number.Interval.Max, ask, func(m []int, loss number.Interval) {
 		if q.Worst {
 			most = most.Max(loss)
 			return
@@ -331,7 +321,7 @@ func enclosedObjective(ctx context.Context, q *Request, lat *lattice.Lattice, pr
 // estimatedObjective sums floating-point numbers.
 func estimatedObjective(ctx context.Context, q *Request, lat *lattice.Lattice, ask asker[float64]) (number.Number, error) {
 	sum, most, weight, total := 0.0, 0.0, q.orbitWeight(), q.total(ctx, lat)
-	err := eachLoss(ctx, q, lat, floats{}, ask, func(m []int, loss float64) {
+	err := eachLoss(ctx, q, lat, arith.Float{}, math.Max, ask, func(m []int, loss float64) {
 		w := weight(m)
 		share, _ := w.Quo(w, total).Float64()
 		sum, most = sum+float64(share*loss), max(most, loss)

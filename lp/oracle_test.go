@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"optratio/internal/chain"
 	"optratio/internal/linear"
 	"optratio/lattice"
 	"optratio/number"
@@ -49,32 +48,32 @@ func exactOptimum(t testing.TB, n, k int, o Prior, l Level, e number.Epsilon) *b
 	return new(big.Rat).Mul(mean, new(big.Rat).SetInt(lattice.Vectors(n, k, o.box())))
 }
 
-// minimal is exact arithmetic with the smaller of two numbers.
-type minimal struct{ exactNumbers }
-
-func (minimal) Min(a, b *big.Rat) *big.Rat {
-	if a.Cmp(b) <= 0 {
-		return a
-	}
-	return b
-}
-
-// dualValue is what multipliers of the rows (E), per unit of mass, prove of the total error by a walk along all chains in exact arithmetic.
+// dualValue is what multipliers of the rows (E), per unit of mass, prove of the total error by a walk along all chains, that of chain.Dual, in exact
+// arithmetic.
 func dualValue(p *program, z *big.Rat, y []*big.Rat) *big.Rat {
-	d := chain.NewDual(minimal{}, z, y)
+	least := make([]*big.Rat, len(y))
 	start, order := p.vars.Chains()
 	for c := range len(start) - 1 {
 		lambda := new(big.Rat)
 		for i := start[c+1] - 1; i >= start[c]; i-- {
 			j := order[i]
 			orbit := p.vars.Orbit[j]
-			cost := new(big.Rat).Quo(p.weights[orbit], new(big.Rat).SetInt(p.vectors[orbit]))
-			lambda = d.Visit(orbit, cost.Mul(cost, p.question.lossAt(int(p.vars.Depth[j]))), lambda, i == start[c])
+			reduced := new(big.Rat).Quo(p.weights[orbit], new(big.Rat).SetInt(p.vectors[orbit]))
+			reduced.Mul(reduced, p.question.lossAt(int(p.vars.Depth[j])))
+			reduced.Add(reduced, lambda.Mul(z, lambda))
+			lambda = new(big.Rat)
+			if i > start[c] && reduced.Cmp(y[orbit]) > 0 {
+				lambda.Sub(reduced, y[orbit])
+				reduced = y[orbit]
+			}
+			if least[orbit] == nil || reduced.Cmp(least[orbit]) < 0 {
+				least[orbit] = reduced
+			}
 		}
 	}
 	sum := new(big.Rat)
-	for i, least := range d.Least {
-		sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetInt(p.vectors[i]), least))
+	for i, y := range least {
+		sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetInt(p.vectors[i]), y))
 	}
 	return sum
 }

@@ -335,7 +335,7 @@ func TestErrorsOfMechanismsThatAreNotSymmetric(t *testing.T) {
 			v := depths[loyal(depths)]
 			sum.Add(sum, v)
 			squares.Add(squares, new(big.Rat).Mul(v, v))
-			worst = exactNumbers{}.Max(worst, v)
+			worst = arith.Larger(worst, v)
 			count++
 		}
 		mean := func(total *big.Rat) *big.Rat { return total.Quo(total, big.NewRat(count, 1)) }

@@ -49,7 +49,7 @@ func newUniversal(t *testing.T, n, k int, z *big.Rat) *universalCase {
 	e, err := number.FromExp(new(big.Rat).Inv(z))
 	require.NoError(t, err)
 	c := &universalCase{n: n, k: k, z: z, e: e}
-	c.a, c.b = arith.PowerSums(exactNumbers{}, z, k)
+	c.a, c.b = arith.PowerSums(arith.Rat{}, z, k)
 	c.flip = flipTotalExact(n, k, Prior{}, z)
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/internal/inquiry"
 	"optratio/lattice"
 	"optratio/mechanisms"
@@ -178,10 +179,10 @@ func (e *ends) next(gap *big.Rat) *big.Rat {
 		sum := new(big.Rat).Add(a, b)
 		return sum.Quo(sum, big.NewRat(2, 1))
 	}
-	fine := maxRat(new(big.Rat).Quo(gap, big.NewRat(8, 1)), big.NewRat(1, 10_000)) // around what is not decided
+	fine := arith.Larger(new(big.Rat).Quo(gap, big.NewRat(8, 1)), big.NewRat(1, 10_000)) // around what is not decided
 	switch {
 	case e.high == nil && e.most != nil:
-		return new(big.Rat).Mul(maxRat(e.low, e.most), big.NewRat(2, 1))
+		return new(big.Rat).Mul(arith.Larger(e.low, e.most), big.NewRat(2, 1))
 	case e.high == nil:
 		return new(big.Rat).Mul(e.low, big.NewRat(2, 1))
 	case narrow(e.low, e.high, gap):
@@ -277,11 +278,4 @@ func (c *calibrator) examine(ctx context.Context, out *Calibration, eps number.E
 	}
 	out.Domain = report.Domain
 	return &report.Properties[0], nil
-}
-
-func maxRat(a, b *big.Rat) *big.Rat {
-	if a.Cmp(b) < 0 {
-		return b
-	}
-	return a
 }

@@ -85,3 +85,11 @@ func Ranks(values []*big.Rat) []int64 {
 	}
 	return out
 }
+
+// Larger returns the larger one of two rationals.
+func Larger(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) < 0 {
+		return b
+	}
+	return a
+}

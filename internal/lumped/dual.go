@@ -12,7 +12,7 @@ import (
 // y(m) = y[class of m], rounded down. With z no more than e^{-ε}, chain.Dual has multipliers λ >= 0 that are admissible like any others; as everything is
 // rounded down, what it has for a class is no more than what these λ give, and nor is the bound. Chains that share a suffix share its λ.
 func (p *program) certify(y []float64, z float64, prec uint) number.Interval {
-	lambda, dual := make([]float64, len(p.visit)), chain.NewDual(down{}, z, y)
+	lambda, dual := make([]float64, len(p.visit)), chain.NewDual(addDown, mulDown, z, y)
 	for i, c := range p.visit {
 		next := 0.0
 		if n := p.next[i]; n >= 0 {
@@ -27,27 +27,21 @@ func (p *program) certify(y []float64, z float64, prec uint) number.Interval {
 	return number.Point(sum.Value().Lo())
 }
 
-// down is floating-point arithmetic whose results are no more than the exact ones; nothing is lost to a 0.
-type down struct{}
-
 // less returns a number less than what was rounded to x.
-func (down) less(x float64) float64   { return math.Nextafter(x, math.Inf(-1)) }
-func (down) Zero() float64            { return 0 }
-func (down) Max(a, b float64) float64 { return max(a, b) }
-func (down) Min(a, b float64) float64 { return min(a, b) }
+func less(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
 
-func (f down) Add(a, b float64) float64 {
+// addDown returns at most a + b, and nothing less where b = 0.
+func addDown(a, b float64) float64 {
 	if b == 0 {
 		return a
 	}
-	return f.less(a + b)
+	return less(a + b)
 }
 
-func (f down) Sub(a, b float64) float64 { return f.Add(a, -b) }
-
-func (f down) Mul(a, b float64) float64 {
+// mulDown returns at most a · b, and 0 where that is 0.
+func mulDown(a, b float64) float64 {
 	if a == 0 || b == 0 {
 		return 0
 	}
-	return f.less(a * b)
+	return less(a * b)
 }

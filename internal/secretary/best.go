@@ -2,6 +2,7 @@ package secretary
 
 import (
 	"math/big"
+	"slices"
 
 	"optratio/internal/arith"
 )
@@ -20,76 +21,104 @@ func (s Stops) Rule() (*Rule, error) {
 	})
 }
 
-// Best returns the largest expected payoff of any stopping rule that must take
-// someone, and a deterministic rule that attains it (stopping where both choices are equally
-// good); payoff[k-1] is for taking the k-th best. The value is exact:
-// integer dynamic programming over time and relative rank, see backward.
+// Best returns the largest expected payoff of any stopping rule that must take someone, and a deterministic rule that attains it (stopping where both
+// choices are equally good); payoff[k-1] is for taking the k-th best. The value is exact. With g_j the expected payoff of taking relative rank j at time i,
+//
+//	g_j at i = ( (i+1-j) g_j + j g_{j+1} at i+1 ) / (i+1),   g_j at n = payoff_j
+//	V_n = Σ_j g_j / n,   V_i = Σ_j max(g_j, V_{i+1}) / i
+//
+// and the result is V_1. In integers, g at time i multiplied by n!/i! and V_i by n!/(i-1)!, both by the common denominator too, need no division.
 func Best(payoff []*big.Rat) (*big.Rat, Stops, error) {
 	n := len(payoff)
 	if err := checkCandidates(n); err != nil {
 		return nil, nil, err
 	}
 	den := arith.CommonDenominator(payoff)
-	whole := make([]*big.Int, n)
+	g, stops, value := make([]*big.Int, n), make(Stops, n), new(big.Int)
 	for k, c := range payoff {
-		whole[k] = scaled(c, den)
+		g[k] = scaled(c, den)
 	}
-	r := newIntRing()
-	stops := make(Stops, n)
-	value := backward(r, whole, record(r, stops))
-	factorial := new(big.Int).MulRange(1, int64(n))
-	return new(big.Rat).SetFrac(value, factorial.Mul(factorial, den)), stops, nil
+	var factor, product big.Int
+	for i := n; i >= 1; i-- {
+		stops[i-1] = make([]bool, i)
+		sum := new(big.Int)
+		for j, x := range g[:i] {
+			if i < n {
+				x.Mul(x, factor.SetInt64(int64(i-j)))
+				x.Add(x, product.Mul(g[j+1], factor.SetInt64(int64(j+1))))
+			}
+			if stops[i-1][j] = i == n || x.Cmp(value) >= 0; !stops[i-1][j] {
+				x = value
+			}
+			sum.Add(sum, x)
+		}
+		value = sum
+	}
+	return new(big.Rat).SetFrac(value, den.Mul(den, factor.MulRange(1, int64(n)))), stops, nil
 }
 
 // BestFloat is Best in floating point: a proposal, not a proof. It panics on an empty payoff.
 func BestFloat(payoff []float64) (float64, Stops) {
 	stops := make(Stops, len(payoff))
-	value := BackwardFloat(payoff, record(ring[float64](floatRing{}), stops))
+	value := BackwardFloat(payoff, func(i int, g []float64, next float64) {
+		stops[i-1] = make([]bool, i)
+		for j, x := range g {
+			stops[i-1][j] = i == len(payoff) || x >= next
+		}
+	})
 	return value, stops
 }
 
-// BackwardFloat walks the dynamic program of Best in floating point from time n
-// to 1. visit gets the time, the expected payoffs g of taking each relative rank then,
-// and the value of going on (0 at time n); it must not keep or change g. The
-// result is the value at time 1. It panics on an empty payoff.
-func BackwardFloat(payoff []float64, visit func(time int, g []float64, next float64)) float64 {
-	if len(payoff) == 0 {
+// BackwardFloat walks the recurrence of Best in floating point. visit gets i, g and V_{i+1} (0 at i = n: the last candidate must be taken) before each
+// V_i; it must not keep or change g. The result is V_1. It panics on an empty payoff.
+func BackwardFloat(payoff []float64, visit func(i int, g []float64, next float64)) float64 {
+	n := len(payoff)
+	if n == 0 {
 		panic("stopping: no candidates")
 	}
-	return backward(ring[float64](floatRing{}), payoff, visit)
+	g, value := slices.Clone(payoff), 0.0
+	for i := n; i >= 1; i-- {
+		if i < n {
+			for j := range i {
+				g[j] = (float64(g[j]*float64(i-j)) + float64(g[j+1]*float64(j+1))) / float64(i+1)
+			}
+		}
+		visit(i, g[:i], value)
+		sum := 0.0
+		for _, x := range g[:i] {
+			if i < n && x < value {
+				x = value
+			}
+			sum += x
+		}
+		value = sum / float64(i)
+	}
+	return value
 }
 
 // TakenFrom returns, in floating point, the probabilities of the final ranks out of n jointly with being taken by
 // sets at the times first, first+1, …, for a rule that reaches the first of them; sets[i][j-1] says whether relative rank j is
-// taken among the first+i arrivals. It also returns the probability that none of them takes anything.
+// taken among the first+i arrivals. It also returns the probability that none of them takes anything. The recurrence is that of Rule.Law.
 func TakenFrom(n, first int, sets [][]bool) (law []float64, pass float64) {
-	reach := make([]float64, len(sets)+1)
-	reach[0] = 1
-	for i, set := range sets {
-		passed := 0
-		for _, taken := range set {
-			if !taken {
-				passed++
+	pass, law = 1, make([]float64, n+1)
+	for i := first; i <= n; i++ {
+		for j := i; j >= 1; j-- {
+			law[j] = float64(law[j]*float64(i-j)) + float64(law[j-1]*float64(j-1))
+		}
+		if i < first+len(sets) {
+			passed := 0
+			for j, taken := range sets[i-first] {
+				if taken {
+					law[j+1] += pass
+				} else {
+					passed++
+				}
 			}
+			pass = pass * float64(passed) / float64(i)
 		}
-		reach[i+1] = reach[i] * float64(passed) / float64(len(set))
+		for j := range law[:i+1] {
+			law[j] /= float64(i)
+		}
 	}
-	law = forward(ring[float64](floatRing{}), first, n, func(i, j int) float64 {
-		if i < first+len(sets) && sets[i-first][j-1] {
-			return reach[i-first]
-		}
-		return 0
-	})
-	return law, reach[len(sets)]
-}
-
-func record[T any](r ring[T], stops Stops) func(int, []T, T) {
-	n := len(stops)
-	return func(i int, g []T, next T) {
-		row := make([]bool, i)
-		for j, x := range g {
-			row[j] = i == n || !r.less(x, next)
-		}
-		stops[i-1] = row
-	}
+	return law[1:], pass
 }

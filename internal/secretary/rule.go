@@ -162,31 +162,34 @@ func (r *Rule) Stop(i, j int) *big.Rat {
 //
 //	q_k = Σ_{i,j} Weight(i,j)/i · C(k-1,j-1) C(n-k,i-j)/C(n,i)
 //
-// in O(n²) integer operations by the recurrence of forward.
+// by a recurrence. Let s_j be the probability that the rule has stopped and its candidate ranks j-th among the first i. The arrival i+1 ranks at or
+// above it with probability j/(i+1), so
+//
+//	s_j ← ( (i+1-j) s_j + (j-1) s_{j-1} + Weight(i+1,j) ) / (i+1)
+//
+// and after time n s is the law: the relative ranks of a uniformly random order are independent and uniform (Rényi 1962). In integers, s multiplied by i!
+// and by the common denominator of the weights needs no division.
 func (r *Rule) Law() []*big.Rat {
 	n := r.N()
-	den := arith.CommonDenominator(slices.Concat(r.weight...))
-	scale := new(big.Int).Set(den) // (i-1)!·den while time i is injected
-	time := 1
-	var last *big.Rat
-	var lastScaled *big.Int
-	inject := func(i, j int) *big.Int {
-		if i != time {
-			scale.Mul(scale, big.NewInt(int64(i-1)))
-			time, last = i, nil
+	scale := arith.CommonDenominator(slices.Concat(r.weight...)) // times i!
+	s := make([]big.Int, n+1)
+	var factor, product big.Int
+	for i := 1; i <= n; i++ {
+		var last *big.Rat
+		var injected *big.Int
+		for j := i; j >= 1; j-- {
+			if w := r.Weight(i, j); w != last { // equal ones are often the same
+				last, injected = w, scaled(w, scale)
+			}
+			s[j].Mul(&s[j], factor.SetInt64(int64(i-j)))
+			s[j].Add(&s[j], product.Mul(&s[j-1], factor.SetInt64(int64(j-1))))
+			s[j].Add(&s[j], injected)
 		}
-		w := r.Weight(i, j)
-		if w != last {
-			last, lastScaled = w, scaled(w, scale)
-		}
-		return lastScaled
+		scale = new(big.Int).Mul(scale, factor.SetInt64(int64(i)))
 	}
-	whole := forward(newIntRing(), 1, n, inject)
-	// Now every entry is multiplied by n!·den, and scale is (n-1)!·den.
-	scale.Mul(scale, big.NewInt(int64(n)))
 	law := make([]*big.Rat, n)
-	for k, x := range whole {
-		law[k] = new(big.Rat).SetFrac(x, scale)
+	for k := range law {
+		law[k] = new(big.Rat).SetFrac(&s[k+1], scale)
 	}
 	return law
 }

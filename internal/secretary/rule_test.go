@@ -312,15 +312,10 @@ func TestIgnoringTheLastArrival(t *testing.T) {
 	}
 }
 
-// Law returns the outcome law in floating point: O(n²) additions of nonnegative numbers.
+// Law returns the outcome law in floating point.
 func (s Stops) Law() []float64 {
-	reach := s.Reach()
-	return forward(ring[float64](floatRing{}), 1, len(s), func(i, j int) float64 {
-		if s[i-1][j-1] {
-			return reach[i-1]
-		}
-		return 0
-	})
+	law, _ := TakenFrom(len(s), 1, s)
+	return law
 }
 
 // Reach returns the probability of reaching each time, in floating point.

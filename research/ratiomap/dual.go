@@ -28,16 +28,8 @@ type dual struct {
 	solved *solved // where the first-order method ended, if it found y
 }
 
-// fixed is arithmetic in units of 2^-unitBits whose first factors are in units of 2^-zBits; second factors are not negative. Products are
-// rounded down.
-type fixed struct{}
-
-func (fixed) Zero() int64          { return 0 }
-func (fixed) Add(a, b int64) int64 { return a + b }
-func (fixed) Sub(a, b int64) int64 { return a - b }
-func (fixed) Max(a, b int64) int64 { return max(a, b) }
-func (fixed) Min(a, b int64) int64 { return min(a, b) }
-func (fixed) Mul(z, x int64) int64 {
+// product is rounded down. Its first factor is in units of 2^-zBits, its second one not negative.
+func product(z, x int64) int64 {
 	hi, lo := bits.Mul64(uint64(z), uint64(x))
 	return int64(hi<<(64-zBits) | lo>>zBits)
 }
@@ -46,7 +38,7 @@ func (fixed) Mul(z, x int64) int64 {
 // c_i + z λ_{i+1}, as each class has a position that is not the first of its chain; so the bound does not fall as z rises.
 func walk(f *form, z int64, y, cost []int64) *dual {
 	d := &dual{z: z, y: y, cost: cost, lambda: make([]int64, len(f.class)), value: new(big.Int)}
-	bound := chain.NewDual(fixed{}, z, y)
+	bound := chain.NewDual(func(a, b int64) int64 { return a + b }, product, z, y)
 	for c := range len(f.start) - 1 {
 		next := int64(0)
 		for i := f.start[c+1] - 1; i >= f.start[c]; i-- {
