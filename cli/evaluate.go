@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/job"
 )
@@ -53,7 +54,7 @@ func printEvaluation(w io.Writer, found *job.Answer) {
 		fmt.Fprintf(w, "%d bins with %d items and %d different scores", d.Bins, *d.Items, d.Classes)
 	}
 	fmt.Fprintf(w, ", Δ = %s%s\n", d.Sensitivity, job.Choose(d.Monotonic, ", monotonic scores", ""))
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	if symbol, _ := d.Given(); symbol != "" {
 		fmt.Fprintln(w)
 		oneWay := slices.ContainsFunc(d.Mechanisms, func(m document.Evaluated) bool { return m.OneWayError != nil })

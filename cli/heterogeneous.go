@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/number"
@@ -50,7 +51,7 @@ func printHeterogeneous(w io.Writer, eps job.Epsilon, d *document.Heterogeneous)
 	what := job.Choose(d.Loss == "square", "mean squared error", "expected error")
 	what = job.Choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
 	fmt.Fprintf(w, "optimum: %s (%s)\n\n", command.Fraction(d.Optimum), what)
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\terror (%s)\tratio to the optimum\tε-DP on the grid\ttight ε there\n",
 		job.Choose(d.Loss == "square", "squares of the scores' units", "units of the scores"))
 	for _, m := range d.Mechanisms {

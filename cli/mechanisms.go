@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/mechanisms"
@@ -64,7 +65,7 @@ mechanism NAME on the M least sensitive candidates alone. NAME is one of
 }
 
 func listMechanisms(w io.Writer, docs []document.Mechanism) {
-	t := command.Table(w, 2)
+	t := decimal.Table(w, 2)
 	fmt.Fprintln(t, "name\tprivacy claim\tsensitivities\tpmf\tsampler\tsource")
 	for _, d := range docs {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, d.Claim, job.Choose(d.Uniform, "one", "each"), d.PMF, job.Choose(d.Sampler, "yes", "no"), d.Source)
@@ -82,7 +83,7 @@ func printMechanism(w io.Writer, d *document.Mechanism) {
 		name += ": " + d.Summary
 	}
 	fmt.Fprintln(w, name)
-	t := command.Table(w, 2)
+	t := decimal.Table(w, 2)
 	row := func(head, format string, values ...any) {
 		fmt.Fprintf(t, "  %s\t"+format+"\n", append([]any{head}, values...)...)
 	}

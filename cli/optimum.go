@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/job"
@@ -128,7 +129,7 @@ func printOptimum(w io.Writer, q *job.Optimum, d *document.Optimum, file string)
 	}
 	if len(d.Mechanism) > 0 && d.Inputs <= mostShown && d.Outputs <= mostShown {
 		fmt.Fprintln(w)
-		t := command.Table(w, 3)
+		t := decimal.Table(w, 3)
 		fmt.Fprint(t, "input")
 		for _, name := range d.OutputNames {
 			fmt.Fprint(t, "\t"+escape.Line(name))

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/inquiry"
 	"optratio/internal/job"
@@ -35,7 +36,7 @@ func printPMF(w io.Writer, scores []*big.Rat, found *job.Answer) {
 	for _, d := range found.Documents {
 		docs = append(docs, d.(*document.PMF))
 	}
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	rows, all := 0, true
 	row := func(head string, value func(*document.PMF) string) {
 		fmt.Fprint(t, head)

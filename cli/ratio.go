@@ -139,7 +139,7 @@ func printRatio(w io.Writer, d *document.Ratio, eps, question string) {
 		fmt.Fprintf(w, "every mechanism runs with 2Δ replaced by Δ, at which it has the same privacy for monotonic scores; ratios are those of the step 2Δ without them\n")
 	}
 	fmt.Fprintln(w)
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\t%s\tratio to the optimum\tabove it\n", unit)
 	for _, m := range d.Mechanisms {
 		if m.Finding != "" {
@@ -198,8 +198,11 @@ func above(ratio number.Number) string {
 
 // subjectText says what was rated as subject.
 func subjectText(d *document.Subject) string {
-	return fmt.Sprintf("subject: %s, asked about %d of %s score vectors%s; its numbers stand for what is within a relative precision of %s",
-		d.Source, d.Asked, decimal.Count(d.Vectors), job.Choose(d.AssumedSymmetric, " that differ by more than their order (--assume-symmetric: that it is symmetric was not checked)", ""), d.Precision)
+	asked := fmt.Sprintf("%d of %s score vectors", d.Asked, decimal.Count(d.Vectors))
+	if d.AssumedSymmetric {
+		asked = fmt.Sprintf("one arrangement of each score vector (you said --assume-symmetric; this was not checked), %d of %s", d.Asked, decimal.Count(d.Vectors))
+	}
+	return fmt.Sprintf("subject: %s, asked about %s; its numbers stand for what is within a relative precision of %s", d.Source, asked, d.Precision)
 }
 
 // privacyText says how private the subject is.
@@ -225,7 +228,7 @@ func printList(w io.Writer, q *job.Ratio, documents []document.Document) {
 	}
 	unit := job.Choose(q.Loss == "mean", fmt.Sprintf("error (steps of %s)", job.Choose(q.Monotonic, "Δ", "2Δ")), "loss")
 	fmt.Fprintf(w, "n = %d, k = %d%s\nerror: %s\n\n", q.N, q.K, latticeText(&q.Lattice), command.Meaning(documents[0].(*document.Ratio).Objective, documents[0].(*document.Ratio).Constraints))
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	fmt.Fprintf(t, "%s\tmechanism\t%s\toptimum\tratio to the optimum\tproof\n", job.Choose(q.Exp != "", "e^ε", "ε"), unit)
 	for _, each := range documents {
 		d := each.(*document.Ratio)
@@ -254,7 +257,7 @@ func printRho(w io.Writer, d *document.Rho, rho string) {
 	fmt.Fprintf(w, "n = %d, k = %d, ρ = %s%s%s\n", d.N, d.K, rho, job.Choose(d.Objective == "box", ", prior box", ""), job.Choose(d.Monotonic, ", monotonic scores", ""))
 	fmt.Fprintf(w, "every mechanism runs at the largest parameter ε' at which it is %s-zCDP on this lattice, of step %s; other scores were not looked at\n", rho, base)
 	fmt.Fprintf(w, "compared: mean expected errors over the lattice at the lower ends of the parameters, which are certified; the upper ends are not %s-zCDP\n\n", rho)
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	fmt.Fprintf(t, "mechanism\tparameter ε'\terror (steps of %s)\tratio to %s\n", base, d.Mechanisms[0].Name)
 	for _, m := range d.Mechanisms {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", m.Name, m.Parameter, m.Error, m.Ratio)

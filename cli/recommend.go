@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/job"
 	"optratio/internal/recommend"
 )
@@ -43,7 +44,7 @@ func printRecommendation(w io.Writer, r *recommend.Recommendation) {
 		if i > 0 {
 			fmt.Fprintln(w, []string{1: "\nthese claim ε-DP, which is not proved here (optratio verify asks):", 2: "\nnot ε-DP for all sensitivities, for comparison only:"}[i])
 		}
-		t := command.Table(w, 3)
+		t := decimal.Table(w, 3)
 		fmt.Fprintln(t, "mechanism\texpected error (in units of the scores)\tmean squared error (in squared units)")
 		for _, m := range list {
 			fmt.Fprintf(t, "%s\t%s\t%s\n", m.Name, m.ExpectedError, m.MSE)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/internal/secretary"
@@ -62,7 +63,7 @@ func printStopping(w io.Writer, d *document.Stopping) {
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w)
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	head := "rank (1 is the best)\t" + job.Choose(d.P == "1", "secretary rule", "p-mix")
 	ranks := d.Outcome[:min(shownRanks, len(d.Outcome))]
 	both := d.BestRule != nil && len(d.OptimalOutcome) >= len(ranks)

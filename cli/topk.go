@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/job"
 )
@@ -43,7 +44,7 @@ func printTopK(w io.Writer, eps job.Epsilon, d *document.TopK) {
 		return
 	}
 	fmt.Fprintln(w)
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	fmt.Fprintln(t, "mechanism\tregret (steps of 2Δ)\tratio to the optimum\ttight ε of lists\ttight ε of sets\tratio at that ε")
 	for _, m := range d.Mechanisms {
 		lists := "-"

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/escape"
 	"optratio/internal/inquiry"
 	"optratio/internal/job"
@@ -79,7 +80,7 @@ func askedFirst(properties []verify.Result) (sorted []verify.Result, asked int) 
 func printVerdicts(w io.Writer, title, units string, properties []verify.Result) {
 	command.Say(w, "%s", title)
 	var table strings.Builder
-	t := command.Table(&table, 3)
+	t := decimal.Table(&table, 3)
 	properties, asked := askedFirst(properties)
 	for _, r := range properties {
 		fmt.Fprintf(t, "%s\t%s\t%d checked\t%s\n", r.Name, inquiry.Word(r.Fact, string(r.Verdict)), r.Checked, escape.Line(r.Remark()))

@@ -221,7 +221,7 @@ func (d *banditDoc) fill(r *bandit.Result) {
 func (d *banditDoc) print(w io.Writer) {
 	fmt.Fprintf(w, "%d runs of %d steps, arms change after %d; seed %d; %s counter\n", d.Runs, d.Horizon, d.Shift, d.Seed, d.Counter)
 	fmt.Fprintf(w, "regret in mean rewards, ± one standard error; median of the steps after the change\n\n")
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	fmt.Fprintln(t, "policy\tregret before\tregret after\tregret\treward\tbest arm after\tfirst takes it")
 	for _, p := range d.Policies {
 		first := "never"

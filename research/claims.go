@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/research/claims"
@@ -82,7 +83,7 @@ func (f *claimsFlags) run(ctx context.Context) error {
 
 // printClaims writes a table, and then what the refuted statements say and what contradicts them.
 func printClaims(w io.Writer, results []claims.Result) {
-	t := command.Table(w, 2)
+	t := decimal.Table(w, 2)
 	fmt.Fprintln(t, "source\titem\tversion\tverdict")
 	for _, r := range results {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Source, r.Item, r.Version, r.Verdict)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -88,7 +89,7 @@ func (f *pairwiseFlags) instance() (in *mechanisms.Instance, err error) {
 
 func (d *pairwiseDoc) print(w io.Writer, in *mechanisms.Instance) {
 	fmt.Fprintf(w, "parameter %s, expected error %s\n\n", d.Parameter, d.ExpectedError)
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	fmt.Fprintln(t, "candidate\tscore\tprobability")
 	for r, p := range d.PMF {
 		fmt.Fprintf(t, "%d\t%s\t%s\n", r, exactText(in.Scores[r]), p)

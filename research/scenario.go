@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/mechanisms"
@@ -277,7 +278,7 @@ func (d *scenarioDoc) print(w io.Writer) {
 		}
 	}
 	fmt.Fprint(w, "\nbest private mechanism by mean squared error, and the factors by which errors exceed its\n\n")
-	t := command.Table(w, 2)
+	t := decimal.Table(w, 2)
 	fmt.Fprintf(t, "scenario\tε\tbest\tits error\t%s\tas good\n", strings.Join(names, "\t"))
 	for _, p := range d.Scenarios {
 		for _, a := range p.Advice {

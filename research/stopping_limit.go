@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/job"
 	"optratio/internal/secretary"
 	"optratio/number"
@@ -208,7 +209,7 @@ func (d *limitDoc) print(w io.Writer) {
 			fmt.Fprintf(w, "it takes whoever is the best so far from time %.6f of 1 on, and its law is as steep as privacy permits for %d ranks\n", b.Starts[0], b.Tight+1)
 		}
 	}
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	fmt.Fprintln(t, "\nrank (1 is the best)\tPr[taken]")
 	for k, q := range d.Outcome {
 		fmt.Fprintf(t, "%d\t%s\n", k+1, q)

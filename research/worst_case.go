@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/decimal"
 	"optratio/internal/evaluate"
 	"optratio/internal/job"
 	"optratio/mechanisms"
@@ -129,7 +130,7 @@ func rateWorst(w *worst.Case, name string, eps number.Epsilon, flip number.Numbe
 
 func (d *worstDoc) print(w io.Writer, target string) {
 	fmt.Fprintf(w, "%d candidates, Δ = %s\n\n", d.N, d.Sensitivity)
-	t := command.Table(w, 3)
+	t := decimal.Table(w, 3)
 	fmt.Fprint(t, "mechanism\tworst error\ttimes pf's\tothers are below the best by")
 	if target != "" {
 		fmt.Fprintf(t, "\tε for the error %s", target)

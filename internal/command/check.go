@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/job"
@@ -136,7 +137,7 @@ func printReport(w io.Writer, r *certificate.Report) {
 	if r.Proves != "" {
 		Say(w, "proved: %s", r.Proves)
 	}
-	t := Table(w, 3)
+	t := decimal.Table(w, 3)
 	for _, q := range r.Claims {
 		fmt.Fprintf(t, "%s\t%s\n", escape.Line(q.On), q.Value)
 	}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -97,9 +96,6 @@ func (j *Job) Show(doc document.Document, print func(io.Writer)) {
 
 // text returns where text for people goes.
 func (j *Job) text() io.Writer { return j.Short(j.Out) }
-
-// Short returns a writer of text for people, whose numbers have the digits that are wanted.
-func (j *Job) Short(w io.Writer) io.Writer { return short{w, int(cmp.Or(j.digits, usualDigits))} }
 
 // ShowAll prints several answers of one command, with --json as an array of documents.
 func ShowAll[D document.Document](j *Job, docs []D, print func(io.Writer)) {

@@ -26,7 +26,7 @@ type Ratio struct {
 	Sensitivity string `json:"sensitivity" help:"sensitivity Δ; errors are in steps of 2Δ whatever it is"`
 	Exact       bool   `json:"exact" help:"accept exact rationals only (with {exp-eps})"`
 	Stated
-	AssumeSymmetric bool `json:"assume-symmetric" help:"ask the subject about one order of each score vector, as if it were symmetric, which is not checked"`
+	AssumeSymmetric bool `json:"assume-symmetric" help:"ask the subject about one arrangement of each score vector, as if it were symmetric, which is not checked"`
 }
 
 // NewRatio returns the question with its defaults.
