@@ -3,6 +3,7 @@ package table
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/internal/arith"
 	"optratio/internal/linear"
@@ -271,58 +272,45 @@ func (p *Program) feasible(prop *proposal, z factors) *Table {
 // Value returns a table's objective.
 func (t *Table) Value() *big.Rat {
 	p := t.program
-	keep := new(big.Rat).Sub(big.NewRat(1, 1), t.theta)
-	most, sum := new(big.Rat), new(big.Int) // of the proposal's table; the sum times its denominator
-	var term big.Int
+	losses := p.losses(t.x)
+	if t.theta.Sign() > 0 {
+		keep := new(big.Rat).Sub(unity, t.theta)
+		for i, inside := range p.inside() {
+			losses[i].Mul(losses[i], keep)
+			losses[i].Add(losses[i], new(big.Rat).Mul(inside, t.theta))
+		}
+	}
+	return slices.MaxFunc(losses, (*big.Rat).Cmp)
+}
+
+// losses returns the expected losses that masses of the cells have: of each group with Worst, else their mean alone.
+func (p *Program) losses(mass *linear.Fractions) (losses []*big.Rat) {
+	mean, term := new(big.Int), new(big.Int)
 	for g := range p.groups() {
 		own := new(big.Int)
 		for j := p.First[g]; j < p.First[g+1]; j++ {
-			own.Add(own, term.Mul(p.Loss[j], t.x.Num[j]))
-		}
-		if !p.Worst {
-			sum.Add(sum, own.Mul(own, p.Weight[g]))
-			continue
-		}
-		at := new(big.Rat).SetFrac(own, t.x.Den)
-		if t.theta.Sign() > 0 {
-			at.Add(at.Mul(at, keep), new(big.Rat).Mul(p.inside()[g], t.theta))
-		}
-		if at.Cmp(most) > 0 {
-			most.Set(at)
-		}
-	}
-	if p.Worst {
-		return most
-	}
-	mean := new(big.Rat).SetFrac(sum, term.Mul(p.total, t.x.Den))
-	if t.theta.Sign() > 0 {
-		mean.Add(mean.Mul(mean, keep), new(big.Rat).Mul(p.inside()[0], t.theta))
-	}
-	return mean
-}
-
-// inside returns the expected loss of the interior table: of each group with Worst, else their mean alone.
-func (p *Program) inside() []*big.Rat {
-	if p.interior != nil {
-		return p.interior
-	}
-	den, total := arith.CommonDenominator(p.Interior), new(big.Int)
-	var term big.Int
-	for g := range p.groups() {
-		sum := new(big.Int)
-		for j := p.First[g]; j < p.First[g+1]; j++ {
-			x := p.Interior[j]
-			term.Mul(term.Quo(den, x.Denom()), x.Num())
-			sum.Add(sum, term.Mul(term.Mul(&term, p.Loss[j]), big.NewInt(p.Count[j])))
+			own.Add(own, term.Mul(p.Loss[j], mass.Num[j]))
 		}
 		if p.Worst {
-			p.interior = append(p.interior, new(big.Rat).SetFrac(sum, den))
+			losses = append(losses, new(big.Rat).SetFrac(own, mass.Den))
 		} else {
-			total.Add(total, sum.Mul(sum, p.Weight[g]))
+			mean.Add(mean, own.Mul(own, p.Weight[g]))
 		}
 	}
 	if !p.Worst {
-		p.interior = append(p.interior, new(big.Rat).SetFrac(total, den.Mul(den, p.total)))
+		losses = append(losses, new(big.Rat).SetFrac(mean, term.Mul(p.total, mass.Den)))
+	}
+	return losses
+}
+
+// inside returns the losses of the interior table.
+func (p *Program) inside() []*big.Rat {
+	if p.interior == nil {
+		mass := linear.NewFractions(p.Interior)
+		for j, x := range mass.Num {
+			x.Mul(x, big.NewInt(p.Count[j]))
+		}
+		p.interior = p.losses(mass)
 	}
 	return p.interior
 }
