@@ -56,13 +56,19 @@ func CommonDenominator(xs []*big.Rat) *big.Int {
 	return den
 }
 
+// Times returns x·den, where den is a multiple of x's denominator.
+func Times(x *big.Rat, den *big.Int) *big.Int {
+	n := new(big.Int).Quo(den, x.Denom())
+	return n.Mul(n, x.Num())
+}
+
 // Multiples returns rationals >= 0 as multiples of a unit, the greatest common one.
 func Multiples(xs []*big.Rat) (multiples []*big.Int, unit *big.Rat) {
 	den := CommonDenominator(xs)
 	common := new(big.Int)
 	for _, x := range xs {
-		m := new(big.Int).Quo(den, x.Denom())
-		multiples = append(multiples, m.Mul(m, x.Num()))
+		m := Times(x, den)
+		multiples = append(multiples, m)
 		common.GCD(nil, nil, common, m)
 	}
 	if common.Sign() == 0 {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math/big"
+
+	"optratio/internal/arith"
 )
 
 // maxBits bounds the precision that exact solutions are sought with.
@@ -103,7 +105,7 @@ func (s *basisSystem) primal(basic *Fractions) *Fractions {
 	}
 	for j, st := range s.basis.Col {
 		if st != Basic {
-			out.Num[j] = scaled(at(st, s.r.ColLower[j], s.r.ColUpper[j]), out.Den)
+			out.Num[j] = arith.Times(at(st, s.r.ColLower[j], s.r.ColUpper[j]), out.Den)
 		}
 	}
 	return out
@@ -130,7 +132,7 @@ func (r *Rational) objective(x *Fractions) *big.Rat {
 	sum, term := new(big.Int), new(big.Int)
 	for j, c := range r.Cost {
 		if c.Sign() != 0 {
-			sum.Add(sum, term.Mul(scaled(c, scale[0]), x.Num[j]))
+			sum.Add(sum, term.Mul(arith.Times(c, scale[0]), x.Num[j]))
 		}
 	}
 	return new(big.Rat).SetFrac(sum, term.Mul(scale[0], x.Den))
@@ -163,7 +165,7 @@ func (r *Rational) activities(x *Fractions) (*Fractions, []*big.Int) {
 		}
 		for p := r.Start[j]; p < r.Start[j+1]; p++ {
 			i := r.Index[p]
-			out.Num[i].Add(out.Num[i], term.Mul(scaled(r.Value[p], scale[i]), x.Num[j]))
+			out.Num[i].Add(out.Num[i], term.Mul(arith.Times(r.Value[p], scale[i]), x.Num[j]))
 		}
 	}
 	return out, scale
@@ -179,11 +181,11 @@ func (r *Rational) reduced(y *Fractions) (*Fractions, []*big.Int) {
 		for p := r.Start[j]; p < r.Start[j+1]; p++ {
 			includeDenominator(scale, j, r.Value[p])
 		}
-		d := scaled(r.Cost[j], scale[j])
+		d := arith.Times(r.Cost[j], scale[j])
 		d = new(big.Int).Mul(d, y.Den)
 		for p := r.Start[j]; p < r.Start[j+1]; p++ {
 			if v := y.Num[r.Index[p]]; v.Sign() != 0 {
-				d.Sub(d, term.Mul(scaled(r.Value[p], scale[j]), v))
+				d.Sub(d, term.Mul(arith.Times(r.Value[p], scale[j]), v))
 			}
 		}
 		out.Num[j] = d

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"math/big"
+
+	"optratio/internal/arith"
 )
 
 // ErrSingular says that a basis matrix has no inverse, or is too ill-conditioned for
@@ -92,11 +94,11 @@ func (s *basisSystem) scaleRows(start []int, index []int32, value []*big.Rat) {
 	}
 	s.forward = integerMatrix{start: start, index: index, value: make([]*big.Int, len(value)), scale: scale}
 	for p, i := range index {
-		s.forward.value[p] = scaled(value[p], scale[i])
+		s.forward.value[p] = arith.Times(value[p], scale[i])
 	}
 	s.rhs = make([]*big.Int, len(right))
 	for i, b := range right {
-		s.rhs[i] = scaled(b, scale[i])
+		s.rhs[i] = arith.Times(b, scale[i])
 	}
 }
 
@@ -111,9 +113,9 @@ func (s *basisSystem) scaleColumns(start []int, index []int32, value []*big.Rat)
 		}
 		includeDenominator(scale, c, s.r.Cost[j])
 		for p := start[c]; p < start[c+1]; p++ {
-			s.backward.value[p] = scaled(value[p], scale[c])
+			s.backward.value[p] = arith.Times(value[p], scale[c])
 		}
-		s.costs[c] = scaled(s.r.Cost[j], scale[c])
+		s.costs[c] = arith.Times(s.r.Cost[j], scale[c])
 	}
 }
 
@@ -169,12 +171,6 @@ func includeDenominator(scale []*big.Int, i int, x *big.Rat) {
 	if gcd.Cmp(unit) != 0 {
 		scale[i] = gcd.Mul(gcd, scale[i])
 	}
-}
-
-// scaled returns x·scale, an integer.
-func scaled(x *big.Rat, scale *big.Int) *big.Int {
-	q := new(big.Int).Quo(scale, x.Denom())
-	return q.Mul(q, x.Num())
 }
 
 // subtract sets r -= M x, or r -= Mᵀ x.

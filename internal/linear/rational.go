@@ -114,7 +114,7 @@ type Fractions struct {
 func NewFractions(xs []*big.Rat) *Fractions {
 	out := &Fractions{Num: make([]*big.Int, len(xs)), Den: arith.CommonDenominator(xs)}
 	for i, x := range xs {
-		out.Num[i] = scaled(x, out.Den)
+		out.Num[i] = arith.Times(x, out.Den)
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func Best(payoff []*big.Rat) (*big.Rat, Stops, error) {
 	den := arith.CommonDenominator(payoff)
 	g, stops, value := make([]*big.Int, n), make(Stops, n), new(big.Int)
 	for k, c := range payoff {
-		g[k] = scaled(c, den)
+		g[k] = arith.Times(c, den)
 	}
 	var factor, product big.Int
 	for i := n; i >= 1; i-- {

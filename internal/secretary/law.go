@@ -177,16 +177,10 @@ func ExactLaw(q []*big.Rat) Law {
 	den := arith.CommonDenominator(q)
 	l := Law{lo: make([]*big.Int, len(q)), den: den}
 	for k, x := range q {
-		l.lo[k] = scaled(x, den)
+		l.lo[k] = arith.Times(x, den)
 	}
 	l.hi = l.lo
 	return l
-}
-
-// scaled returns x·den, den a multiple of x's denominator.
-func scaled(x *big.Rat, den *big.Int) *big.Int {
-	y := new(big.Int).Quo(den, x.Denom())
-	return y.Mul(y, x.Num())
 }
 
 // EnclosedLaw is a law of enclosed probabilities, rounded outward to multiples of a unit that is below 1/n² by more than their precision; negative
@@ -232,7 +226,7 @@ func (q Law) Payoff(payoff []*big.Rat) number.Number {
 		if c.Sign() == 0 {
 			continue
 		}
-		a, b, factor := q.lo[k], q.hi[k], scaled(c, den)
+		a, b, factor := q.lo[k], q.hi[k], arith.Times(c, den)
 		if c.Sign() < 0 {
 			a, b = b, a
 		}

@@ -179,7 +179,7 @@ func (r *Rule) Law() []*big.Rat {
 		var injected *big.Int
 		for j := i; j >= 1; j-- {
 			if w := r.Weight(i, j); w != last { // equal ones are often the same
-				last, injected = w, scaled(w, scale)
+				last, injected = w, arith.Times(w, scale)
 			}
 			s[j].Mul(&s[j], factor.SetInt64(int64(i-j)))
 			s[j].Add(&s[j], product.Mul(&s[j-1], factor.SetInt64(int64(j-1))))

@@ -143,7 +143,7 @@ func (p *Program) lowerBound(d *Dual, z factors) *big.Rat {
 	den := arith.CommonDenominator(z)
 	num := make([]*big.Int, len(z))
 	for i, x := range z {
-		num[i] = new(big.Int).Mul(x.Num(), term.Quo(den, x.Denom()))
+		num[i] = arith.Times(x, den)
 	}
 	for j := range reduced {
 		term.Mul(d.Weight[p.of[j]], p.Loss[j])
