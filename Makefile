@@ -4,8 +4,8 @@ GO ?= go
 export GOGC ?= 400
 
 # CLP, for --solver clp, is linked where its C library and a C compiler are there; make clp installs it.
-TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo "-tags clp")
-SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags slow)
+TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo -tags=clp)
+SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags=slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
@@ -41,18 +41,21 @@ dist:
 dist-twice:
 	GO=$(GO) scripts/dist-twice
 
-# The tests: two minutes on two cores with empty caches. make lint runs vet; without debugging data the tests are linked faster.
-TEST = -vet=off -ldflags=-w
+# The tests: under two minutes on two cores with empty caches. make lint runs vet; without debugging data the tests are linked faster. Parallel
+# tests mostly wait, for programs and limits: more of them than cores. The go commands that tests run find the same flags, and compile nothing again.
+TEST = -vet=off -ldflags=-w -parallel=8
+test: export GOFLAGS += $(TEST) $(TAGS)
 test:
-	$(GO) test $(TEST) $(TAGS) ./...
+	$(GO) test ./...
 
 # The slow tests, which recompute documents, figures and transcripts or take large instances: those that ask package slowtest, and all of research.
 # RUN chooses: make test-slow RUN=TestTables
 RUN ?= ^($(shell grep -rl --include=*_test.go slowtest . | xargs awk -F'[^A-Za-z0-9_]+' '/^func /{name=$$2} /slowtest[.](Only|Enabled)/{print name}' | sort -u | paste -sd '|'))$$
 slowpackages = $(shell grep -rl --include=*_test.go slowtest . | grep -v '^./research/' | xargs -n 1 dirname | sort -u)
+test-slow: export GOFLAGS += $(TEST) $(SLOW)
 test-slow:
-	$(GO) test $(TEST) $(SLOW) -run '$(RUN)' -timeout 60m $(slowpackages)
-	$(GO) test -C research $(TEST) $(SLOW) $(if $(filter file,$(origin RUN)),,-run '$(RUN)') -timeout 60m ./...
+	$(GO) test -run '$(RUN)' -timeout 60m $(slowpackages)
+	$(GO) test -C research $(if $(filter file,$(origin RUN)),,-run '$(RUN)') -timeout 60m ./...
 
 # Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77
 BENCH ?= .

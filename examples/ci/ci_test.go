@@ -13,7 +13,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// built has what the tests run, in one folder: the program, the exponential mechanism in Python as "my mechanism.py", and as forgotten.py
+var bin string // the program is here
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "ci")
+	if err != nil {
+		panic(err)
+	}
+	bin = filepath.Join(folder, "bin")
+	code := m.Run()
+	_ = os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// built has what the tests run: the program, and in one folder the exponential mechanism in Python as "my mechanism.py", and as forgotten.py
 // without its factor 2.
 func built(t *testing.T) (folder, program string) {
 	for _, program := range []string{"bash", "python3", "xargs"} {
@@ -22,9 +35,11 @@ func built(t *testing.T) (folder, program string) {
 		}
 	}
 	folder = t.TempDir()
-	program = filepath.Join(folder, "bin", "optratio")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/optratio").CombinedOutput()
-	require.NoError(t, err, string(out))
+	program = filepath.Join(bin, "optratio")
+	if _, err := os.Stat(program); err != nil {
+		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/optratio").CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
 	em := read(t, "../audit/em.py")
 	forgotten := strings.Replace(em, "(2 * q[", "(q[", 1)
 	require.NotEqual(t, em, forgotten)

@@ -64,24 +64,27 @@ func TestChildrenThatMisbehave(t *testing.T) {
 		{`trap '' TERM INT HUP; read q; while :; do sleep 1; done`, []string{"failure: no answer"}, 1}, //
 		{`no-such-program-at-all`, []string{"failure: exit status 127: sh: 1: no-such-program-at-all: not found"}, 1},
 	} {
-		// Short only where no answer ever comes, as machines may be slow.
-		ch := &child{command: c.command, timeout: 5 * time.Minute}
-		if strings.Contains(strings.Join(c.want, ""), "no answer") {
-			ch.timeout = 300 * time.Millisecond
-		}
-		got := asked(t, ch, len(c.want))
-		for i, want := range c.want {
-			if strings.Contains(want, "not found") { // shells word it differently
-				want = "failure: exit status 127"
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			// Short only where no answer ever comes, as machines may be slow.
+			ch := &child{command: c.command, timeout: 5 * time.Minute}
+			if strings.Contains(strings.Join(c.want, ""), "no answer") {
+				ch.timeout = 300 * time.Millisecond
 			}
-			require.True(t, strings.HasPrefix(got[i], want), "%s: answer %d is %q, want %q", c.command, i, got[i], want)
-		}
-		p := ch.p
-		ch.stop()
-		if p != nil {
-			require.ErrorIs(t, syscall.Kill(p.guard.Cmd.Process.Pid, 0), syscall.ESRCH, "%s: not reaped", c.command)
-		}
-		require.Equal(t, c.starts, ch.starts, c.command)
+			got := asked(t, ch, len(c.want))
+			for i, want := range c.want {
+				if strings.Contains(want, "not found") { // shells word it differently
+					want = "failure: exit status 127"
+				}
+				require.True(t, strings.HasPrefix(got[i], want), "%s: answer %d is %q, want %q", c.command, i, got[i], want)
+			}
+			p := ch.p
+			ch.stop()
+			if p != nil {
+				require.ErrorIs(t, syscall.Kill(p.guard.Cmd.Process.Pid, 0), syscall.ESRCH, "%s: not reaped", c.command)
+			}
+			require.Equal(t, c.starts, ch.starts, c.command)
+		})
 	}
 }
 
@@ -127,19 +130,22 @@ func TestGrandchildrenAreKilled(t *testing.T) {
 		`sleep 300 & echo $! > %s; read q; sleep 300`,                // hangs in company
 		`(trap '' TERM HUP; sleep 300) & echo $! > %s; read q; exit`, // leaves a child that holds stdout
 	} {
-		file := filepath.Join(t.TempDir(), "pid")
-		var text []byte
-		for patience := time.Second; len(text) == 0; patience *= 4 { // until the machine is not too busy for the script to come so far
-			ch := &child{command: fmt.Sprintf(script, file), timeout: patience}
-			got := asked(t, ch, 1)
-			require.Contains(t, got[0], "failure")
-			ch.stop()
-			text, _ = os.ReadFile(file)
-			require.Less(t, patience, time.Minute)
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-		require.NoError(t, err)
-		require.Eventually(t, func() bool { return !running(pid) }, time.Minute, 20*time.Millisecond, script)
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "pid")
+			var text []byte
+			for patience := time.Second; len(text) == 0; patience *= 4 { // until the machine is not too busy for the script to come so far
+				ch := &child{command: fmt.Sprintf(script, file), timeout: patience}
+				got := asked(t, ch, 1)
+				require.Contains(t, got[0], "failure")
+				ch.stop()
+				text, _ = os.ReadFile(file)
+				require.Less(t, patience, time.Minute)
+			}
+			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			require.NoError(t, err)
+			require.Eventually(t, func() bool { return !running(pid) }, time.Minute, 20*time.Millisecond, script)
+		})
 	}
 }
 

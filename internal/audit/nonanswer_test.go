@@ -68,38 +68,42 @@ func TestFailuresAsEvents(t *testing.T) {
 		`failing 2`: verify.Undecided,
 		`failing 3`: verify.Undecided,
 	} {
-		patience := []time.Duration{time.Minute}
-		if instead == `exec sleep 100` {
-			patience = []time.Duration{200 * time.Millisecond, 10 * time.Second} // the longer one where a busy machine is late with other answers, too
-		}
-		command := uniformly(here, instead)
-		var times int
-		if n, _ := fmt.Sscanf(instead, "failing %d", &times); n == 1 {
-			count := filepath.Join(t.TempDir(), "count")
-			command = uniformly(here, fmt.Sprintf(
-				`if test $(cat %[1]s 2>/dev/null | wc -l) -lt %[2]d; then echo >>%[1]s; echo '{"error":"busy"}'; else echo '{"pmf":["1/2","1/2"]}'; fi`, count, times))
-		}
-		var r *Report
-		var dp *verify.Result
-		for _, o.program.Timeout = range patience {
-			var err error
-			r, err = pmfOf(context.Background(), command, o)
-			require.NoError(t, err)
-			if dp = r.Find(verify.DP); dp.Verdict == verdict {
-				break
+		t.Run(instead, func(t *testing.T) {
+			t.Parallel()
+			patience := []time.Duration{time.Minute}
+			if instead == `exec sleep 100` {
+				patience = []time.Duration{200 * time.Millisecond, 10 * time.Second} // the longer one where a busy machine is late with other answers, too
 			}
-		}
-		require.Equal(t, verdict, dp.Verdict, "%s: %v", instead, r)
-		switch verdict {
-		case verify.Violated:
-			require.True(t, r.TightEps.IsInf())
-			require.Equal(t, "error", dp.Witness.Event)
-			require.Equal(t, "(0, 0)", inquiry.ScoresText(dp.Witness.Scores))
-			require.NotEqual(t, "(0, 0)", inquiry.ScoresText(dp.Witness.Neighbor))
-		case verify.Undecided:
-			require.Nil(t, dp.Witness)
-			require.Equal(t, verify.Violated, r.Find(Answers).Verdict, "%s", instead)
-		}
+			command := uniformly(here, instead)
+			var times int
+			if n, _ := fmt.Sscanf(instead, "failing %d", &times); n == 1 {
+				count := filepath.Join(t.TempDir(), "count")
+				command = uniformly(here, fmt.Sprintf(
+					`if test $(cat %[1]s 2>/dev/null | wc -l) -lt %[2]d; then echo >>%[1]s; echo '{"error":"busy"}'; else echo '{"pmf":["1/2","1/2"]}'; fi`, count, times))
+			}
+			o := o
+			var r *Report
+			var dp *verify.Result
+			for _, o.program.Timeout = range patience {
+				var err error
+				r, err = pmfOf(context.Background(), command, o)
+				require.NoError(t, err)
+				if dp = r.Find(verify.DP); dp.Verdict == verdict {
+					break
+				}
+			}
+			require.Equal(t, verdict, dp.Verdict, "%s: %v", instead, r)
+			switch verdict {
+			case verify.Violated:
+				require.True(t, r.TightEps.IsInf())
+				require.Equal(t, "error", dp.Witness.Event)
+				require.Equal(t, "(0, 0)", inquiry.ScoresText(dp.Witness.Scores))
+				require.NotEqual(t, "(0, 0)", inquiry.ScoresText(dp.Witness.Neighbor))
+			case verify.Undecided:
+				require.Nil(t, dp.Witness)
+				require.Equal(t, verify.Violated, r.Find(Answers).Verdict, "%s", instead)
+			}
+		})
 	}
 }
 

@@ -40,29 +40,32 @@ func TestProgramsThatNeverAnswer(t *testing.T) {
 		{echo(`{"values":[1]}`), "values", []string{"these are samples one by one"}},
 	} {
 		for i, audit := range []func(context.Context, string, Options) (*Report, error){pmfOf, samplesOf} {
-			o := samplerOptions(t, "1", 1000)
-			o.N, o.K, o.program.Timeout = 2, 1, 5*time.Minute
-			if strings.Contains(c.command, "awk") || c.want == nil {
-				o.program.Timeout = 300 * time.Millisecond
-			}
-			asked := false
-			if i == 0 {
-				o.Progress = func(_, _ int64) { asked = true }
-			}
-			_, err := audit(context.Background(), c.command, o)
-			require.False(t, asked, "%s: says how far it is before the first answer", c.command)
-			if c.want == nil {
-				require.NoError(t, err, c.command)
-				continue
-			}
-			require.ErrorIs(t, err, errOptions, c.command)
-			require.ErrorContains(t, err, c.want[min(i, len(c.want)-1)], c.command)
-			require.NotContains(t, err.Error(), "\n")
-			var u *Unlike
-			if c.kind != "" {
-				require.ErrorAs(t, err, &u)
-				require.Equal(t, c.kind, u.Kind, c.command)
-			}
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				o := samplerOptions(t, "1", 1000)
+				o.N, o.K, o.program.Timeout = 2, 1, 5*time.Minute
+				if strings.Contains(c.command, "awk") || c.want == nil {
+					o.program.Timeout = 300 * time.Millisecond
+				}
+				asked := false
+				if i == 0 {
+					o.Progress = func(_, _ int64) { asked = true }
+				}
+				_, err := audit(context.Background(), c.command, o)
+				require.False(t, asked, "%s: says how far it is before the first answer", c.command)
+				if c.want == nil {
+					require.NoError(t, err, c.command)
+					return
+				}
+				require.ErrorIs(t, err, errOptions, c.command)
+				require.ErrorContains(t, err, c.want[min(i, len(c.want)-1)], c.command)
+				require.NotContains(t, err.Error(), "\n")
+				var u *Unlike
+				if c.kind != "" {
+					require.ErrorAs(t, err, &u)
+					require.Equal(t, c.kind, u.Kind, c.command)
+				}
+			})
 		}
 	}
 	for _, c := range []struct {
@@ -76,12 +79,15 @@ func TestProgramsThatNeverAnswer(t *testing.T) {
 		{echo(`{"pmf":[1,0]}`), Labels, "index", pmfOf},
 		{echo(`{"counts":[1,0]}`), Labels, "index", samplesOf},
 	} {
-		o := samplerOptions(t, "1", 1000)
-		o.N, o.K, o.Outcomes, o.program.Timeout, o.program.Children = 2, 1, c.outcomes, 5*time.Minute, 2
-		_, err := c.audit(context.Background(), c.command, o)
-		var u *Unlike
-		require.True(t, errors.As(err, &u), "%s: %v", c.command, err)
-		require.Equal(t, c.kind, u.Kind)
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			o := samplerOptions(t, "1", 1000)
+			o.N, o.K, o.Outcomes, o.program.Timeout, o.program.Children = 2, 1, c.outcomes, 5*time.Minute, 2
+			_, err := c.audit(context.Background(), c.command, o)
+			var u *Unlike
+			require.True(t, errors.As(err, &u), "%s: %v", c.command, err)
+			require.Equal(t, c.kind, u.Kind)
+		})
 	}
 }
 
@@ -94,10 +100,13 @@ func TestWhatSpeaksIsAudited(t *testing.T) {
 		`read q; echo '{"error":"no"}'; exit 1`,
 		`while read q; do case $q in *"[0,0]"*) exit 3;; *,*,*,*,*) echo '{"pmf":["1/2","1/2"]}';; *) echo '{"pmf":[1]}';; esac; done`, // fails at the first question
 	} {
-		o := samplerOptions(t, "1", 1000)
-		o.N, o.K, o.program.Timeout, o.Properties = 2, 1, 5*time.Minute, []verify.Property{verify.DP}
-		r, err := pmfOf(context.Background(), command, o)
-		require.NoError(t, err, command)
-		require.Equal(t, verify.Violated, r.Find(Answers).Verdict, command)
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			o := samplerOptions(t, "1", 1000)
+			o.N, o.K, o.program.Timeout, o.Properties = 2, 1, 5*time.Minute, []verify.Property{verify.DP}
+			r, err := pmfOf(context.Background(), command, o)
+			require.NoError(t, err, command)
+			require.Equal(t, verify.Violated, r.Find(Answers).Verdict, command)
+		})
 	}
 }

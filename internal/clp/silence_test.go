@@ -1,4 +1,4 @@
-//go:build clp && linux
+//go:build clp && cgo && linux
 
 package clp
 
