@@ -123,9 +123,7 @@ func (q *program) stated(s *table.Solution) (low, high []*big.Rat) {
 			d.IsInt() && d.Num().IsInt64() && float64(max(exp.Num().BitLen(), exp.Denom().BitLen()))*float64(d.Num().Int64()) <= 1<<13 {
 			continue
 		}
-		if low[i], high[i] = table.Ends(q.epsilon.ExpNeg(d, 128)); high[i].Cmp(one) > 0 {
-			high[i] = one
-		}
+		low[i], high[i] = table.Enclosed(q.epsilon, d, 128)
 	}
 	return low, high
 }

@@ -12,6 +12,7 @@ import (
 
 	"optratio/internal/arith"
 	"optratio/internal/decimal"
+	"optratio/internal/table"
 	"optratio/number"
 )
 
@@ -93,7 +94,7 @@ func (a *Result) Round(ctx context.Context) (*Mechanism, error) {
 	for _, bits := range []uint{53, 106, 212, 424} {
 		z := make([]*big.Rat, len(distances))
 		for i, d := range distances {
-			_, z[i] = enclose(q.epsilon, d, 2*bits+128)
+			_, z[i] = table.Between(q.epsilon, d, 2*bits+128)
 		}
 		for share := -int(bits) - 2; share < 0; share += 2 {
 			if share > -30 && bits < 424 {

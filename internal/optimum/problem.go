@@ -34,7 +34,7 @@ type Pair = struct {
 	Distance *big.Rat
 }
 
-var one = big.NewRat(1, 1)
+var one, unit = big.NewRat(1, 1), big.NewInt(1)
 
 // multiple returns what ε is multiplied by for a pair. It must not be modified.
 func multiple(p Pair) *big.Rat { return cmp.Or(p.Distance, one) }

@@ -245,7 +245,7 @@ func (q *program) fill() {
 	}
 	t.Factors = func(prec uint) (low, high []*big.Rat) {
 		for _, d := range q.distances {
-			a, b := enclose(q.epsilon, d, prec)
+			a, b := table.Between(q.epsilon, d, prec)
 			low, high = append(low, a), append(high, b)
 		}
 		if low == nil {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"optratio/internal/arith"
 	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
@@ -343,7 +344,7 @@ func (t *tightness) eps(d *big.Rat) (eps number.Number, exp *big.Rat) {
 	case d.Sign() == 0:
 		return number.Bounds(new(big.Rat), nil), nil
 	case t.high != nil && t.high.Cmp(t.low) == 0:
-		if y, ok := power(t.low, new(big.Rat).Inv(d)); ok {
+		if y, ok := arith.Power(t.low, new(big.Rat).Inv(d)); ok {
 			return eps, y
 		}
 	}

@@ -158,8 +158,6 @@ func (z factors) of(private bool, distance int32) *big.Rat {
 	return z[distance]
 }
 
-var unity = big.NewRat(1, 1)
-
 // equal reports whether both are the same numbers.
 func (z factors) equal(y factors) bool {
 	return slices.EqualFunc(z, y, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
@@ -179,7 +177,7 @@ func (p *Program) enclosure(eps number.Epsilon, prec uint) (low, high factors) {
 	if p.Factors != nil {
 		return p.Factors(prec)
 	}
-	a, b := Between(eps, prec)
+	a, b := Between(eps, unity, prec)
 	return factors{a}, factors{b}
 }
 

@@ -96,18 +96,6 @@ func (p *Program) Prove(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big.R
 	return out, nil
 }
 
-// Between returns rationals that z = e^{-ε} lies between, the same one twice where it is rational.
-func Between(eps number.Epsilon, prec uint) (low, high *big.Rat) {
-	if z, ok := eps.Z(); ok {
-		return z, z
-	}
-	low, high = Ends(eps.ExpNeg(big.NewRat(1, 1), prec))
-	if one := big.NewRat(1, 1); high.Cmp(one) > 0 {
-		high = one
-	}
-	return low, high
-}
-
 // middle returns (a + b)/2.
 func middle(a, b factors) factors {
 	out := make(factors, len(a))

@@ -153,7 +153,7 @@ func lowestApproximately(t *testing.T, lower int64, exp, epsilon string) {
 			s, err = approximate(lower, 5, worst, delta).Solve(context.Background(), half, linear.Embedded{}, gap, nil)
 			require.NoError(t, err)
 			require.Empty(t, s.Undecided)
-			low, high := Between(half, 256)
+			low, high := Between(half, unity, 256)
 			require.LessOrEqual(t, s.Lower.Cmp(errorOf(lower, lowest(lower, 5, high, delta), worst)), 0)
 			require.GreaterOrEqual(t, s.Upper.Cmp(errorOf(lower, lowest(lower, 5, low, delta), worst)), 0)
 			width := new(big.Rat).Sub(s.Upper, s.Lower)

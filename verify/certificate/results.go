@@ -119,10 +119,7 @@ type results struct {
 
 // enclose returns an enclosure of z = e^-ε.
 func (c *certificate) enclose(prec uint) number.Interval {
-	if c.z != nil {
-		return number.FromRat(c.z, prec)
-	}
-	return number.ExpRat(new(big.Rat).Neg(c.Eps), prec)
+	return c.Enclosure(big.NewRat(1, 1), prec).Enclosure(prec)
 }
 
 // closed returns the closed forms as means, exact if that is possible.
