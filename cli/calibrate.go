@@ -14,7 +14,7 @@ import (
 func newCalibrate(s command.Streams) *cobra.Command {
 	q := job.NewCalibrate()
 	a := asking{
-		question: q, help: map[string]string{"neighbors": ""},
+		question: q, plain: true, help: map[string]string{"neighbors": ""},
 		print: one(func(w io.Writer, d *document.Calibration) { printCalibration(w, q, d) }),
 	}
 	return a.command(s, &cobra.Command{
@@ -24,14 +24,10 @@ func newCalibrate(s command.Streams) *cobra.Command {
 given score vectors and their neighbors. Bisection finds it: the mechanism meets the target at the lower end of what
 is printed and misses it at the upper end; other parameters and scores are not looked at. Where a theorem knows the
 largest parameter for all real scores, that is printed too. --domain real with --rho asks for that alone, for any
-number of candidates; theorems know it for pf, em and geo.
-
---monotonic-scores takes neighbors that move all scores one way, on the lattice in steps of Δ, and runs the mechanism
-with 2Δ replaced by Δ: the parameter is the ε' to run it with in that way.`,
+number of candidates; theorems know it for pf, em and geo.`,
 		Example: `  optratio calibrate --mechanism rnm-laplace -n 3 -k 2 --eps 1
   optratio calibrate --mechanism em -n 3 -k 2 --rho 0.125
   optratio calibrate --mechanism pf --domain real --rho 0.125
-  optratio calibrate --mechanism krr -n 3 -k 2 --eps 1 --monotonic-scores
   optratio calibrate --mechanism gem --domain scores.txt --sensitivities 1,2 --eps 1`,
 	})
 }
@@ -39,16 +35,13 @@ with 2Δ replaced by Δ: the parameter is the ε' to run it with in that way.`,
 func printCalibration(w io.Writer, q *job.Calibrate, r *document.Calibration) {
 	target := job.Choose(q.Rho != "", q.Rho+"-zCDP", "ε-DP with "+q.Epsilon.String())
 	command.Say(w, "%s, target %s, on %s", r.Mechanism, target, r.Domain)
-	if r.Monotonic {
-		fmt.Fprintln(w, "run with 2Δ replaced by Δ, for neighbors that move all scores one way; of others nothing is said")
-	}
 	theorem := r.Proof == "theorem"
 	if theorem && q.Rho != "" {
-		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all %sscores at the lower end, and missed at the upper end\n", r.Parameter, job.Choose(r.Monotonic, "monotonic ", ""))
+		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all scores at the lower end, and missed at the upper end\n", r.Parameter)
 		return
 	}
 	if r.AllScores.IsValid() {
-		defer fmt.Fprintf(w, "for all real %sscores: parameter ε' = %s, by theorem\n", job.Choose(r.Monotonic, "monotonic ", ""), r.AllScores)
+		defer fmt.Fprintf(w, "for all real scores: parameter ε' = %s, by theorem\n", r.AllScores)
 	}
 	if theorem {
 		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met there then, and at no larger parameter\n", r.Parameter)

@@ -20,7 +20,7 @@ func newHeterogeneous(s command.Streams) *cobra.Command {
 		mechanism: func(found *job.Answer, lines bool) func(io.Writer) error {
 			return optimalRows(found.Documents[0].(*document.Heterogeneous).Optimal, lines)
 		},
-		question: q, certifies: true, draws: true, print: one(func(w io.Writer, d *document.Heterogeneous) { printHeterogeneous(w, q.Epsilon, d) }),
+		question: q, certifies: true, draws: true, plain: true, print: one(func(w io.Writer, d *document.Heterogeneous) { printHeterogeneous(w, q.Epsilon, d) }),
 		help: map[string]string{"mechanism": "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates, see optratio mechanisms --help (default " + strings.ReplaceAll(job.RatedByDefault, ",", ", ") + ", and geo-pair:M for every M below n)"},
 	}
 	a.prepare = func() { q.Optimal = a.optimal != "" }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -17,12 +16,12 @@ import (
 )
 
 type mergeFlags struct {
-	command.Job
+	command.Streams
 	out string
 }
 
 func newMerge(s command.Streams) *cobra.Command {
-	f := mergeFlags{Job: command.Job{Streams: s}}
+	f := mergeFlags{Streams: s}
 	c := &cobra.Command{
 		Use:   "merge -o FILE PART…",
 		Short: "Put the files of the shards of a sweep together, in order",
@@ -40,21 +39,8 @@ is missing of the grid that the rows span, FILE is written all the same, and the
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c.Context(), parts) }
 	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all rows, .csv")
-	c.Flags().BoolVar(&f.JSON, "json", false, "print one JSON document")
 	return c
 }
-
-// mergeDoc is the JSON document of a merge.
-type mergeDoc struct {
-	File    string             `json:"file"`
-	Parts   int                `json:"parts"`
-	Rows    int                `json:"rows"`
-	Missing int                `json:"missing"`
-	Lacking []sweep.Parameters `json:"lacking"` // the first of the missing rows
-}
-
-// Schema names the form of the JSON document.
-func (mergeDoc) Schema() string { return "optratio.merge/1" }
 
 // mostLacking bounds how many missing rows are shown.
 const mostLacking = 10
@@ -87,29 +73,22 @@ func (f *mergeFlags) run(ctx context.Context, parts []string) error {
 	if err != nil {
 		return err
 	}
-	doc := mergeDoc{File: f.out, Parts: len(parts), Rows: len(table.Rows), Lacking: []sweep.Parameters{}}
-	if some, all := table.Missing(mostLacking); all > 0 {
-		doc.Lacking, doc.Missing = some, all
+	lacking, missing := table.Missing(mostLacking)
+	command.Say(f.Out, "%s: %d rows of %d files", f.out, len(table.Rows), len(parts))
+	if missing > 0 {
+		fmt.Fprintf(f.Out, "%d rows are missing:\n", missing)
 	}
-	f.Show(doc, doc.print)
-	if doc.Missing > 0 {
-		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again", doc.Missing, f.out, doc.Lacking[0]))
+	for _, p := range lacking {
+		command.Say(f.Out, "  %s", p)
 	}
-	if doc.Rows == 0 {
+	if missing > len(lacking) {
+		fmt.Fprintln(f.Out, "  …")
+	}
+	switch {
+	case missing > 0:
+		return command.Exit(command.Undecided, fmt.Errorf("undecided: %d rows are missing in %s, the first for %s; end the shards with sweep --resume and merge again", missing, f.out, lacking[0]))
+	case len(table.Rows) == 0:
 		return command.Exit(command.Undecided, errors.New("undecided: the parts hold no rows; end the shards with sweep --resume and merge again"))
 	}
 	return nil
-}
-
-func (d mergeDoc) print(w io.Writer) {
-	command.Say(w, "%s: %d rows of %d files", d.File, d.Rows, d.Parts)
-	for i, p := range d.Lacking {
-		if i == 0 {
-			fmt.Fprintf(w, "%d rows are missing:\n", d.Missing)
-		}
-		command.Say(w, "  %s", p)
-	}
-	if d.Missing > len(d.Lacking) {
-		fmt.Fprintln(w, "  …")
-	}
 }

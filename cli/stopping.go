@@ -17,7 +17,7 @@ import (
 )
 
 func newStopping(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewStopping(), certifies: true, draws: true, print: one(printStopping)}
+	a := asking{question: job.NewStopping(), certifies: true, draws: true, plain: true, print: one(printStopping)}
 	return a.command(s, &cobra.Command{
 		Use:   "stopping -n N",
 		Short: "Private optimal stopping: the best private rule, and the secretary rule beside it",

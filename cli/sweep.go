@@ -58,7 +58,7 @@ number. optratio sweep merge puts the parts together.`,
 	command.AddFields(ratio, f.ratio, map[string]string{
 		"prior": "weights of score vectors: uniform, box or geometric:R", "loss": "what a choice costs: mean (the error, in steps of 2Δ), square (its square), top1 (1 unless a best candidate is taken) or tail:T (1 if the error is T steps of 2Δ or more)",
 	})
-	for name := range strings.FieldsSeq("constraints objective worst loss prior step mechanism method solver") {
+	for name := range strings.FieldsSeq("constraints objective worst loss prior step mechanism") {
 		fs.AddFlag(ratio.Flags().Lookup(name))
 	}
 	f.AddLimits(c)
@@ -128,8 +128,6 @@ func (f *sweepFlags) settings(one *job.Ratio, p *sweep.Plan) string {
 			words = append(words, name+"="+value)
 		}
 	}
-	add(r.Method != "auto", "method", r.Method)
-	add(r.Solver == "clp", "solver", r.Solver)
 	step := max(1, r.Step)
 	add(step != 1, "step", "2delta/"+strconv.Itoa(step))
 	add(r.Loss.String() != "mean", "loss", r.Loss.String())

@@ -143,9 +143,9 @@ func TestSweepSettings(t *testing.T) {
 	debug.FreeOSMemory() // what other tests left behind counts for the least limit below
 	path := filepath.Join(t.TempDir(), "rows.csv")
 	for want, args := range map[string][]string{
-		"": {"--method", "auto", "--step", "2delta", "--loss", "mean", "--solver", "auto", "--max-memory", "12G"},
-		"method=lp step=2delta/2 loss=tail:3/2 prior=geometric:0.8": {"--solver", "embedded", "--step", "delta", "--loss", "tail:1.5", "--prior", "geometric:0.8"},
-		"max_memory=1000000000": {"--max-memory", "1G"},
+		"": {"--step", "2delta", "--loss", "mean", "--max-memory", "12G"},
+		"step=2delta/2 loss=tail:3/2 prior=geometric:0.8": {"--step", "delta", "--loss", "tail:1.5", "--prior", "geometric:0.8"},
+		"max_memory=1000000000":                           {"--max-memory", "1G"},
 	} {
 		_ = os.Remove(path)
 		args = append([]string{"sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path}, args...)

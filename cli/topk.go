@@ -14,7 +14,7 @@ import (
 
 func newTopK(s command.Streams) *cobra.Command {
 	q := job.NewTopK()
-	a := asking{question: q, certifies: true, print: one(func(w io.Writer, d *document.TopK) { printTopK(w, q.Epsilon, d) })}
+	a := asking{question: q, certifies: true, plain: true, print: one(func(w io.Writer, d *document.TopK) { printTopK(w, q.Epsilon, d) })}
 	return a.command(s, &cobra.Command{
 		Use:   "topk -n N -k K --top T (--eps E | --exp-eps A/B)",
 		Short: "Choose the top T of n candidates: mechanisms against the best ε-DP choice",

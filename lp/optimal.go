@@ -34,13 +34,9 @@ type optimal struct {
 	ctx    context.Context // nil for one without end
 }
 
-// OnLattice returns what a mechanism is on the lattices Q(n,k) of depth k >= 1: lp-optimal becomes the optimum there for the uniform prior and the
+// onLattice returns what a mechanism is on the lattices Q(n,k) of depth k >= 1: lp-optimal becomes the optimum there for the prior and the
 // level, others that are made for a lattice (mechanisms.ForLattice) are made for these, and all others stay as they are.
 // With k = 0, the depth stays open.
-func OnLattice(m mechanisms.Mechanism, k int, level Level) mechanisms.Mechanism {
-	return onLattice(m, k, Prior{}, level)
-}
-
 func onLattice(m mechanisms.Mechanism, k int, prior Prior, level Level) mechanisms.Mechanism {
 	if m, ok := m.(*optimal); ok {
 		return &optimal{tables: m.tables, k: k, prior: prior, level: level, ctx: m.ctx}

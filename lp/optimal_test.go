@@ -25,7 +25,7 @@ func TestOptimalMechanismAttainsTheOptimum(t *testing.T) {
 			for _, counts := range lat.All() {
 				depths := lattice.Depths(counts)
 				in := mechanisms.OnLattice(depths, e)
-				m := OnLattice(m, s[1], level)
+				m := onLattice(m, s[1], Prior{}, level)
 				pmf, err := m.Exact(in)
 				require.NoError(t, err)
 				boxes, err := m.Enclose(in, 100)
@@ -85,7 +85,7 @@ func TestOptimalMechanismRefusesOtherScores(t *testing.T) {
 		large.Scores = append(large.Scores, new(big.Rat))
 	}
 	for _, in := range []*mechanisms.Instance{half, deep, large} {
-		_, err := OnLattice(m, 3, Paper).Exact(in)
+		_, err := onLattice(m, 3, Prior{}, Paper).Exact(in)
 		assert.ErrorIs(t, err, mechanisms.ErrInstance)
 	}
 }

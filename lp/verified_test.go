@@ -32,7 +32,7 @@ func TestOptimaAreVerified(t *testing.T) {
 		{5, 3, 3, 2, map[Level][]verify.Property{Paper: {verify.DP, verify.Monotone}}},
 	} {
 		for level := Paper; level <= Full; level++ {
-			m := OnLattice(registered, 0, level)
+			m := onLattice(registered, 0, Prior{}, level)
 			p := verify.Claim{Mechanism: m, Epsilon: expEps(t, c.a, c.b), Sensitivities: []*big.Rat{big.NewRat(1, 2)}}
 			report, err := verify.Lattice(context.Background(), p, c.n, c.k, verify.Options{})
 			require.NoError(t, err)

@@ -52,6 +52,9 @@ func (c *CountFlag) Set(text string) error {
 	return nil
 }
 
+// unlisted is the help of a flag that is accepted and left out of the help: an older name of what another flag says.
+const unlisted = "-"
+
 // AddFields adds a flag for each field of a question, with the help of the field or one that is given here; none where that is "".
 func AddFields(c *cobra.Command, q any, help map[string]string) {
 	fs := c.Flags()
@@ -75,5 +78,6 @@ func AddFields(c *cobra.Command, q any, help map[string]string) {
 		case *time.Duration:
 			fs.DurationVar(to, f.Name, *to, usage)
 		}
+		fs.Lookup(f.Name).Hidden = f.Help == unlisted
 	}
 }

@@ -114,7 +114,6 @@ func (Rho) Schema() string { return "optratio.rho/1" }
 type Calibration struct {
 	Mechanism string          `json:"mechanism"`
 	Domain    string          `json:"domain"`
-	Monotonic bool            `json:"monotonic_scores,omitempty"` // the parameter is for running it with 2Δ replaced by Δ
 	Parameter number.Number   `json:"parameter"`
 	AllScores number.Number   `json:"all_scores"`
 	Proof     string          `json:"proof"`

@@ -10,7 +10,6 @@ import (
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
-	"optratio/lp"
 	"optratio/mechanisms"
 )
 
@@ -42,11 +41,6 @@ func (p Params) Values() (mechanisms.Params, error) {
 	in := new(reading)
 	values := p.read(in)
 	return values, in.err
-}
-
-// onLattice returns the mechanism with the constraints and, unless it is 0, the depth k of the lattice.
-func onLattice(in *reading, m mechanisms.Mechanism, k int, constraints string) mechanisms.Mechanism {
-	return lp.OnLattice(m, k, parsed(in, "constraints", constraints, lp.ParseLevel))
 }
 
 // mechanism reads the name of one, in the given field.

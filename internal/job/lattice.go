@@ -36,9 +36,9 @@ var solverName = linear.Embedded{}.Name()
 type Lattice struct {
 	Constraints string `json:"constraints" help:"which mechanisms the optimum is the least of: paper (shift-invariant, private towards the worst neighbors: a lower bound), dp (private towards all neighbors), monotone and full (the same two of monotone mechanisms)"`
 	Loss        string `json:"loss" help:"what a choice costs: mean (the error, in steps of 2Δ), square (its square), top1 (1 unless a best candidate is taken), tail:T (1 if the error is T steps of 2Δ or more), or a file: the loss of each depth, one a line"`
-	Objective   string `json:"objective" help:"weights of score vectors: paper (all alike) or box (uniform scores, shifted so that the best is 0)"`
+	Objective   string `json:"objective" help:"-"`
 	Worst       bool   `json:"worst" help:"the worst score vector instead of a mean"`
-	Prior       string `json:"prior" help:"weights of score vectors: uniform, box, geometric:R, product:FILE (a factor a depth), scores:FILE (a score vector a line) or histogram:FILE (score vector;weight)"`
+	Prior       string `json:"prior" help:"weights of score vectors: uniform (all alike), box (those of uniform scores, shifted so that the best is 0), geometric:R, product:FILE (one factor a line, of each depth), scores:FILE (one score vector a line) or histogram:FILE (score vector;weight)"`
 	Step        string `json:"step" help:"distance of scores: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same. With {monotonic-scores}: delta or delta/L, and Δ for 2Δ"`
 	Delta       string `json:"delta" help:"compare with the optimum over (ε,δ)-DP mechanisms with this δ, a decimal or fraction from 0 to 1, taken exactly; constraints are then approximate: all neighbors"`
 	OneWay

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/internal/recommend"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -17,8 +18,8 @@ import (
 // Instance is scores and sensitivities.
 type Instance struct {
 	Scores        string `json:"scores" help:"scores, comma-separated decimals or fractions, or a file with one a line"`
-	Sensitivity   string `json:"sensitivity" help:"sensitivity Δ of all candidates"`
-	Sensitivities string `json:"sensitivities" help:"sensitivities, one for each score, as a list or a file; mechanisms for one Δ take the largest"`
+	Sensitivity   string `json:"sensitivity" help:"-"`
+	Sensitivities string `json:"sensitivities" help:"sensitivity Δ of all candidates, or a list or a file with one for each score (default 1); mechanisms for one Δ take the largest"`
 	OneWay
 
 	Vector []*big.Rat `json:"-"` // the scores, once they are read
@@ -32,6 +33,7 @@ func (q *Instance) read(in *reading, at Epsilon, scores []*big.Rat) *mechanisms.
 	}
 	in.refuse(x.Scores == nil, "scores are missing: give {scores} 0,-1,-3, or a file with one a line")
 	if x.Sensitivities = in.numbers("sensitivities", q.Sensitivities); x.Sensitivities == nil {
+		in.refuse(strings.Contains(q.Sensitivity, ","), "{sensitivity} %s: give {sensitivities} %s, one for each score", escape.Quoted(q.Sensitivity), escape.Line(q.Sensitivity))
 		x.Sensitivities = []*big.Rat{in.positive("sensitivity", q.Sensitivity)}
 	}
 	d, n := len(x.Sensitivities), len(x.Scores)
@@ -47,14 +49,13 @@ func (q *Instance) read(in *reading, at Epsilon, scores []*big.Rat) *mechanisms.
 type PMF struct {
 	Mechanism string `json:"mechanism" help:"mechanisms, by name, or NAME:M, see optratio mechanisms {help}; of several, a column each, and with {json} an array"`
 	Instance
-	ScoresFile string `json:"scores-file" help:"file of scores, one a line"`
+	ScoresFile string `json:"scores-file" help:"-"`
 	Epsilon
 	Params
-	Constraints string `json:"constraints" help:"lp-optimal: paper, dp, monotone or full"`
 }
 
 // NewPMF returns the question with its defaults.
-func NewPMF() *PMF { return &PMF{Instance: Instance{Sensitivity: "1"}, Constraints: "paper"} }
+func NewPMF() *PMF { return &PMF{Instance: Instance{Sensitivity: "1"}} }
 
 func (*PMF) standard() (string, any) { return "pmf", NewPMF() }
 
@@ -66,9 +67,6 @@ func (q *PMF) answer(in *reading) (*Answer, error) {
 	x := q.Instance.read(in, q.Epsilon, scores)
 	x.Params = q.Params.read(in)
 	list := in.mechanisms(q.Mechanism, mechanisms.LookupFewer)
-	for i := range list {
-		list[i] = onLattice(in, list[i], 0, q.Constraints)
-	}
 	if in.err != nil {
 		return nil, in.err
 	}

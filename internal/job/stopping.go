@@ -21,7 +21,7 @@ type Stopping struct {
 	Win   int    `json:"win" help:"winning is taking one of so many best"`
 	Delta string `json:"delta" help:"privacy parameter δ as a decimal, 0 to 1"`
 	Epsilon
-	LP   bool `json:"lp" help:"insist on the best private rule, which is found wherever ε is given and n is at most 1000"`
+	LP   bool `json:"lp" help:"-"`
 	Rule bool `json:"rule" help:"with {eps}, print the best private rule: stop probabilities by time and relative rank"`
 }
 

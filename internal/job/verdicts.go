@@ -121,17 +121,16 @@ func comparisons(n, total int64) string {
 type Domain struct {
 	Mechanism string `json:"mechanism" help:"mechanism, by name"`
 	Size
-	Sensitivity   string `json:"sensitivity" help:"sensitivity Δ"`
-	Sensitivities string `json:"sensitivities" help:"with {domain} FILE: a sensitivity for each candidate"`
+	Sensitivity   string `json:"sensitivity" help:"-"`
+	Sensitivities string `json:"sensitivities" help:"with {domain} FILE: the sensitivity Δ of all candidates, or one for each (default 1)"`
 	Domain        string `json:"domain" help:"lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
 	Neighbors     string `json:"neighbors" help:""`
-	OneWay
 }
 
 // claim returns the mechanism and one sensitivity for all candidates.
 func (d *Domain) claim(in *reading) verify.Claim {
 	in.refuse(d.Mechanism == "", "{mechanism} is missing: give one of %s", strings.Join(mechanisms.Names(), ", "))
-	c := verify.Claim{Mechanism: in.mechanism("mechanism", d.Mechanism), Monotonic: d.Monotonic}
+	c := verify.Claim{Mechanism: in.mechanism("mechanism", d.Mechanism)}
 	c.Sensitivities = []*big.Rat{in.positive("sensitivity", d.Sensitivity)}
 	return c
 }
@@ -149,15 +148,15 @@ func (d *Domain) vectors(in *reading, c *verify.Claim) (vectors [][]*big.Rat, mo
 // Verify asks which properties a mechanism has.
 type Verify struct {
 	Domain
+	OneWay
 	Epsilon
 	Target
-	Step        string `json:"step" help:"distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same"`
-	Constraints string `json:"constraints" help:"lp-optimal: paper, dp, monotone or full"`
+	Step string `json:"step" help:"distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same"`
 }
 
 // NewVerify returns the question with its defaults.
 func NewVerify() *Verify {
-	return &Verify{Domain: Domain{Size: Size{3, 2}, Sensitivity: "1", Domain: "lattice", Neighbors: "linf"}, Step: "2delta", Constraints: "paper"}
+	return &Verify{Domain: Domain{Size: Size{3, 2}, Sensitivity: "1", Domain: "lattice", Neighbors: "linf"}, Step: "2delta"}
 }
 
 func (*Verify) standard() (string, any) { return "verify", NewVerify() }
@@ -172,11 +171,8 @@ type checking struct {
 
 func (q *Verify) read(in *reading) (j checking) {
 	j.Claim = q.claim(in)
-	j.Claim.Epsilon = in.epsilon(q.Epsilon)
+	j.Claim.Epsilon, j.Claim.Monotonic = in.epsilon(q.Epsilon), q.Monotonic
 	j.options = q.Target.options(in, q.properties(in))
-	if in.err == nil {
-		j.Mechanism = onLattice(in, j.Mechanism, 0, q.Constraints)
-	}
 	j.options.Complete()
 	if q.Domain.Domain != "lattice" {
 		in.refuse(q.Step != "2delta", "{step}: is for {domain} lattice; the vectors of %s are as far apart as they are", escape.Quoted(q.Domain.Domain))
@@ -282,7 +278,7 @@ func (q *Calibrate) answer(in *reading) (*Answer, error) {
 		return nil, err
 	}
 	doc := &document.Calibration{
-		Mechanism: j.Mechanism.Info().Name, Domain: r.Domain, Monotonic: q.Monotonic, Parameter: r.Parameter, AllScores: r.AllScores, Proof: r.Proof,
+		Mechanism: j.Mechanism.Info().Name, Domain: r.Domain, Parameter: r.Parameter, AllScores: r.AllScores, Proof: r.Proof,
 		Attained: r.Attained, Violated: r.Violated, Tried: r.Tried, Undecided: r.Undecided,
 	}
 	return answered(doc, doc.Undecided, nil), nil

@@ -13,13 +13,13 @@ import (
 
 // Parameters tell a row from all others of its file.
 type Parameters struct {
-	N           int    `json:"n"`
-	K           int    `json:"k"`
-	Eps         string `json:"eps"`     // a decimal, or empty
-	ExpEps      string `json:"exp_eps"` // a fraction, or empty
-	Objective   string `json:"objective"`
-	Constraints string `json:"constraints"`
-	Mechanism   string `json:"mechanism"`
+	N           int
+	K           int
+	Eps         string // a decimal, or empty
+	ExpEps      string // a fraction, or empty
+	Objective   string
+	Constraints string
+	Mechanism   string
 }
 
 // String names the parameters in a message.
