@@ -223,6 +223,11 @@ func (s *simplex) provesInfeasible(r int32) bool {
 func (s *simplex) pivotDual(r, q int32, step float64) bool {
 	p := s.head[r]
 	alpha := s.column.val[r]
+	// The bound that p leaves at is that which it violates before others are flipped: rounding may take it across.
+	st, bound := AtLower, s.lower[p]
+	if s.x[p] > s.upper[p] {
+		st, bound = AtUpper, s.upper[p]
+	}
 	if len(s.flips) > 0 {
 		s.flip()
 	}
@@ -230,10 +235,6 @@ func (s *simplex) pivotDual(r, q int32, step float64) bool {
 		s.shift(q, -s.d[q]) // a reduced cost slightly on the wrong side: the step would be negative
 	}
 	step = s.d[q] / alpha
-	st, bound := AtLower, s.lower[p]
-	if s.x[p] > s.upper[p] {
-		st, bound = AtUpper, s.upper[p]
-	}
 	if s.lower[p] == s.upper[p] {
 		st = AtLower
 	}
