@@ -99,10 +99,16 @@ type Result struct {
 // Remark says what a result holds beside its verdict: the tight parameters, and the reason where there is one.
 func (r Result) Remark() string {
 	var parts []string
-	for _, tight := range []struct {
+	type named struct {
 		name, symbol string
 		x            number.Number
-	}{{"tight ε", "ε", r.TightEps}, {"range", "range", r.Range}, {"tight δ", "δ", r.TightDelta}, {"ρ", "ρ", r.Rho}} {
+	}
+	all := []named{{"tight ε", "ε", r.TightEps}, {"range", "range", r.Range}, {"tight δ", "δ", r.TightDelta}, {"ρ", "ρ", r.Rho}}
+	if alpha, ok := inquiry.Order(r.Name); ok && len(r.Orders) == 1 {
+		symbol := "ε(" + orderText(alpha) + ")"
+		all = append(all, named{symbol, symbol, r.Orders[0][1]})
+	}
+	for _, tight := range all {
 		if !inquiry.Says(tight.x) && (!tight.x.IsValid() || !r.Stopped) {
 			continue
 		}
@@ -161,6 +167,8 @@ type Report struct {
 	Claimed    number.Number // the ε that is claimed
 	Precision  *big.Rat      // relative, of the probabilities: what is proved holds to it; nil where they are not approximate
 	Properties []Result
+	Profile    [][2]number.Number // Options.Profile: ε' and the least δ there, over all pairs that were looked at
+	Renyi      [][2]number.Number // likewise orders and the greatest Rényi divergences
 
 	lattice where // that was looked at; the zero value where it was none
 }
@@ -230,8 +238,8 @@ type Options struct {
 	about      *number.Epsilon                        // that dp is about, nil: the one that the mechanism runs at
 	rho        rhoMode                                // how much of ρ is wanted
 	Gap        *big.Rat                               // of Calibrate: relative width of the parameter's enclosure, > 0; nil for 1e-9
+	Profile    bool                                   // also find the least δ at some ε', and the Rényi divergences of the orders asked for, or else of some
 	Narrowed   func(tried int, low, high *big.Rat)    // of Calibrate: between which parameters the one is, after so many
-	Orders     []*big.Rat                             // of Rényi divergences, > 1; nil: 2, 3, …, 32
 	Progress   func(p Property, checked, total int64) // how many comparisons were made, of how many; 0: that is not known (yet)
 }
 
@@ -260,7 +268,7 @@ func Check(ctx context.Context, question fmt.Stringer, opts Options) (*Report, e
 	opts.Complete()
 	asked, facts := opts.Properties, opts.Facts
 	opts.Properties = slices.Concat(asked, facts)
-	if i := slices.IndexFunc(opts.Properties, func(p Property) bool { return !slices.Contains(All(), p) }); i >= 0 {
+	if i := slices.IndexFunc(opts.Properties, func(p Property) bool { return !slices.Contains(All(), inquiry.Kind(p)) }); i >= 0 {
 		return nil, fmt.Errorf("%w: unknown property %q, want some of %v", inquiry.ErrClaim, opts.Properties[i], All())
 	}
 	opts.readings = q.Readings
@@ -283,8 +291,11 @@ func Check(ctx context.Context, question fmt.Stringer, opts Options) (*Report, e
 		}
 	}
 	for _, some := range [][]Property{asked, facts} {
-		for _, p := range inTurn {
-			if !slices.Contains(some, p) || found[p] != nil {
+		some = slices.SortedStableFunc(slices.Values(some), func(p, q Property) int {
+			return slices.Index(inTurn, inquiry.Kind(p)) - slices.Index(inTurn, inquiry.Kind(q))
+		})
+		for _, p := range some {
+			if found[p] != nil {
 				continue
 			}
 			if err := c.find(p, false, found); err != nil {
@@ -293,6 +304,11 @@ func Check(ctx context.Context, question fmt.Stringer, opts Options) (*Report, e
 		}
 	}
 	report := &Report{Domain: q.Domain.Name}
+	if opts.Profile {
+		if err := c.profile(report); err != nil {
+			return nil, err
+		}
+	}
 	for i, p := range opts.Properties {
 		report.Properties = append(report.Properties, *found[p])
 		report.Properties[i].Fact = i >= len(asked)
@@ -317,7 +333,7 @@ func (c *run) useful() []Property {
 func (c *run) find(p Property, proofOnly bool, found map[Property]*Result) error {
 	var results []*Result
 	var err error
-	switch p {
+	switch inquiry.Kind(p) {
 	case DP, BoundedRange:
 		if p == DP && c.opts.Worst && !c.opts.readings && c.dom.Worst != nil && proved(found, Symmetry, Shift, Monotone) {
 			results, err = c.worst()
@@ -359,7 +375,7 @@ func (o *Options) Complete() {
 
 // only returns the options for one property alone.
 func (o Options) only(p Property) Options {
-	o.Properties, o.Facts, o.Targets = []Property{p}, nil, map[Property]*big.Rat{p: o.Targets[p]}
+	o.Properties, o.Facts, o.Profile, o.Targets = []Property{p}, nil, false, map[Property]*big.Rat{p: o.Targets[p]}
 	return o
 }
 

@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"cmp"
 	"math"
+	"math/big"
 
 	"optratio/internal/arith"
 	"optratio/internal/inquiry"
@@ -63,7 +65,7 @@ func (u *supremum) concede(x number.Interval) {
 
 // cumulant encloses g(s).
 func (x *contrast) cumulant(s number.Interval) number.Interval {
-	sum := number.FromInt(0, renyiBits)
+	sum := number.FromInt(0, x.prec)
 	for i, p := range x.p {
 		sum = sum.Add(p.Mul(number.Exp(s.Mul(x.l[i]))))
 	}
@@ -72,7 +74,7 @@ func (x *contrast) cumulant(s number.Interval) number.Interval {
 
 // divergence encloses D_1.
 func (x *contrast) divergence() number.Interval {
-	sum := number.FromInt(0, renyiBits)
+	sum := number.FromInt(0, x.prec)
 	for i, p := range x.p {
 		sum = sum.Add(p.Mul(x.l[i]))
 	}
@@ -190,35 +192,149 @@ func (o *ordered) below(p part) bool {
 	return slope.Pow(2).Hi().Cmp(two.Pow(2).Mul(o.supremum.most).Mul(k).Lo()) <= 0
 }
 
+// concentrate takes a pair into account, in the direction w, whose contrast is x and in the other one back.
+func (d *divergence) concentrate(x, back *contrast, w direction) {
+	switch {
+	case len(x.alone) > 0: // which decides the verdict
+	case len(back.alone) == 0:
+		if d.rho.raise(x, func() *Witness { return d.run.mostLikely(w) }); d.rho.open {
+			d.undecide(openReading)
+		}
+	case d.run.dom.Directed:
+		d.rho.open = true
+		d.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
+	}
+}
+
+// concentrated finds ρ, as d, and the verdict on a target, and the others of all on the way.
+func (c *run) concentrated(d *divergence, all []*divergence) ([]*Result, error) {
+	u, target := d.rho, c.opts.Targets[ZCDP]
+	reason := c.propose(d)
+	var err error
+	if reason == nil && c.opts.rho != leastRho {
+		_, err = c.over(func(pair direction) error {
+			if u.over() {
+				return errStop
+			}
+			return c.diverge(pair, all)
+		}, all...)
+	} else {
+		for _, d := range all {
+			err = cmp.Or(err, d.finish(reason))
+		}
+	}
+	res := d.res
+	if target != nil {
+		res.Target = number.Exact(target)
+	}
+	if res.Attained = nil; err != nil || res.Checked == 0 && u.witness == nil { // nothing was compared
+		return []*Result{res}, err
+	}
+	res.Rho = d.upTo(u.least, u.most)
+	if res.Verdict == Violated {
+		return []*Result{res}, nil
+	}
+	if u.witness != nil {
+		alpha := new(big.Rat).SetFloat64(u.at)
+		alpha.Add(alpha, one)
+		a := number.FromRat(alpha, renyiBits)
+		res.Orders, res.Attained = [][2]number.Number{{number.Exact(alpha), d.upTo(u.least.Mul(a), u.most.Mul(a))}}, u.witness()
+	}
+	if target != nil {
+		err = c.atMost(res, target)
+	}
+	return []*Result{res}, err
+}
+
+// upTo returns what lies between two intervals; +∞ where supports differ, and no upper end where not all is known.
+func (d *divergence) upTo(least, most number.Interval) number.Number {
+	switch {
+	case d.tracker.witness != nil:
+		return number.Infinity()
+	case !d.whole || d.rho.open || d.best != nil || !arith.IsFinite(most):
+		return number.Between(number.Enclosed(least), number.Infinity())
+	}
+	return number.Enclosed(number.Hull(least, most))
+}
+
+// atMost sets the verdict on a target of ρ.
+func (c *run) atMost(res *Result, target *big.Rat) error {
+	most := target
+	if c.opts.readings {
+		most = plus(target, epsSlack)
+	}
+	lo, finite := res.Rho.Lower()
+	hi, bounded := res.Rho.Upper()
+	switch {
+	case finite && lo.Cmp(target) > 0 && res.Attained != nil:
+		res.Verdict, res.Reason, res.Witness = Violated, "", res.Attained
+	case res.Verdict == Undecided:
+		return nil
+	case !bounded || hi.Cmp(most) > 0:
+		if err := c.implied(res, most); err != nil {
+			return err
+		}
+	}
+	c.readOff(res, "ρ", res.Rho, res.Target)
+	return nil
+}
+
+// implied decides by the range where the enclosure of ρ does not: bounded range η implies η²/8-zCDP (Cesar & Rogers 2021).
+func (c *run) implied(res *Result, most *big.Rat) error {
+	ranged := *c
+	ranged.opts.NoRange, ranged.opts.Targets = false, nil
+	results, err := ranged.privacy()
+	if err != nil {
+		return err
+	}
+	eta, ok := results[0].Range.Upper()
+	if ok {
+		rho := new(big.Rat).Quo(new(big.Rat).Mul(eta, eta), big.NewRat(8, 1))
+		lo, _ := res.Rho.Lower()
+		if hi, bounded := res.Rho.Upper(); !bounded || rho.Cmp(hi) < 0 {
+			res.Rho = number.Bounds(lo, rho)
+		}
+		ok = rho.Cmp(most) <= 0
+	}
+	switch {
+	case ok:
+	case c.opts.readings:
+		res.Verdict, res.Reason = Undecided, openReading
+	default:
+		res.Verdict, res.Reason = Undecided, "the enclosure of ρ does not tell whether it is at most the target"
+	}
+	return nil
+}
+
 // propose begins the search for ρ: it looks for a pair and an order in floating point, which give a lower end; every pair is then shown not to exceed the upper
 // one.
-func (d *divergences) propose() error {
+func (c *run) propose(d *divergence) error {
 	zero := number.FromInt(0, renyiBits)
-	d.rho = &supremum{least: zero, most: zero}
-	var best, neighbors direction
+	d.rho.least, d.rho.most = zero, zero
+	var best direction
 	most, at := 0.0, 0.0
-	_, err := d.eachPair(d.t, func(inquiry.Vector) error { return d.ctx.Err() }, func(pair direction) error {
+	_, err := c.eachPair(&d.tracker, func(inquiry.Vector) error { return c.ctx.Err() }, func(pair direction) error {
 		if pair.apart() {
 			return nil
 		}
-		for _, w := range d.directions(pair) {
+		for _, w := range c.directions(pair) {
 			if s, x := highest(w.a.P, w.b.P, most); x > most && !math.IsInf(x, 0) {
-				best, neighbors, most, at = w, pair, x, s
+				best, most, at = w, x, s
 			}
 		}
 		return nil
 	})
-	if err != nil && d.ctx.Err() == nil { // where the context has ended, the next step says so
+	if err != nil && c.ctx.Err() == nil { // where the context has ended, the next step says so
 		return err
 	}
 	if most > 0 {
-		forth, back := d.contrasts(best)
-		if x := forth.per(at); len(forth.alone)+len(back.alone) == 0 && x.Lo().Sign() > 0 {
-			d.rho.show(x, at, func() *Witness { return d.mostLikely(neighbors) })
+		both := c.contrasts(best, renyiBits, d.precision())
+		if x := both[0].per(at); len(both[0].alone)+len(both[1].alone) == 0 && x.Lo().Sign() > 0 {
+			d.rho.show(x, at, func() *Witness { return c.mostLikely(best) })
 		}
 	}
-	if d.opts.rho == decidedRho {
-		d.rho.ceiling, d.rho.most = true, number.Point(number.FromRat(d.opts.Targets[ZCDP], renyiBits).Lo())
+	if c.opts.rho == decidedRho {
+		d.rho.ceiling, d.rho.most = true, number.Point(number.FromRat(c.opts.Targets[ZCDP], renyiBits).Lo())
 	}
 	return nil
 }

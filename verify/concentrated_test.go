@@ -32,7 +32,7 @@ func laws(p, o []int64) (a, b []*inquiry.Value) {
 func cold(p, o []*inquiry.Value) *supremum {
 	zero := number.FromInt(0, renyiBits)
 	u := &supremum{least: zero, most: zero}
-	forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{}}}).contrasts(direction{a: &inquiry.Answer{P: p}, b: &inquiry.Answer{P: o}})
+	forth := (&run{}).contrasts(direction{a: &inquiry.Answer{P: p}, b: &inquiry.Answer{P: o}}, renyiBits, maxPrec)[0]
 	u.raise(forth, func() *Witness { return nil })
 	return u
 }
@@ -54,7 +54,7 @@ func onGrid(p, o []*inquiry.Value) (most float64) {
 }
 
 func enclosed(u *supremum) number.Number {
-	return (&divergences{t: &tracker{}, partial: u.open}).upTo(u.least, u.most)
+	return (&divergence{rho: u, whole: true}).upTo(u.least, u.most)
 }
 
 func lowHigh(t *testing.T, x number.Number) (lo, hi float64) {
@@ -97,7 +97,7 @@ func TestRhoAgainstGrid(t *testing.T) {
 			later++
 		}
 		// The order that is named attains the lower end.
-		forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{}}}).contrasts(direction{a: &inquiry.Answer{P: p}, b: &inquiry.Answer{P: o}})
+		forth := (&run{}).contrasts(direction{a: &inquiry.Answer{P: p}, b: &inquiry.Answer{P: o}}, renyiBits, maxPrec)[0]
 		at := forth.per(u.at)
 		_, ok := at.Intersect(u.least)
 		require.True(t, ok, "%v", c)
@@ -112,7 +112,7 @@ func TestRhoOfSeveralPairs(t *testing.T) {
 	for _, other := range [][2][]int64{{{50, 30, 19}, {30, 30, 62}}, {{50, 30, 21}, {30, 30, 61}}, {{1, 1}, {1, 3}}, {{4, 1}, {1, 1}}, {{10, 10, 1}, {10, 10, 8}}} {
 		a, b := laws(other[0], other[1])
 		both := cold(p, o)
-		forth, _ := (&divergences{run: &run{}, t: &tracker{run: &run{}}}).contrasts(direction{a: &inquiry.Answer{P: a}, b: &inquiry.Answer{P: b}})
+		forth := (&run{}).contrasts(direction{a: &inquiry.Answer{P: a}, b: &inquiry.Answer{P: b}}, renyiBits, maxPrec)[0]
 		both.raise(forth, func() *Witness { return nil })
 		lo, hi := lowHigh(t, enclosed(both))
 		first, _ := lowHigh(t, enclosed(cold(p, o)))

@@ -21,7 +21,11 @@ type divergence struct {
 	rounded *inquiry.Value                                 // the same of numbers that are not exact
 	likely  func(candidates int) int                       // comparisons of a pair
 	late    bool                                           // the greatest is compared with the limit, not every one for the smallest witness
+	finite  bool                                           // it is to be finite, whatever the limit
+	alpha   *big.Rat                                       // of a Rényi divergence: the order, nil for ∞
+	rho     *supremum                                      // of ρ, which is over all orders: the search for it
 	tight   number.Number                                  // what is said of the greatest; no number where nothing was compared
+	whole   bool                                           // no pair was left out
 }
 
 // logarithm returns the divergence that is the logarithm of a ratio. It was shown nothing, and nothing is wanted of it.
@@ -47,6 +51,13 @@ func (d *divergence) judge(x *inquiry.Value, precision uint, size []int64, witne
 		limit = d.rounded
 	}
 	if limit == nil {
+		switch {
+		case !d.finite:
+		case x == inquiry.Infinite:
+			d.fail(size, witness)
+		case x.Enclose(renyiBits).Hi().IsInf():
+			d.unclear()
+		}
 		return
 	}
 	switch s, ok := x.Compare(limit, precision); {
@@ -73,7 +84,7 @@ func (c *run) over(visit func(direction) error, ds ...*divergence) (ended bool, 
 				d.judge(x, maxPrec, nil, d.greatest.witness)
 			}
 		}
-		d.undecided = cmp.Or(first.undecided, d.undecided)
+		d.undecided, d.whole = cmp.Or(first.undecided, d.undecided), whole
 		if err := d.finish(reason); err != nil {
 			return false, err
 		}
@@ -130,6 +141,7 @@ type greatest struct {
 	best    *inquiry.Value // nil: it was shown none
 	rival   *inquiry.Value // not known to be smaller than best
 	end     *big.Float     // the upper end of the rival
+	bits    uint           // at which numbers are compared that are not rational; 0: as many as it takes
 	witness func() *Witness
 }
 
@@ -138,6 +150,9 @@ func (g *greatest) offer(r *inquiry.Value, limit uint, witness func() *Witness) 
 	if g.best == nil {
 		g.best, g.witness = r, witness
 		return false
+	}
+	if g.bits > 0 {
+		limit = min(limit, g.bits)
 	}
 	switch s, ok := r.Compare(g.best, limit); {
 	case !ok && least(r) > least(g.best):
@@ -158,7 +173,11 @@ func (g *greatest) offer(r *inquiry.Value, limit uint, witness func() *Witness) 
 
 // keep remembers a rival by its upper end, of which the greatest is enough. The float64 bounds are too coarse for that where numbers underflow.
 func (g *greatest) keep(r *inquiry.Value) {
-	if end := r.Narrow().Hi(); g.rival == nil || end.Cmp(g.end) > 0 {
+	box := r.Narrow
+	if g.bits > 0 {
+		box = func() number.Interval { return r.Enclose(g.bits) }
+	}
+	if end := box().Hi(); g.rival == nil || end.Cmp(g.end) > 0 {
 		g.rival, g.end = r, end
 	}
 }

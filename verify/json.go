@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/big"
 
+	"optratio/internal/inquiry"
 	"optratio/number"
 )
 
@@ -33,7 +34,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if r.Fact {
 		out.Asked = new(bool)
 	}
-	switch r.Name {
+	switch inquiry.Kind(r.Name) {
 	case DP:
 		out.Eps, out.Exp, out.Range, out.Attained = r.TightEps, fraction(r.TightExpEps), r.Range, r.Attained
 		if d := r.Relaxed; d != nil {
@@ -48,6 +49,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 		out.Range = r.Range
 	case RDP:
 		out.Orders = r.orders()
+		if r.Name != RDP {
+			out.Attained = r.Attained
+		}
 	case ZCDP:
 		out.Rho, out.Orders, out.Attained = r.Rho, r.orders(), r.Attained
 	}
@@ -97,6 +101,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		x := number.Exact(r.Precision)
 		precision = &x
 	}
+	profile, renyi := inquiry.Profiled(r.Profile, r.Renyi)
 	return json.Marshal(struct {
 		Mechanism  string         `json:"mechanism"`
 		Domain     string         `json:"domain"`
@@ -104,5 +109,8 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Claimed    number.Number  `json:"claimed_eps"`
 		Precision  *number.Number `json:"precision,omitempty"`
 		Properties []Result       `json:"properties"`
-	}{r.Mechanism, r.Domain, r.lattice, r.Claimed, precision, r.Properties})
+
+		Profile []inquiry.DeltaAt      `json:"profile,omitempty"`
+		Renyi   []inquiry.DivergenceOf `json:"renyi,omitempty"`
+	}{r.Mechanism, r.Domain, r.lattice, r.Claimed, precision, r.Properties, profile, renyi})
 }

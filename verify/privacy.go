@@ -109,29 +109,37 @@ func (c *run) beyondRounding(p *inquiry.Value) bool {
 	return ok && s > 0
 }
 
+// beyond returns the divergence that is the probability which is left beyond e^ε times the neighbor's. Nothing is wanted of it.
+func (c *run) beyond() *divergence {
+	return &divergence{
+		tracker: tracker{run: c, res: &Result{Name: ApproximateDP}}, symbol: "δ", likely: func(int) int { return 2 },
+		number: func(x *inquiry.Value) (number.Number, *big.Rat) { return x.Number(), nil },
+	}
+}
+
+// stick shows the divergence of a pair, in both directions or its own, at an e^ε.
+func (d *divergence) stick(pair direction, exp *inquiry.Value) error {
+	c := d.run
+	for _, w := range c.directions(pair) {
+		if err := d.step(); err != nil {
+			return err
+		}
+		switch {
+		case !w.apart():
+			e := excess(w, exp, d.precision())
+			d.show(e.excess, size(len(e.candidates), w.q, w.to), func() *Witness { return c.event(w, e) })
+		case w.a.Event != "" || c.dom.Directed:
+			d.show(inquiry.One, size(0, w.q, w.to), func() *Witness { return c.onlyOne(w) })
+		}
+	}
+	return nil
+}
+
 // approximate decides (ε,δ)-privacy and finds the least δ, over all pairs of neighbors in both directions, or in theirs.
 func (c *run) approximate(claim *inquiry.Value, delta *big.Rat) ([]*Result, error) {
-	d := &divergence{
-		tracker: tracker{run: c, res: &Result{Name: ApproximateDP}}, symbol: "δ",
-		number:  func(x *inquiry.Value) (number.Number, *big.Rat) { return x.Number(), nil },
-		likely:  func(int) int { return 2 },
-		claimed: number.Exact(delta), limit: inquiry.Rational(delta), rounded: inquiry.Rational(plus(delta, deltaSlack)),
-	}
-	_, err := c.over(func(pair direction) error {
-		for _, w := range c.directions(pair) {
-			if err := d.step(); err != nil {
-				return err
-			}
-			switch {
-			case !w.apart():
-				e := excess(w, claim, d.precision())
-				d.show(e.excess, size(len(e.candidates), w.q, w.to), func() *Witness { return c.event(w, e) })
-			case w.a.Event != "" || c.dom.Directed:
-				d.show(inquiry.One, size(0, w.q, w.to), func() *Witness { return c.onlyOne(w) })
-			}
-		}
-		return nil
-	}, d)
+	d := c.beyond()
+	d.claimed, d.limit, d.rounded = number.Exact(delta), inquiry.Rational(delta), inquiry.Rational(plus(delta, deltaSlack))
+	_, err := c.over(func(pair direction) error { return d.stick(pair, claim) }, d)
 	d.res.Target, d.res.TightDelta = d.claimed, d.tight
 	if lo, ok := d.tight.Lower(); ok {
 		d.res.TightDelta = d.tight.Min(number.Int(1))

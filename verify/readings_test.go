@@ -131,10 +131,10 @@ func TestOtherPropertiesOfReadings(t *testing.T) {
 		assert.Equal(t, want, p.Verdict, "%s", p)
 	}
 	for _, q := range []string{"0", "1e-400", "1e-310"} {
-		under := readingsOf(t, Options{Properties: []Property{BoundedRange, Shift, Monotone, RDP, ZCDP}, Orders: []*big.Rat{one, big.NewRat(2, 1), big.NewRat(5, 2)}},
+		under := readingsOf(t, Options{Properties: []Property{BoundedRange, Shift, Monotone, RDP, ZCDP, "rdp:1", "rdp:2.5", "rdp:inf"}},
 			numbersOf(t, "1e-9", "1", "1e-400"), numbersOf(t, "1e-9", "1", q))
 		for _, p := range under.Properties {
-			if q == "1e-310" && p.Name != RDP && p.Name != ZCDP {
+			if q == "1e-310" && inquiry.Kind(p.Name) != RDP && p.Name != ZCDP {
 				continue // it is above every reading of the other
 			}
 			if q == "0" && p.Name == Monotone {

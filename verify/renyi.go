@@ -9,225 +9,195 @@ import (
 	"optratio/number"
 )
 
+// renyiBits is the precision at which divergences are compared with each other. Claims that it leaves open are compared at more.
 const renyiBits = 128
 
-// divergences is the search for the greatest Rényi divergences of given orders, and for ρ.
-type divergences struct {
-	*run
-	t       *tracker
-	orders  []*big.Rat
-	most    []number.Interval // of each order, over what was looked at
-	rho     *supremum         // nil: not wanted
-	partial bool              // pairs were not looked at, or have no upper end
+// These are the orders of rdp, where it is about none.
+const leastOrder, mostOrder = 2, 32
+
+// ofOrder returns the Rényi divergence of an order, nil for ∞, as the property p is about it. It was shown nothing, and is to be finite, and at most
+// what the property's target is.
+func (c *run) ofOrder(p Property, alpha *big.Rat) *divergence {
+	d := c.logarithm(p, "ε("+orderText(alpha)+")", 1)
+	d.finite, d.alpha = true, alpha
+	limit := c.claim.Exponential
+	if alpha != nil {
+		d.bits, d.number, limit = renyiBits, coarse, inquiry.Rational
+	}
+	d.likely = func(int) int { return 1 }
+	if most := c.opts.Targets[p]; most != nil && p != ZCDP {
+		d.claimed, d.limit, d.rounded = number.Exact(most), limit(most), limit(plus(most, epsSlack))
+		d.res.Target = d.claimed
+	}
+	return d
 }
 
-// renyi encloses the Rényi divergences at the given orders, and the tight zero-concentrated ρ.
-func (c *run) renyi() ([]*Result, error) {
-	rdp := &Result{Name: RDP}
-	d := &divergences{run: c, t: &tracker{run: c, res: rdp}}
-	if slices.Contains(c.opts.Properties, RDP) {
-		d.orders = c.orders()
-		d.most = slices.Repeat([]number.Interval{number.FromInt(0, renyiBits)}, len(d.orders))
+// coarse writes a value that is known as well as it is compared.
+func coarse(x *inquiry.Value) (number.Number, *big.Rat) {
+	if x == inquiry.Infinite {
+		return number.Infinity(), nil
 	}
-	if err := d.t.finish(d.enclose()); err != nil {
+	box := x.Enclose(renyiBits).Max(number.FromInt(0, renyiBits))
+	if !arith.IsFinite(box) {
+		return number.Between(number.Enclosed(number.Point(box.Lo())), number.Infinity()), nil
+	}
+	return number.Enclosed(box), nil
+}
+
+// renyi finds the Rényi divergences of the orders that are asked for, and the tight zero-concentrated ρ.
+func (c *run) renyi() (results []*Result, err error) {
+	var all []*divergence
+	for _, p := range c.opts.Properties {
+		if alpha, ok := inquiry.Order(p); ok {
+			all = append(all, c.ofOrder(p, alpha))
+		}
+	}
+	alone := len(all)
+	if slices.Contains(c.opts.Properties, RDP) {
+		for a := int64(leastOrder); a <= mostOrder; a++ {
+			all = append(all, c.ofOrder(RDP, big.NewRat(a, 1)))
+		}
+	}
+	orders := all
+	if slices.Contains(c.opts.Properties, ZCDP) {
+		d := c.ofOrder(ZCDP, nil)
+		d.symbol, d.rho = "ρ", &supremum{}
+		all = append(all, d)
+		results, err = c.concentrated(d, all)
+	} else {
+		_, err = c.over(func(pair direction) error { return c.diverge(pair, all) }, all...)
+	}
+	if err != nil {
 		return nil, err
 	}
-	for i, alpha := range d.orders {
-		rdp.Orders = append(rdp.Orders, [2]number.Number{number.Exact(alpha), d.upTo(d.most[i], d.most[i])})
-	}
-	zcdp := *rdp
-	zcdp.Name, zcdp.Orders = ZCDP, nil
-	if d.rho != nil {
-		if err := d.concentrated(&zcdp); err != nil {
-			return nil, err
-		}
-	}
-	return []*Result{rdp, &zcdp}, nil
+	return append(results, ofOrders(orders, alone)...), nil
 }
 
-// upTo returns what lies between two intervals; +∞ where supports differ, and no upper end where not all is known.
-func (d *divergences) upTo(least, most number.Interval) number.Number {
-	switch {
-	case d.t.witness != nil:
-		return number.Infinity()
-	case d.partial || !arith.IsFinite(most):
-		return number.Between(number.Enclosed(least), number.Infinity())
-	}
-	return number.Enclosed(number.Hull(least, most))
-}
-
-// concentrated sets what is found of ρ, and the verdict on a target.
-func (d *divergences) concentrated(res *Result) error {
-	u, target := d.rho, d.opts.Targets[ZCDP]
-	if target != nil {
-		res.Target = number.Exact(target)
-	}
-	if res.Checked == 0 && u.witness == nil { // nothing was compared
-		return nil
-	}
-	res.Rho = d.upTo(u.least, u.most)
-	if res.Verdict == Violated { // it is infinite
-		return nil
-	}
-	if u.witness != nil {
-		alpha := new(big.Rat).SetFloat64(u.at)
-		alpha.Add(alpha, big.NewRat(1, 1))
-		a := number.FromRat(alpha, renyiBits)
-		res.Orders, res.Attained = [][2]number.Number{{number.Exact(alpha), d.upTo(u.least.Mul(a), u.most.Mul(a))}}, u.witness()
-	}
-	if target == nil {
-		return nil
-	}
-	most := target
-	if d.opts.readings {
-		most = plus(target, epsSlack)
-	}
-	lo, finite := res.Rho.Lower()
-	hi, bounded := res.Rho.Upper()
-	switch {
-	case finite && lo.Cmp(target) > 0 && u.witness != nil:
-		res.Verdict, res.Reason, res.Witness = Violated, "", u.witness()
-	case res.Verdict == Undecided:
-		return nil
-	case !bounded || hi.Cmp(most) > 0:
-		if err := d.implied(res, most); err != nil {
-			return err
-		}
-	}
-	d.readOff(res, "ρ", res.Rho, res.Target)
-	return nil
-}
-
-// implied decides by the range where the enclosure of ρ does not: bounded range η implies η²/8-zCDP (Cesar & Rogers 2021).
-func (c *run) implied(res *Result, most *big.Rat) error {
-	ranged := *c
-	ranged.opts.NoRange, ranged.opts.Targets = false, nil
-	results, err := ranged.privacy()
-	if err != nil {
-		return err
-	}
-	eta, ok := results[0].Range.Upper()
-	if ok {
-		rho := new(big.Rat).Quo(new(big.Rat).Mul(eta, eta), big.NewRat(8, 1))
-		lo, _ := res.Rho.Lower()
-		if hi, bounded := res.Rho.Upper(); !bounded || rho.Cmp(hi) < 0 {
-			res.Rho = number.Bounds(lo, rho)
-		}
-		ok = rho.Cmp(most) <= 0
-	}
-	switch {
-	case ok:
-	case c.opts.readings:
-		res.Verdict, res.Reason = Undecided, openReading
-	default:
-		res.Verdict, res.Reason = Undecided, "the enclosure of ρ does not tell whether it is at most the target"
-	}
-	return nil
-}
-
-func (c *run) orders() []*big.Rat {
-	if c.opts.Orders != nil {
-		return c.opts.Orders
-	}
-	var orders []*big.Rat
-	for a := int64(2); a <= 32; a++ {
-		orders = append(orders, big.NewRat(a, 1))
-	}
-	return orders
-}
-
-// enclose goes through the pairs of neighbors.
-func (d *divergences) enclose() error {
-	steps := len(d.orders)
-	if slices.Contains(d.opts.Properties, ZCDP) {
-		steps++
-		if err := d.propose(); err != nil || d.opts.rho == leastRho {
-			d.partial = true
-			return err
-		}
-	}
-	begin := func(inquiry.Vector) error {
-		for range steps {
-			if err := d.t.step(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	whole, err := d.eachPair(d.t, begin, d.contrast)
-	if d.rho != nil && d.rho.open {
-		d.t.undecide(openReading)
-	}
-	d.partial = d.partial || !whole || d.rho != nil && d.rho.open
-	return err
-}
-
-// contrast takes a pair into account.
-func (d *divergences) contrast(pair direction) error {
-	if d.rho != nil && d.rho.over() {
-		return errStop
-	}
-	if pair.apart() {
-		d.t.fail(size(len(pair.q), pair.q, pair.to), func() *Witness { return d.onlyOne(pair) })
-		return nil
-	}
-	forth, back := d.contrasts(pair)
-	d.include(forth, pair)
-	if !d.dom.Directed {
-		d.include(back, pair.reversed())
-	} else if d.rho != nil && len(back.alone) > 0 {
-		d.partial = true
-		d.t.undecide("of a pair that is looked at in one order, the second may have outcomes that the first never has: no upper bound on ρ is known then")
-	}
-	if d.rho == nil || len(forth.alone)+len(back.alone) > 0 { // what is alone decides the verdict
-		return nil
-	}
-	witness := func() *Witness { return d.mostLikely(pair) }
-	d.rho.raise(forth, witness)
-	if !d.dom.Directed {
-		d.rho.raise(back, witness)
-	}
-	return nil
-}
-
-// include takes a pair into account, in one direction.
-func (d *divergences) include(x *contrast, w direction) {
-	for _, r := range x.alone {
-		if s, ok := w.a.P[r].Sign(d.t.precision()); !ok || s < 0 { // 0 in some readings
-			d.partial = true
-			d.t.undecide(openReading)
+// ofOrders returns the results of divergences of orders: one each of the first, and one of the others together.
+func ofOrders(all []*divergence, alone int) (results []*Result) {
+	for i, d := range all {
+		d.res.Orders = [][2]number.Number{{orderNumber(d.alpha), d.known()}}
+		if i <= alone {
+			results = append(results, d.res)
 			continue
 		}
-		d.t.fail(size(r, w.q, w.to), func() *Witness { return d.pair(w.q, w.to, r, w.a.P[r], w.b.P[r]) })
-	}
-	if len(x.alone) > 0 {
-		return
-	}
-	for i, alpha := range d.orders {
-		y := x.order(alpha)
-		if y.Hi().IsInf() {
-			d.t.undecide(openReading)
+		rdp := results[alone]
+		if rdp.Verdict == Proved {
+			rdp.Verdict, rdp.Reason, rdp.Witness = d.res.Verdict, d.res.Reason, d.res.Witness
 		}
-		d.most[i] = d.most[i].Max(y)
+		rdp.Checked, rdp.Total, rdp.Attained = rdp.Checked+d.res.Checked, rdp.Total+d.res.Total, nil
+		rdp.Orders = append(rdp.Orders, d.res.Orders...)
+	}
+	return results
+}
+
+// orderText and orderNumber write an order, nil for ∞.
+func orderText(alpha *big.Rat) string {
+	if alpha == nil {
+		return "∞"
+	}
+	return inquiry.ScoreText(alpha)
+}
+
+func orderNumber(alpha *big.Rat) number.Number {
+	if alpha == nil {
+		return number.Infinity()
+	}
+	return number.Exact(alpha)
+}
+
+// known is what is said of the greatest, where nothing was compared too.
+func (d *divergence) known() number.Number {
+	switch {
+	case d.tight.IsValid():
+		return d.tight
+	case d.whole:
+		return number.Int(0)
+	}
+	return number.Between(number.Int(0), number.Infinity())
+}
+
+// diverge shows each divergence that of a pair.
+func (c *run) diverge(pair direction, all []*divergence) error {
+	if c.ctx.Err() != nil {
+		all[0].undecide("it was stopped")
+		return errStop
+	}
+	for _, d := range all {
+		if err := d.step(); err != nil {
+			return err
+		}
+	}
+	if pair.apart() {
+		for _, d := range all {
+			d.show(inquiry.Infinite, size(len(pair.q), pair.q, pair.to), func() *Witness { return c.onlyOne(pair) })
+		}
+		return nil
+	}
+	zero := all[0].precision()
+	both := c.contrasts(pair, renyiBits, zero)
+	for i, w := range c.directions(pair) {
+		x := both[i]
+		for _, d := range all {
+			if d.rho != nil {
+				d.concentrate(x, both[1-i], w)
+			}
+			if len(x.alone) > 0 {
+				d.unmatched(x.alone, w)
+			} else if d.rho == nil {
+				d.include(x, w, func(prec uint) *contrast { return c.contrasts(pair, prec, zero)[i] })
+			}
+		}
+	}
+	return nil
+}
+
+// unmatched shows the ratios of outcomes that the second distribution of a pair never has, but the first may.
+func (d *divergence) unmatched(alone []int, w direction) {
+	for _, r := range alone {
+		ratio := inquiry.Infinite
+		if s, ok := w.a.P[r].Sign(d.precision()); !ok || s < 0 { // 0 in some readings
+			ratio = inquiry.Between0
+		}
+		d.show(ratio, size(r, w.q, w.to), func() *Witness { return d.run.pair(w.q, w.to, r, w.a.P[r], w.b.P[r]) })
+	}
+}
+
+// include shows the divergence of an order of a pair in one direction. again is the contrast at another precision.
+func (d *divergence) include(x *contrast, w direction, again func(prec uint) *contrast) {
+	likeliest := func() *Witness { return d.run.mostLikely(w) }
+	switch {
+	case x.same && d.alpha != nil:
+		d.show(inquiry.Rational(new(big.Rat)), nil, likeliest)
+	case d.alpha != nil:
+		d.show(inquiry.Enclosing(x.order(d.alpha), x.inexact, func(prec uint) number.Interval { return again(prec).order(d.alpha) }), size(len(w.q), w.q, w.to), likeliest)
+	default:
+		for r, p := range w.a.P {
+			if o := w.b.P[r]; !o.Zero(d.precision()) {
+				d.show(inquiry.Quotient(p, o, false), size(r, w.q, w.to), func() *Witness { return d.run.pair(w.q, w.to, r, p, o) })
+			}
+		}
 	}
 }
 
 // contrast is an ordered pair of distributions: probabilities of the outcomes that both have, ratios and their logarithms. Outcomes that share both are
 // one entry.
 type contrast struct {
-	p, ratio, l []number.Interval
-	least, most number.Interval // of l
-	alone       []int           // the outcomes that the second distribution never has, but the first may
+	p, ratio, l   []number.Interval
+	least, most   number.Interval // of l
+	alone         []int           // the outcomes that the second distribution never has, but the first may
+	same, inexact bool            // the two distributions are equal; some numbers are known only to lie between bounds
+	prec          uint
 }
 
-// contrasts returns the contrast of a pair, and that of the pair in the other order.
-func (d *divergences) contrasts(w direction) (forth, back *contrast) {
-	forth, back = &contrast{}, &contrast{}
+// contrasts returns the contrast of a pair, and that of the pair in the other order. What is 0 is known if so many bits tell.
+func (c *run) contrasts(w direction, prec, zero uint) [2]*contrast {
+	forth, back := &contrast{prec: prec, same: true}, &contrast{prec: prec, same: true}
 	type pair struct{ p, o *inquiry.Value }
 	place := map[pair]int{}
 	for r, p := range w.a.P {
 		o := w.b.P[r]
-		pZero, oZero := p.Zero(d.t.precision()), o.Zero(d.t.precision())
+		pZero, oZero := p.Zero(zero), o.Zero(zero)
 		switch {
 		case pZero && oZero:
 			continue
@@ -238,24 +208,27 @@ func (d *divergences) contrasts(w direction) (forth, back *contrast) {
 			back.alone = append(back.alone, r)
 			continue
 		}
-		own, other := p.Enclose(renyiBits), o.Enclose(renyiBits)
+		own, other := p.Enclose(prec), o.Enclose(prec)
 		if i, ok := place[pair{p, o}]; ok {
 			forth.p[i], back.p[i] = forth.p[i].Add(own), back.p[i].Add(other)
 			continue
 		}
 		place[pair{p, o}] = len(forth.p)
-		if p == o {
-			same := number.FromInt(1, renyiBits)
-			forth.add(own, same, number.FromInt(0, renyiBits))
-			back.add(other, same, number.FromInt(0, renyiBits))
+		if p == o || p.Rat() != nil && o.Rat() != nil && p.Rat().Cmp(o.Rat()) == 0 {
+			same := number.FromInt(1, prec)
+			forth.add(own, same, number.FromInt(0, prec))
+			back.add(other, same, number.FromInt(0, prec))
 			continue
 		}
 		ratio := own.Quo(other)
 		l := number.Log(ratio)
 		forth.add(own, ratio, l)
 		back.add(other, other.Quo(own), l.Neg())
+		forth.same, back.same = false, false
+		forth.inexact = forth.inexact || p.Inexact() || o.Inexact()
 	}
-	return forth, back
+	back.inexact = forth.inexact
+	return [2]*contrast{forth, back}
 }
 
 func (x *contrast) add(p, ratio, l number.Interval) {
@@ -276,11 +249,11 @@ func (x *contrast) order(alpha *big.Rat) number.Interval {
 	if s.Sign() == 0 {
 		return x.divergence()
 	}
-	v := number.FromRat(s, renyiBits)
+	v := number.FromRat(s, x.prec)
 	if !s.IsInt() || s.Num().BitLen() > 20 {
 		return x.cumulant(v).Quo(v)
 	}
-	sum := number.FromInt(0, renyiBits)
+	sum := number.FromInt(0, x.prec)
 	for i, p := range x.p {
 		sum = sum.Add(p.Mul(x.ratio[i].Pow(int(s.Num().Int64()))))
 	}

@@ -76,7 +76,7 @@ func TestStoppedIsALowerBound(t *testing.T) {
 		require.NoError(t, err)
 		assert.Zero(t, r.Find(p).Checked, p)
 		assert.Equal(t, "null", field(r.Find(p), name), p)
-		assert.Equal(t, map[Property]string{DP: "400", ApproximateDP: "200", BoundedRange: "200", ZCDP: "null"}[p], field(r.Find(p), "total"), p)
+		assert.Equal(t, map[Property]string{DP: "400", ApproximateDP: "200", BoundedRange: "200", ZCDP: "100"}[p], field(r.Find(p), "total"), p)
 		assert.NotContains(t, r.Find(p).Remark(), "least", p)
 	}
 }

@@ -32,6 +32,7 @@ type Options struct {
 	Properties  []verify.Property            // of probabilities, nil: as in verify.Options, of labels with the facts that are about them; of samplers those of Testable, nil: dp
 	Slack       *big.Rat                     // what ε may be exceeded by: see verify.Options
 	Targets     map[verify.Property]*big.Rat // see verify.Options
+	Profile     bool                         // see verify.Options
 	Against     mechanisms.Mechanism         // compare the answers with its probabilities; may be nil
 
 	Precision  *big.Rat // relative, of JSON numbers; 1e-9
@@ -84,7 +85,7 @@ const (
 )
 
 func (o *Options) check() error {
-	other := slices.IndexFunc(o.Properties, func(p verify.Property) bool { return !slices.Contains(OfLabels, p) })
+	other := slices.IndexFunc(o.Properties, func(p verify.Property) bool { return !slices.Contains(OfLabels, inquiry.Kind(p)) })
 	switch {
 	case o.Outcomes != "" && o.Outcomes != Index && o.Outcomes != Labels && o.Outcomes != Real && o.Outcomes != Mixed:
 		return fmt.Errorf("%w: outcomes %q are none of index, labels, real, mixed", errOptions, o.Outcomes)

@@ -68,6 +68,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	if r.Precision != nil {
 		precision = number.Exact(r.Precision)
 	}
+	profile, renyi := inquiry.Profiled(r.Profile, r.Renyi)
 	return json.Marshal(struct {
 		Mechanism  string          `json:"mechanism"`
 		Domain     string          `json:"domain"`
@@ -84,9 +85,12 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Properties []verify.Result `json:"properties"`
 		Findings   []finding       `json:"findings"`
 		Witness    *verify.Witness `json:"witness"`
+
+		Profile []inquiry.DeltaAt      `json:"profile,omitempty"`
+		Renyi   []inquiry.DivergenceOf `json:"renyi,omitempty"`
 	}{
 		r.Mechanism, r.Domain, r.Claimed, r.TightEps, r.DomainEps, r.LowerBound, r.DeltaBound, confidence, precision,
-		r.Questions, r.Samples, r.History, r.Properties, findings, r.Witness,
+		r.Questions, r.Samples, r.History, r.Properties, findings, r.Witness, profile, renyi,
 	})
 }
 
@@ -109,7 +113,7 @@ func (r *Report) unsettled(reason func(violated *verify.Witness) string) {
 		p := &r.Properties[i]
 		*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Checked: p.Checked, Reason: reason(p.Witness)}
 	}
-	r.TightEps, r.DomainEps, r.Witness = number.Number{}, number.Number{}, nil
+	r.TightEps, r.DomainEps, r.Witness, r.Profile, r.Renyi = number.Number{}, number.Number{}, nil, nil, nil
 	if r.LowerBound.IsValid() {
 		r.LowerBound = number.Int(0)
 	}
@@ -191,7 +195,7 @@ func (r *Report) somethingChecked() {
 		if p.Verdict != verify.Proved || p.Checked > 0 {
 			continue
 		}
-		*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Reason: "nothing to check: there are no " + cmp.Or(instances[p.Name], "instances") + " in the domain"}
+		*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Reason: "nothing to check: there are no " + cmp.Or(instances[inquiry.Kind(p.Name)], "instances") + " in the domain"}
 		if p.Name == verify.DP {
 			r.TightEps, r.DomainEps = number.Number{}, number.Number{}
 		}
@@ -241,7 +245,7 @@ func (r *Report) chooseWitness() {
 // leaves the rest whole. retry gives a subject for smaller cases, on a space of its own; nil where only the domain can be asked about, and side is nil where there is none.
 func examine(ctx context.Context, name string, main *inquiry.Question, o *Options, retry func(*inquiry.Space) inquiry.Subject,
 	side func(*Report) (*inquiry.Question, error)) (*Report, error) {
-	options := verify.Options{Properties: o.Properties, Facts: o.facts, Slack: o.Slack, Targets: o.Targets}
+	options := verify.Options{Properties: o.Properties, Facts: o.facts, Slack: o.Slack, Targets: o.Targets, Profile: o.Profile}
 	if o.meter == nil && o.Progress != nil { // there are no questions: of a table
 		options.Progress = func(_ verify.Property, checked, total int64) { o.Progress(checked, total) }
 	}
@@ -314,7 +318,7 @@ func (o *Options) decided(ctx context.Context, q *inquiry.Question, options veri
 			continue
 		}
 		only := options
-		only.Properties, only.Facts, only.Targets = []verify.Property{res.Name}, nil, map[verify.Property]*big.Rat{res.Name: options.Targets[res.Name]}
+		only.Properties, only.Facts, only.Profile, only.Targets = []verify.Property{res.Name}, nil, false, map[verify.Property]*big.Rat{res.Name: options.Targets[res.Name]}
 		start := inquiry.Case{Scores: res.Witness.Scores, Sensitivities: q.Domain.Space.Sensitivities}
 		res.Witness = inquiry.Shrink(ctx, start, res.Witness, func(c inquiry.Case) *verify.Witness {
 			return o.around(ctx, c, only, retry)

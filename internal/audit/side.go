@@ -243,8 +243,8 @@ func (o Options) aside(r *Report, reach int64, asking, retry func(*inquiry.Space
 
 // aboutNeighbors reports whether a property is asked for that compares neighbors.
 func (o *Options) aboutNeighbors() bool {
-	return o.Properties == nil || slices.ContainsFunc(o.Properties, func(p verify.Property) bool {
-		return slices.Contains([]verify.Property{verify.DP, verify.BoundedRange, verify.ApproximateDP, verify.RDP, verify.ZCDP}, p)
+	return o.Properties == nil || o.Profile || slices.ContainsFunc(o.Properties, func(p verify.Property) bool {
+		return slices.Contains([]verify.Property{verify.DP, verify.BoundedRange, verify.ApproximateDP, verify.RDP, verify.ZCDP}, inquiry.Kind(p))
 	})
 }
 
@@ -253,6 +253,7 @@ func (r *Report) add(side *Report, err error) error {
 	if err != nil {
 		return err
 	}
+	r.Profile, r.Renyi = greaterOfEach(r.Profile, side.Profile), greaterOfEach(r.Renyi, side.Renyi)
 	for i := range r.Properties {
 		own := &r.Properties[i]
 		other := side.Find(own.Name)
@@ -298,11 +299,21 @@ func both(a, b verify.Result) verify.Result {
 	if out.Rho, fromB = greater(a.Rho, b.Rho); fromB && a.Name == verify.ZCDP {
 		out.Orders, out.Attained = b.Orders, b.Attained
 	}
-	if a.Name == verify.RDP && len(a.Orders) == len(b.Orders) {
-		out.Orders = slices.Clone(a.Orders)
-		for i := range out.Orders {
-			out.Orders[i][1], _ = greater(a.Orders[i][1], b.Orders[i][1])
+	if inquiry.Kind(a.Name) == verify.RDP && len(a.Orders) == len(b.Orders) {
+		if out.Orders = greaterOfEach(a.Orders, b.Orders); len(a.Orders) == 1 {
+			if _, fromB = greater(a.Orders[0][1], b.Orders[0][1]); fromB {
+				out.Attained = b.Attained
+			}
 		}
+	}
+	return out
+}
+
+// greaterOfEach returns the greater ones of two lists of what is found at the same parameters.
+func greaterOfEach(a, b [][2]number.Number) [][2]number.Number {
+	out := slices.Clone(a)
+	for i := range out {
+		out[i][1], _ = greater(a[i][1], b[i][1])
 	}
 	return out
 }
@@ -313,6 +324,9 @@ func limited(r verify.Result) number.Number {
 		if x.IsValid() {
 			return x
 		}
+	}
+	if len(r.Orders) == 1 {
+		return r.Orders[0][1]
 	}
 	return r.Range
 }

@@ -66,6 +66,47 @@ func Tight(name, symbol string, x number.Number, stopped bool) string {
 	return symbol + " at least " + decimal.Lower(lo, 12)
 }
 
+// Order returns the order of a property that is about one, such as rdp:2; nil is the order ∞, of rdp:inf.
+func Order[P ~string](property P) (alpha *big.Rat, ok bool) {
+	text, ok := strings.CutPrefix(string(property), "rdp:")
+	if !ok || text == "inf" {
+		return nil, ok
+	}
+	alpha, err := decimal.ParseNumber(text)
+	return alpha, err == nil && alpha.Cmp(One.rat) >= 0
+}
+
+// Kind is a property without its order.
+func Kind[P ~string](property P) P {
+	if _, ok := Order(property); ok {
+		return "rdp"
+	}
+	return property
+}
+
+// Profiled are the documents of pairs of ε' and δ, and of orders and divergences; nil where there are none.
+func Profiled(profile, renyi [][2]number.Number) (deltas []DeltaAt, divergences []DivergenceOf) {
+	for _, x := range profile {
+		deltas = append(deltas, DeltaAt{x[0], x[1]})
+	}
+	for _, x := range renyi {
+		divergences = append(divergences, DivergenceOf{x[0], x[1]})
+	}
+	return deltas, divergences
+}
+
+// DeltaAt is the least δ at an ε'.
+type DeltaAt struct {
+	Eps   number.Number `json:"eps"`
+	Delta number.Number `json:"delta"`
+}
+
+// DivergenceOf is the Rényi divergence of an order.
+type DivergenceOf struct {
+	Order      number.Number `json:"order"`
+	Divergence number.Number `json:"divergence"`
+}
+
 // Says reports whether a tight parameter tells anything: one between 0 and infinity does not.
 func Says(x number.Number) bool {
 	lo, low := x.Lower()

@@ -32,6 +32,16 @@ func Refinable(box func(prec uint) number.Interval) *Value {
 	return &Value{box: remembering(box)}
 }
 
+// Enclosing returns a number that is in known, and that box encloses at larger precisions, unless it is computed of numbers that are not known so well.
+func Enclosing(known number.Interval, inexact bool, box func(prec uint) number.Interval) *Value {
+	return &Value{inexact: inexact, box: func(prec uint) number.Interval {
+		if inexact || prec <= known.Prec() {
+			return known
+		}
+		return box(prec)
+	}}
+}
+
 // Within returns a number known only to lie in [lo, hi], the bounds rational. Unless they are
 // extreme, they are kept as float64 numbers, rounded outward.
 func Within(lo, hi *big.Rat) *Value {
