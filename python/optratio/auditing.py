@@ -84,8 +84,9 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
           html: str | None = None, progress: bool | Callable[[int, int], object] | None = None) -> Report:
     """Examines a mechanism that is a Python function, and returns a Report.
 
-    pmf: a function f(scores, epsilon, sensitivity), or f(scores, sensitivity, epsilon) by these names, that returns a probability for each score. Floats stand for any real number within
-        the relative precision of them; fractions.Fraction, int, decimal.Decimal and strings "p/q" are exact.
+    pmf: a function f(scores, epsilon, sensitivity) that returns a probability for each score. Parameters with the names epsilon, eps or sensitivity get
+        what they say; others are filled in this order, f(scores) and f(scores, epsilon) too, and those with a default keep it. Floats stand for any
+        real number within the relative precision of them; fractions.Fraction, int, decimal.Decimal and strings "p/q" are exact.
     sample: a function f(scores, epsilon, sensitivity) that draws one outcome: the place of a candidate, counted from 0. Where it has a
         parameter named samples, it is called with it, draws so many, and returns a list of outcomes or a dict of counts.
     Both may return a distribution for the scores instead: sample an object of SciPy (rvs), diffprivlib (randomise) or OpenDP (Measurement), pmf

@@ -24,7 +24,7 @@ from typing import Any, Callable, Dict
 
 from .distributions import drawer, probabilities
 from .names import Inputs, Labels, as_text
-from .program import AnswerError, Error
+from .program import AnswerError, Error, UsageError
 
 Answering = Callable[[Dict[str, Any]], Dict[str, Any]]
 
@@ -67,15 +67,33 @@ def _probability(p: Any) -> str | float:
     return float(p)
 
 
+_MEANINGS = {"epsilon": "epsilon", "eps": "epsilon", "sensitivity": "sensitivity", "samples": "samples"}
+
+
 def _by_name(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f for calls (asked, epsilon, sensitivity), whichever of the two comes first in it: their names tell."""
+    """f for calls (asked, epsilon, sensitivity): a parameter with one of these names gets what it says, and the others, but for those that have a
+    default, get what is left, in this order."""
     try:
-        names = [p.name for p in inspect.signature(f).parameters.values() if p.kind is not p.VAR_POSITIONAL and p.kind is not p.VAR_KEYWORD]
+        parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):  # a function without a signature
         return f
-    if names[1:2] == ["sensitivity"] or names[2:3] in (["epsilon"], ["eps"]):
-        return lambda asked, epsilon, sensitivity, **more: f(asked, sensitivity, epsilon, **more)
-    return f
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return f
+    places = {p.name: _MEANINGS[p.name] for p in parameters if p.name in _MEANINGS}
+    left = [x for x in ("asked", "epsilon", "sensitivity") if x not in places.values()]
+    for p in parameters:
+        if p.name not in places and left and p.kind is not p.VAR_KEYWORD and (p.default is p.empty or left[0] == "asked"):
+            places[p.name] = left.pop(0)
+    unknown = [p.name for p in parameters if p.name not in places and p.default is p.empty and p.kind is not p.VAR_KEYWORD]
+    if unknown or "asked" in left:
+        raise UsageError(f"{getattr(f, '__qualname__', repr(f))}{inspect.signature(f)}: it is called with (scores, epsilon, sensitivity), or with the first of "
+                         "them; write lambda scores, epsilon, sensitivity: … around it")
+    first = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY and p.name in places]
+
+    def call(asked: Any, epsilon: float, sensitivity: float, samples: int | None = None) -> Any:
+        values = {"asked": asked, "epsilon": epsilon, "sensitivity": sensitivity, "samples": samples}
+        return f(*(values[places[name]] for name in first), **{name: values[x] for name, x in places.items() if name not in first})
+    return call
 
 
 def answer_pmf(f: Callable[..., Any], outcomes: str | None, labels: Labels) -> Answering:

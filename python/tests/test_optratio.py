@@ -1,6 +1,7 @@
 """Run by pytest, or by python3 -m unittest where there is none. The program is named by OPTRATIO or is bin/optratio."""
 import builtins
 import contextlib
+import functools
 import html
 import inspect
 import io
@@ -264,6 +265,24 @@ class Errors(unittest.TestCase):
         self.assertAlmostEqual(float(report.tight_eps), 0.5, places=7)
         drawn = optratio.audit(sample=lambda scores, s, eps, samples: [0 if s == 1 and eps == 0.5 else 1] * samples, eps=0.5, n=2, k=1, budget=100, outcomes="labels")
         self.assertEqual(drawn.findings, [])
+
+    def test_functions_take_fewer_arguments_or_have_more(self):
+        def positions(q, eps, d, /):
+            return permute_and_flip(q, eps, d)
+
+        def keywords(q, rng=None, *, sensitivity, eps):
+            assert rng is None
+            return permute_and_flip(q, eps, sensitivity)
+        for f in (lambda scores, eps: permute_and_flip(scores, eps, 1), lambda q, budget: permute_and_flip(q, budget, 1), positions, keywords,
+                  lambda epsilon, utility: permute_and_flip(utility, epsilon, 1), lambda q, *rest: permute_and_flip(q, *rest),
+                  functools.partial(permute_and_flip, sensitivity=1), lambda scores, **more: permute_and_flip(scores, 0.5, 1)):
+            report = optratio.audit(pmf=f, eps=0.5, **PMF)
+            self.assertEqual(report.findings, [])
+            self.assertAlmostEqual(float(report.tight_eps), 0.5, places=7)
+        self.assertEqual(optratio.audit(sample=lambda scores: 0, eps=0.5, n=2, k=1, budget=100).findings, [])
+        for f in (lambda q, e, d, more: [1], lambda: [1], lambda eps: [1]):
+            with self.assertRaisesRegex(optratio.UsageError, r"<lambda>\(.*\): it is called with \(scores, epsilon, sensitivity\)"):
+                optratio.audit(pmf=f, eps=1)
 
     def test_one_base(self):
         for error in (optratio.AnswerError, optratio.ProgramFailed, optratio.ProgramNotFound, optratio.UsageError):
