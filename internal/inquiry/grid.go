@@ -84,7 +84,7 @@ func within(q Vector, k int) bool {
 func raised(vectors iter.Seq[Vector], k, most int, symmetric bool) iter.Seq2[Vector, Vector] {
 	return func(yield func(Vector, Vector) bool) {
 		for q := range vectors {
-			for steps := range rises(q, int64(most), symmetric) {
+			for steps := range rises(q, most, symmetric) {
 				if other, ok := risen(q, steps, k, symmetric); ok && !yield(q, other) {
 					return
 				}
@@ -149,42 +149,31 @@ func worst(vectors iter.Seq[Vector], k int, symmetric bool) iter.Seq2[Vector, Ve
 
 // rises yields the numbers of steps, 0 to most, that the candidates rise by; with symmetry those that do not increase along any run of equal
 // scores. The slice is reused.
-func rises(q Vector, most int64, symmetric bool) iter.Seq[[]int64] {
+func rises(q Vector, most int, symmetric bool) iter.Seq[[]int64] {
 	return func(yield func([]int64) bool) {
-		steps := make([]int64, len(q))
-		for yield(steps) {
-			// Count up in the last run that is not at its end; those behind it begin again.
-			end := len(q)
-			for end > 0 {
-				first := end - 1
-				for symmetric && first > 0 && q[first-1] == q[first] {
-					first--
-				}
-				if next(steps[first:end], most) {
-					break
-				}
-				clear(steps[first:end])
-				end = first
+		var runs []int32 // the last one first
+		for i := len(q) - 1; i >= 0; i-- {
+			if symmetric && i+1 < len(q) && q[i] == q[i+1] {
+				runs[len(runs)-1]++
+			} else {
+				runs = append(runs, 1)
 			}
-			if end == 0 {
+		}
+		steps := make([]int64, 0, len(q))
+		for up := range lattice.Rises(runs, most) {
+			steps = steps[:0]
+			for _, run := range slices.Backward(up) {
+				for t := most; t >= 0; t-- {
+					for range run[t] {
+						steps = append(steps, int64(t))
+					}
+				}
+			}
+			if !yield(steps) {
 				return
 			}
 		}
 	}
-}
-
-// next advances a sequence that does not increase to the next one, in which the first ones have risen least, and reports false at the last.
-func next(steps []int64, most int64) bool {
-	for i := range steps {
-		if i == 0 && steps[i] < most || i > 0 && steps[i] < steps[i-1] {
-			steps[i]++
-			for j := range i {
-				steps[j] = steps[i]
-			}
-			return true
-		}
-	}
-	return false
 }
 
 // lowered yields every vector with one candidate lowered by a step, shifted into Q(n,k). Such steps lead

@@ -42,31 +42,37 @@ func (s Lattice) Neighbors(visit func(Row) bool) bool {
 // by 0 to L steps, some of them by none. Whatever changes of scores make two vectors neighbors, they differ by a shift from such ones.
 func (s Lattice) Pairs(visit func(Pair) bool) bool {
 	_, k := s.Vars.Lattice.Size()
-	rise := &composition{most: s.L}
 	to := make([]int, k+1)
 	var pair Pair
-	for i, m := range s.Vars.Lattice.All() {
-		for rise.reset(m); ; {
-			if rise.someoneStays() {
-				top := 0 // the least number v - t of a depth; it becomes depth 0
-				rise.each(func(v, t, _ int) { top = min(top, v-t) })
-				inside := true
-				rise.each(func(v, t, _ int) { inside = inside && v-t-top <= k })
-				if inside {
-					clear(to)
-					rise.each(func(v, t, c int) { to[v-t-top] += c })
-					pair = pair[:0]
-					rise.each(func(v, t, c int) {
-						below := s.Vars.First[i] + int32(rise.place[v])
-						pair = append(pair, Part{Above: int32(s.Vars.Find(to, v-t-top)), Below: below, Candidates: int64(c)})
-					})
-					if !visit(pair) {
-						return false
+	for i := range s.Vars.Lattice.Len() {
+		first, end := s.Vars.First[i], s.Vars.First[i+1]
+		for up := range lattice.Rises(s.Vars.Count[first:end], s.L) {
+			// risen visits how many candidates of a variable rise, and their depth below the old best score.
+			risen := func(visit func(j int32, v, count int)) {
+				for j, steps := range up {
+					for t, count := range steps {
+						if j := first + int32(j); count > 0 {
+							visit(j, int(s.Vars.Depth[j])-t, int(count))
+						}
 					}
 				}
 			}
-			if !rise.next() {
-				break
+			top, deepest, stays := 0, 0, false
+			risen(func(j int32, v, _ int) {
+				top, deepest = min(top, v), max(deepest, v)
+				stays = stays || v == int(s.Vars.Depth[j])
+			})
+			if !stays || deepest-top > k {
+				continue
+			}
+			clear(to)
+			risen(func(_ int32, v, count int) { to[v-top] += count })
+			pair = pair[:0]
+			risen(func(j int32, v, count int) {
+				pair = append(pair, Part{Above: int32(s.Vars.Find(to, v-top)), Below: j, Candidates: int64(count)})
+			})
+			if !visit(pair) {
+				return false
 			}
 		}
 	}
@@ -111,76 +117,6 @@ func (s Lattice) othersSink(m []int, j int32, to []int, visit func(Row) bool) bo
 		}
 	}
 	return true
-}
-
-// composition runs through the ways in which the candidates of each depth rise by 0 to most steps.
-type composition struct {
-	most  int
-	depth []int   // occupied depths
-	place []int   // of a depth among the occupied ones
-	up    [][]int // for each occupied depth, how many rise by 0, 1, …, most steps
-}
-
-// reset begins with nobody rising.
-func (c *composition) reset(m []int) {
-	c.depth, c.place, c.up = c.depth[:0], make([]int, len(m)), c.up[:0]
-	for v, count := range m {
-		if count > 0 {
-			c.place[v] = len(c.depth)
-			c.depth = append(c.depth, v)
-			up := make([]int, c.most+1)
-			up[0] = count
-			c.up = append(c.up, up)
-		}
-	}
-}
-
-// next advances, and reports false after the last one.
-func (c *composition) next() bool {
-	for _, up := range c.up {
-		if step(up) {
-			return true
-		}
-		up[0], up[c.most] = up[c.most], 0 // most is at least 1
-	}
-	return false
-}
-
-// step advances the composition up of its sum to the next one in colexicographic order, and reports false at the last, where all
-// stands at the end.
-func step(up []int) bool {
-	for t := range len(up) - 1 {
-		if up[t] == 0 {
-			continue
-		}
-		first := up[t] - 1
-		up[t] = 0
-		up[t+1]++
-		up[0] = first
-		return true
-	}
-	return false
-}
-
-// each visits depth, rise and number of those who rise so.
-func (c *composition) each(visit func(v, t, count int)) {
-	for i, up := range c.up {
-		for t, count := range up {
-			if count > 0 {
-				visit(c.depth[i], t, count)
-			}
-		}
-	}
-}
-
-// someoneStays reports whether somebody rises by none.
-func (c *composition) someoneStays() bool {
-	for _, up := range c.up {
-		if up[0] > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // sink stores in dst the counts of m after a candidate at depth v sank by a step, or, where it is alone at depth 0, the others rose by one, and reports
