@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/internal/document"
 	"optratio/internal/job"
+	"optratio/internal/report"
 	"optratio/number"
 )
 
@@ -20,14 +20,14 @@ import (
 type asking struct {
 	command.Job
 	question  job.Question
-	print     func(io.Writer, *job.Answer)
-	help      map[string]string // of fields, in place of what the question says
-	certifies bool              // there is --cert
-	draws     bool              // there is --html
-	plain     bool              // there is no --digits
-	cert      string            // file of a certificate, "" for none
-	html      string            // file of a page, "" for none
-	optimal   string            // file of an optimal mechanism, "" for none
+	print     func(io.Writer, *job.Answer) // nil: as report says it
+	help      map[string]string            // of fields, in place of what the question says
+	certifies bool                         // there is --cert
+	draws     bool                         // there is --html
+	plain     bool                         // there is no --digits
+	cert      string                       // file of a certificate, "" for none
+	html      string                       // file of a page, "" for none
+	optimal   string                       // file of an optimal mechanism, "" for none
 
 	// mechanism returns what writes the optimal mechanism of an answer, as lines of JSON or else as CSV; nil where there is no --optimal.
 	mechanism func(found *job.Answer, lines bool) func(io.Writer) error
@@ -60,11 +60,6 @@ func (a *asking) command(s command.Streams, c *cobra.Command) *cobra.Command {
 		a.Job.Add(c)
 	}
 	return c
-}
-
-// one prints an answer that is one document.
-func one[D document.Document](print func(io.Writer, D)) func(io.Writer, *job.Answer) {
-	return func(w io.Writer, found *job.Answer) { print(w, found.Documents[0].(D)) }
 }
 
 // host is where the command's question is answered; begin is called before the work.
@@ -112,7 +107,12 @@ func (a *asking) ask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	show := func(w io.Writer) { a.print(w, answer) }
+	show := func(w io.Writer) {
+		report.New(answer, report.Context{Question: a.question, Optimal: a.optimal}).WriteText(w)
+	}
+	if a.print != nil {
+		show = func(w io.Writer) { a.print(w, answer) }
+	}
 	if answer.List {
 		command.ShowAll(&a.Job, answer.Documents, show)
 	} else {

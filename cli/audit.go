@@ -1,22 +1,14 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
-	"optratio/internal/audit"
 	"optratio/internal/command"
-	"optratio/internal/decimal"
-	"optratio/internal/escape"
-	"optratio/internal/inquiry"
 	"optratio/internal/job"
-	"optratio/verify"
 )
 
 func newAudit(s command.Streams) *cobra.Command {
-	q := job.NewAudit()
-	a := asking{question: q, help: map[string]string{
+	a := asking{question: job.NewAudit(), help: map[string]string{
 		"monotonic-scores": "neighbors move all scores one way, each by at most Δ, as counts do when a person is added; the program is told \"monotonic\":true, and the lattice has steps of Δ",
 		"property":         "properties, by name (default dp, with the others that are decided at once as facts that do not change the exit code; of samplers dp)",
 	}}
@@ -58,45 +50,5 @@ they share what --confidence leaves to chance.`,
   optratio audit --pmf-exec ./histogram --inputs datasets.jsonl --neighbors pairs.txt --outcomes labels --eps 1
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
 	}
-	return a.judge(s, c, true, func(found *job.Answer) (all []judgement) {
-		units := scoreUnits("Δ = " + q.Sensitivity)
-		if q.Inputs != "" {
-			units = "inputs are those of " + escape.Quoted(q.Inputs) + "; numbers after a colon are probabilities"
-		}
-		list, _ := q.Epsilon.List()
-		for i, d := range found.Documents {
-			r := d.(*audit.Report)
-			title := fmt.Sprintf("%s on %s, %s", r.Mechanism, r.Domain, list[i])
-			all = append(all, judgement{title, units, &r.Report, r.Findings, auditNotes(r), q.SampleExec != ""})
-		}
-		return all
-	})
-}
-
-// auditNotes says what an audit found beside its verdicts, a line each.
-func auditNotes(r *audit.Report) (lines []string) {
-	note := func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }
-	for _, finding := range r.Findings {
-		note("finding: %s", finding)
-	}
-	independent := r.Find(audit.Independence)
-	switch {
-	case independent != nil && independent.Verdict == verify.Violated:
-		note("no ε is concluded from %s samples that are not independent; claimed: %s", decimal.Grouped(r.Samples, ","), r.Claimed)
-	case r.DeltaBound.IsValid() && !r.LowerBound.IsValid(): // the reason of approximate-dp says it
-		note("%s samples", decimal.Grouped(r.Samples, ","))
-	case r.LowerBound.IsValid():
-		confidence, _ := r.Confidence.Float64()
-		note("ε is at least %s with confidence %g, from %s samples; claimed: %s", r.LowerBound, confidence, decimal.Grouped(r.Samples, ","), r.Claimed)
-	case inquiry.Says(r.TightEps), r.TightEps.IsValid() && r.Find(verify.DP).Stopped:
-		dp := r.Find(verify.DP)
-		note("%s; claimed: %s", r.Tight(), r.Claimed)
-		if _, whole := r.DomainEps.Upper(); r.DomainEps.String() != r.TightEps.String() && (whole || !dp.Stopped) {
-			note("tight ε %s on the domain alone, without the side set", r.DomainEps)
-		}
-		if dp.Attained != nil && dp.Witness != nil {
-			note("the %s is attained at %s", job.Choose(dp.Stopped, "most so far", "tight ε"), dp.Attained)
-		}
-	}
-	return lines
+	return a.judge(s, c, true)
 }

@@ -1,22 +1,14 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/internal/document"
 	"optratio/internal/job"
 )
 
 func newCalibrate(s command.Streams) *cobra.Command {
-	q := job.NewCalibrate()
-	a := asking{
-		question: q, plain: true, help: map[string]string{"neighbors": ""},
-		print: one(func(w io.Writer, d *document.Calibration) { printCalibration(w, q, d) }),
-	}
+	a := asking{question: job.NewCalibrate(), plain: true, help: map[string]string{"neighbors": ""}}
 	return a.command(s, &cobra.Command{
 		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE | --domain real) (--eps E | --exp-eps A/B | --rho R)",
 		Short: "The largest parameter at which a mechanism is ε-DP, or ρ-zCDP",
@@ -30,32 +22,4 @@ number of candidates; theorems know it for pf, em and geo.`,
   optratio calibrate --mechanism pf --domain real --rho 0.125
   optratio calibrate --mechanism gem --domain scores.txt --sensitivities 1,2 --eps 1`,
 	})
-}
-
-func printCalibration(w io.Writer, q *job.Calibrate, r *document.Calibration) {
-	target := job.Choose(q.Rho != "", q.Rho+"-zCDP", "ε-DP with "+q.Epsilon.String())
-	command.Say(w, "%s, target %s, on %s", r.Mechanism, target, r.Domain)
-	theorem := r.Proof == "theorem"
-	if theorem && q.Rho != "" {
-		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met for all scores at the lower end, and missed at the upper end\n", r.Parameter)
-		return
-	}
-	if r.AllScores.IsValid() {
-		defer fmt.Fprintf(w, "for all real scores: parameter ε' = %s, by theorem\n", r.AllScores)
-	}
-	if theorem {
-		fmt.Fprintf(w, "parameter ε' = %s: by theorem the target is met there then, and at no larger parameter\n", r.Parameter)
-		return
-	}
-	fmt.Fprintf(w, "parameter ε' = %s, from %d parameters that were decided\n", r.Parameter, r.Tried)
-	fmt.Fprintln(w, "at the lower end the target is met on this domain; other scores were not looked at")
-	if r.Attained != nil {
-		fmt.Fprintf(w, "closest to missing it there: %s\n", r.Attained)
-	}
-	if r.Violated != nil {
-		fmt.Fprintf(w, "at the upper end it is missed at %s\n", r.Violated)
-	}
-	if r.Attained != nil || r.Violated != nil {
-		command.Say(w, "%s", units(&q.Domain))
-	}
 }

@@ -1,20 +1,14 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-	"slices"
-
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/internal/decimal"
-	"optratio/internal/document"
 	"optratio/internal/job"
 )
 
 func newEvaluate(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewEvaluate(), print: printEvaluation}
+	a := asking{question: job.NewEvaluate()}
 	return a.command(s, &cobra.Command{
 		Use:   "evaluate --task mode|median|quantile:P|scores (--histogram FILE | --scores Q,…) --eps E",
 		Short: "Errors of mechanisms on a histogram's mode or quantiles, or on your scores",
@@ -41,46 +35,4 @@ one table (with --json an array).`,
   optratio evaluate --task median --histogram testdata/spiky.npy --bins 256 --eps 0.01
   optratio evaluate --task quantile:0.9 --histogram testdata/spiky.npy --target-error 50`,
 	})
-}
-
-// printEvaluation writes the table for people.
-func printEvaluation(w io.Writer, found *job.Answer) {
-	d := found.Documents[0].(*document.Evaluate)
-	fmt.Fprintf(w, "task %s, ", d.Task)
-	switch {
-	case d.Items == nil:
-		fmt.Fprintf(w, "%d candidates with %d different scores", d.Bins, d.Classes)
-	default:
-		fmt.Fprintf(w, "%d bins with %d items and %d different scores", d.Bins, *d.Items, d.Classes)
-	}
-	fmt.Fprintf(w, ", Δ = %s%s\n", d.Sensitivity, job.Choose(d.Monotonic, ", monotonic scores", ""))
-	t := decimal.Table(w, 3)
-	if symbol, _ := d.Given(); symbol != "" {
-		fmt.Fprintln(w)
-		oneWay := slices.ContainsFunc(d.Mechanisms, func(m document.Evaluated) bool { return m.OneWayError != nil })
-		fmt.Fprintf(t, "%s\tmechanism\texpected error (%s)\ttimes pf's\tε for pf's error%s\n", symbol, d.Unit, job.Choose(oneWay, "\terror with --monotonic-scores", ""))
-		for _, each := range found.Documents {
-			d := each.(*document.Evaluate)
-			_, eps := d.Given()
-			for _, m := range d.Mechanisms {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s", eps, m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps)
-				if m.OneWayError != nil {
-					fmt.Fprintf(t, "\t%s", *m.OneWayError)
-				}
-				fmt.Fprintln(t)
-			}
-		}
-		t.Flush()
-		if oneWay {
-			fmt.Fprintln(w, "\nscores of counts are monotonic where neighbors add or remove an item: --monotonic-scores then gives the errors of the last column, at the same ε")
-		}
-	}
-	if d.TargetError != nil {
-		fmt.Fprintln(w)
-		fmt.Fprintf(t, "mechanism\tε for the error %s (%s)\n", *d.TargetError, d.Unit)
-		for _, m := range d.Mechanisms {
-			fmt.Fprintf(t, "%s\t%s\n", m.Name, *m.TargetEps)
-		}
-	}
-	t.Flush()
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/number"
@@ -20,7 +19,7 @@ func newHeterogeneous(s command.Streams) *cobra.Command {
 		mechanism: func(found *job.Answer, lines bool) func(io.Writer) error {
 			return optimalRows(found.Documents[0].(*document.Heterogeneous).Optimal, lines)
 		},
-		question: q, certifies: true, draws: true, plain: true, print: one(func(w io.Writer, d *document.Heterogeneous) { printHeterogeneous(w, q.Epsilon, d) }),
+		question: q, certifies: true, draws: true, plain: true,
 		help: map[string]string{"mechanism": "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates, see optratio mechanisms --help (default " + strings.ReplaceAll(job.RatedByDefault, ",", ", ") + ", and geo-pair:M for every M below n)"},
 	}
 	a.prepare = func() { q.Optimal = a.optimal != "" }
@@ -34,42 +33,6 @@ of scores only, as all mechanisms of the library do.`,
 		Example: `  optratio heterogeneous --sensitivities 1,2 --grid 0:4 --exp-eps 2
   optratio heterogeneous --sensitivities 1,2,4 --shift-invariant --eps 0.5 --mechanism gem,krr --json`,
 	})
-}
-
-// printHeterogeneous writes the table for people.
-func printHeterogeneous(w io.Writer, eps job.Epsilon, d *document.Heterogeneous) {
-	plainly := func(xs []number.Number) string {
-		texts := make([]string, len(xs))
-		for i, x := range xs {
-			texts[i] = command.Fraction(x)
-		}
-		return strings.Join(texts, ", ")
-	}
-	command.Say(w, "sensitivities %s, scores %s, %s", plainly(d.Sensitivities), d.Grid, eps)
-	fmt.Fprintf(w, "%d score vectors%s, %d pairs of neighbors, %d rows generated\n",
-		d.Vectors, job.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
-	what := job.Choose(d.Loss == "square", "mean squared error", "expected error")
-	what = job.Choose(d.Objective == "worst", "largest "+what, what+", mean over the grid")
-	fmt.Fprintf(w, "optimum: %s (%s)\n\n", command.Fraction(d.Optimum), what)
-	t := decimal.Table(w, 3)
-	fmt.Fprintf(t, "mechanism\terror (%s)\tratio to the optimum\tε-DP on the grid\ttight ε there\n",
-		job.Choose(d.Loss == "square", "squares of the scores' units", "units of the scores"))
-	for _, m := range d.Mechanisms {
-		tight := m.TightEps.String()
-		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {
-			tight += ", e^ε = " + command.Fraction(number.Exact(e))
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Loss, m.Ratio, m.DP, tight)
-	}
-	t.Flush()
-	for _, m := range d.Mechanisms {
-		if v := m.Witness; v != nil {
-			fmt.Fprintf(w, "\n%s is not ε-DP there: %s (candidates counted from 0)\n", m.Name, v)
-		}
-	}
-	if d.Recommended != "" {
-		fmt.Fprintf(w, "\nrecommended for scores in this range, which has to be public: %s\n", d.Recommended)
-	}
 }
 
 // optimalRows writes a mechanism, a line for each score vector: the scores and as many probabilities.

@@ -9,12 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/internal/decimal"
 	"optratio/internal/document"
-	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/internal/optimum"
-	"optratio/number"
 )
 
 // optimumFiles is the command, which may write the problem and the mechanism to files too.
@@ -33,7 +30,6 @@ func newOptimum(s command.Streams) *cobra.Command {
 	a := &optimumFiles{Optimum: q}
 	a.asking = asking{
 		question: q, certifies: true, draws: true, prepare: func() { q.Rounded = a.optimal != "" },
-		print: one(func(w io.Writer, d *document.Optimum) { printOptimum(w, q, d, a.optimal) }),
 		mechanism: func(found *job.Answer, lines bool) func(io.Writer) error {
 			switch rounded := found.Documents[0].(*document.Optimum).Rounded; {
 			case rounded == nil:
@@ -107,84 +103,4 @@ func (a *optimumFiles) writeProblem(ctx context.Context) error {
 		return err
 	}
 	return file.Commit(ctx, p.WriteJSON)
-}
-
-// mostShown is how many rows and columns a table for people has.
-const mostShown = 12
-
-// printOptimum writes the answer for people.
-func printOptimum(w io.Writer, q *job.Optimum, d *document.Optimum, file string) {
-	private := q.Epsilon.String()
-	if d.Delta != "0" {
-		private += ", δ = " + d.Delta
-	}
-	fmt.Fprintf(w, "%d inputs, %d outputs, %d pairs of neighbors, %s\n", d.Inputs, d.Outputs, d.Pairs, private)
-	if d.Variables > 0 {
-		fmt.Fprintf(w, "%d orbits of inputs, %d variables, %d rows; proof: linear program\n", d.Orbits, d.Variables, d.Rows)
-	}
-	fmt.Fprintf(w, "optimum: %s (%s)\n", command.Fraction(d.Optimum), job.Choose(d.Objective == "worst", "largest loss of any input", "mean loss"))
-	show := number.Number.String
-	if _, exact := d.Optimum.Rat(); exact {
-		show = command.Fraction
-	}
-	if len(d.Mechanism) > 0 && d.Inputs <= mostShown && d.Outputs <= mostShown {
-		fmt.Fprintln(w)
-		t := decimal.Table(w, 3)
-		fmt.Fprint(t, "input")
-		for _, name := range d.OutputNames {
-			fmt.Fprint(t, "\t"+escape.Line(name))
-		}
-		fmt.Fprintln(t)
-		for x, row := range d.Mechanism {
-			fmt.Fprint(t, escape.Line(d.InputNames[x]))
-			for _, p := range row {
-				fmt.Fprintf(t, "\t%s", show(p))
-			}
-			fmt.Fprintln(t)
-		}
-		t.Flush()
-	}
-	if r := d.Rated; r != nil {
-		printRating(w, r)
-	}
-	if u := d.Users; u != nil {
-		fmt.Fprintln(w)
-		for i, x := range u.Optima {
-			fmt.Fprintf(w, "user %d alone: %s\n", i, command.Fraction(x))
-		}
-		fmt.Fprintf(w, "one mechanism for all: %s in all\n", command.Fraction(u.Joint))
-		if u.BestCommonRatio.IsValid() {
-			fmt.Fprintf(w, "best common ratio: %s of what each could have alone\n", command.Fraction(u.BestCommonRatio))
-		}
-	}
-	if d.Rounded != nil && file != "" {
-		fmt.Fprintln(w)
-		command.Say(w, "%s: multiples of 2^-%d, private as they are written; loss given up: %s", file, d.Rounded.Bits, d.Rounded.GivenUp)
-	}
-}
-
-func printRating(w io.Writer, r *optimum.Rating) {
-	fmt.Fprintln(w)
-	fmt.Fprintf(w, "the table is private at ε = %s; as asked: %s\n", r.TightEps, r.DP)
-	if v := r.Witness; v != nil {
-		command.Say(w, "%s at %s, and %s at %s: outputs %s", command.Fraction(v.P), v.Input, command.Fraction(v.PNeighbor), v.Neighbor, strings.Join(v.Outputs, ", "))
-	}
-	if r.Scaled {
-		fmt.Fprintln(w, "its rows sum to 1 nearly, and were divided by their sums")
-	}
-	if r.Value.IsValid() {
-		fmt.Fprintf(w, "loss: %s, ratio to the optimum %s\n", command.Fraction(r.Value), r.Ratio)
-	} else {
-		fmt.Fprintln(w, "it has outputs that the problem has not, and a loss after a remap alone")
-	}
-	if r.Remapped.IsValid() {
-		fmt.Fprintf(w, "loss after the best remap: %s, ratio %s\n", command.Fraction(r.Remapped), r.RatioRemap)
-		for _, m := range r.Remap {
-			if m.Output != m.To {
-				command.Say(w, "  %s becomes %s with probability %s", m.Output, m.To, command.Fraction(m.Probability))
-			}
-		}
-	} else {
-		fmt.Fprintln(w, "no remap keeps to the outputs that are allowed")
-	}
 }

@@ -135,7 +135,7 @@ func TestServedOptimum(t *testing.T) {
 	code, page = post(url.Values{"preset": {"count:2"}, "eps": {"0.5"}, "rate": {string(table)}})
 	require.Equal(t, 200, code)
 	assert.Contains(t, page, "No: the mechanism is not private at ε = 0.5")
-	assert.Contains(t, page, "At input 0 the outputs 0 have the probability 4/7, at input 1 they have 1/5.")
+	assert.Contains(t, page, "4/7 at 0, and 1/5 at 1: outputs 0")
 	code, page = post(url.Values{"preset": {"count:30"}, "eps": {"0.5"}})
 	require.Equal(t, 200, code)
 	assert.Contains(t, page, "Loss by input")

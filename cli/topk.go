@@ -1,20 +1,14 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
-	"optratio/internal/decimal"
-	"optratio/internal/document"
 	"optratio/internal/job"
 )
 
 func newTopK(s command.Streams) *cobra.Command {
-	q := job.NewTopK()
-	a := asking{question: q, certifies: true, plain: true, print: one(func(w io.Writer, d *document.TopK) { printTopK(w, q.Epsilon, d) })}
+	a := asking{question: job.NewTopK(), certifies: true, plain: true}
 	return a.command(s, &cobra.Command{
 		Use:   "topk -n N -k K --top T (--eps E | --exp-eps A/B)",
 		Short: "Choose the top T of n candidates: mechanisms against the best ε-DP choice",
@@ -31,32 +25,4 @@ mechanisms:
 		Example: `  optratio topk -n 4 -k 3 --top 2 --exp-eps 4
   optratio topk -n 4 -k 3 --top 2 --eps 1 --mechanism peel:pf,peel:krr --json`,
 	})
-}
-
-// printTopK writes the table for people.
-func printTopK(w io.Writer, eps job.Epsilon, d *document.TopK) {
-	fmt.Fprintf(w, "top %d of n = %d, k = %d, %s in all\n", d.Top, d.N, d.K, eps)
-	if d.Orbits > 0 {
-		fmt.Fprintf(w, "%d orbits, %d variables, %d rows\n", d.Orbits, d.Variables, d.Rows)
-	}
-	fmt.Fprintf(w, "optimum: %s (mean regret of a set, steps of 2Δ)\n", command.Fraction(d.Optimum))
-	if len(d.Mechanisms) == 0 {
-		return
-	}
-	fmt.Fprintln(w)
-	t := decimal.Table(w, 3)
-	fmt.Fprintln(t, "mechanism\tregret (steps of 2Δ)\tratio to the optimum\ttight ε of lists\ttight ε of sets\tratio at that ε")
-	for _, m := range d.Mechanisms {
-		lists := "-"
-		if m.Lists != nil {
-			lists = m.Lists.String()
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, m.Error, m.Ratio, lists, m.Sets, m.Fair)
-	}
-	t.Flush()
-	for _, m := range d.Mechanisms {
-		if m.Over {
-			fmt.Fprintf(w, "\n%s goes over the budget: compare its ratio at the ε that it has\n", m.Name)
-		}
-	}
 }

@@ -18,6 +18,7 @@ import (
 	"optratio/internal/escape"
 	"optratio/internal/inquiry"
 	"optratio/internal/job"
+	"optratio/internal/report"
 	"optratio/verify"
 )
 
@@ -51,33 +52,19 @@ func (f *verdictFlags) create(json bool) (err error) {
 	return err
 }
 
-// judgement is a report as verify and audit show it.
-type judgement struct {
-	title, units string
-	report       *verify.Report
-	findings     []audit.Finding // of an audit
-	notes        []string        // lines that follow the verdicts
-	sampled      bool            // undecided means that nothing was found, which is all that samples can say
-}
-
-// properties are the verdicts as text has them, where findings have lines of their own.
-func (j judgement) properties() []verify.Result {
-	out := slices.Clone(j.report.Properties)
-	for i := range out {
-		if out[i].Name == audit.Answers && len(j.findings) > 0 {
-			out[i].Reason = job.Choose(len(j.findings) == 1, "see the finding below", "see the findings below")
-		}
-	}
-	return out
-}
-
 // judge completes a command whose answer is verdicts, with the flags of verdicts for machines where these are wanted.
-func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool, judged func(*job.Answer) []judgement) *cobra.Command {
+func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool) *cobra.Command {
 	f := verdictFlags{format: formatText}
 	a.certifies, a.draws = true, true
 	a.begin = func() error { return f.create(a.JSON) }
-	a.end = func(ctx context.Context, found *job.Answer) error { return f.write(ctx, a.Short, judged(found)) }
-	a.print = func(w io.Writer, found *job.Answer) { f.print(w, judged(found)) }
+	a.end = func(ctx context.Context, found *job.Answer) error {
+		return f.write(ctx, a.Short, report.VerdictsOf(found, a.question))
+	}
+	a.print = func(w io.Writer, found *job.Answer) {
+		if f.format == formatText || !f.print(w, report.VerdictsOf(found, a.question)) {
+			report.New(found, report.Context{Question: a.question}).WriteText(w)
+		}
+	}
 	if !machines {
 		return a.command(s, c)
 	}
@@ -86,32 +73,27 @@ func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool, judge
 	return a.command(s, c)
 }
 
-// print prints reports in the format that was asked for.
-func (f *verdictFlags) print(w io.Writer, all []judgement) {
-	for i, j := range all {
+// print prints reports for machines, and reports whether that is all that was asked for.
+func (f *verdictFlags) print(w io.Writer, all []report.Verdicts) bool {
+	for i, v := range all {
+		if f.format == formatGitHub {
+			printAnnotations(w, v)
+			continue
+		}
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		switch f.format {
-		case formatMarkdown:
-			printMarkdown(w, j)
-			continue
-		case formatGitHub:
-			printAnnotations(w, j)
-		}
-		printVerdicts(w, j.title, j.units, j.properties())
-		for _, note := range j.notes {
-			command.Say(w, "%s", note)
-		}
+		printMarkdown(w, v)
 	}
+	return f.format == formatMarkdown
 }
 
 // write writes reports to the files that are wanted beside what is printed: --junit, and the summary of GitHub Actions, with as many digits as what is printed.
-func (f *verdictFlags) write(ctx context.Context, short func(io.Writer) io.Writer, all []judgement) error {
+func (f *verdictFlags) write(ctx context.Context, short func(io.Writer) io.Writer, all []report.Verdicts) error {
 	if summary := os.Getenv(summaryVariable); f.format == formatGitHub && summary != "" {
 		var text strings.Builder
-		for _, j := range all {
-			printMarkdown(short(&text), j)
+		for _, v := range all {
+			printMarkdown(short(&text), v)
 		}
 		if err := appendText(summary, text.String()); err != nil {
 			return command.Usagef("%s: %w", summaryVariable, err)
@@ -130,10 +112,10 @@ func appendText(path, text string) error {
 }
 
 // printMarkdown prints a heading, a table of verdicts, the witnesses and the notes.
-func printMarkdown(w io.Writer, j judgement) {
-	fmt.Fprintf(w, "### %s\n\n| property | verdict | checked | |\n|---|---|---:|---|\n", escape.Markdown(j.title))
+func printMarkdown(w io.Writer, v report.Verdicts) {
+	fmt.Fprintf(w, "### %s\n\n| property | verdict | checked | |\n|---|---|---:|---|\n", escape.Markdown(v.Title))
 	shown := false
-	properties, asked := askedFirst(j.properties())
+	properties, asked := v.Sorted()
 	for i, r := range properties {
 		word := inquiry.Word(r.Fact, string(r.Verdict))
 		if r.Verdict != verify.Proved && !r.Fact {
@@ -143,23 +125,23 @@ func printMarkdown(w io.Writer, j judgement) {
 		shown = shown || r.Witness != nil
 	}
 	fmt.Fprintln(w)
-	for _, r := range j.report.Properties {
+	for _, r := range v.Properties {
 		if r.Witness != nil {
-			fmt.Fprintf(w, "- %s\n", escape.Markdown(witnessLine(&r)))
+			fmt.Fprintf(w, "- %s\n", escape.Markdown(report.WitnessLine(&r)))
 		}
 	}
-	for _, note := range j.notes {
+	for _, note := range v.Notes() {
 		fmt.Fprintf(w, "- %s\n", escape.Markdown(note))
 	}
 	if shown {
-		fmt.Fprintf(w, "\n%s\n", escape.Markdown(j.units))
+		fmt.Fprintf(w, "\n%s\n", escape.Markdown(v.Units))
 	}
 }
 
 // printAnnotations prints an annotation of GitHub Actions for each property that was asked about and is not proved: an error where it is violated, a
 // warning where it is undecided, and a notice where samples leave it undecided.
-func printAnnotations(w io.Writer, j judgement) {
-	for _, r := range j.report.Properties {
+func printAnnotations(w io.Writer, v report.Verdicts) {
+	for _, r := range v.Properties {
 		if r.Fact || r.Verdict == verify.Proved {
 			continue
 		}
@@ -167,20 +149,15 @@ func printAnnotations(w io.Writer, j judgement) {
 		switch {
 		case r.Verdict == verify.Violated:
 			level = "error"
-		case j.sampled:
+		case v.Sampler:
 			level = "notice"
 		}
 		text := cmp.Or(r.Remark(), string(r.Verdict))
 		if r.Witness != nil {
-			text = witnessLine(&r)
+			text = report.WitnessLine(&r)
 		}
-		fmt.Fprintf(w, "::%s title=%s::%s\n", level, escape.Property(string(r.Name)+" of "+j.title), escape.Message(text))
+		fmt.Fprintf(w, "::%s title=%s::%s\n", level, escape.Property(string(r.Name)+" of "+v.Title), escape.Message(text))
 	}
-}
-
-// witnessLine says where a property fails.
-func witnessLine(r *verify.Result) string {
-	return fmt.Sprintf("%s %s: %s", r.Name, job.Choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
 }
 
 // junitSuites is the root of a JUnit document. It has a suite for each report, with a test case for each property: failed where the property is violated,
@@ -214,10 +191,10 @@ type junitNote struct {
 	Text    string `xml:",chardata"`
 }
 
-func writeJUnit(w io.Writer, all []judgement) error {
+func writeJUnit(w io.Writer, all []report.Verdicts) error {
 	var root junitSuites
-	for _, j := range all {
-		root.Suites = append(root.Suites, j.suite())
+	for _, v := range all {
+		root.Suites = append(root.Suites, suiteOf(v))
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
@@ -231,13 +208,13 @@ func writeJUnit(w io.Writer, all []judgement) error {
 	return err
 }
 
-func (j judgement) suite() junitSuite {
-	suite := junitSuite{Name: escape.Line(j.title), Tests: len(j.report.Properties)}
-	for _, p := range j.report.Properties {
-		c := junitCase{Class: escape.Line(j.report.Mechanism), Name: string(p.Name)}
+func suiteOf(v report.Verdicts) junitSuite {
+	suite := junitSuite{Name: escape.Line(v.Title), Tests: len(v.Properties)}
+	for _, p := range v.Properties {
+		c := junitCase{Class: escape.Line(v.Mechanism), Name: string(p.Name)}
 		text := p.String()
 		if p.Name == audit.Answers {
-			for _, f := range j.findings {
+			for _, f := range v.Findings {
 				text += "\n  " + escape.Line(f.String())
 			}
 		}

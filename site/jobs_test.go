@@ -212,7 +212,7 @@ func TestErrorsOverEpsilon(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(printed), &d))
 		for _, name := range []string{"gem", "pf-mixed", "pf", "em", "uniform"} {
 			i := slices.IndexFunc(d.Mechanisms, func(m recommend.Rated) bool { return m.Name == name })
-			assert.Contains(t, curves, "<td>"+eps+"</td><td>"+name+"</td><td>"+d.Mechanisms[i].ExpectedError.String()+"</td>")
+			assert.Regexp(t, "<td>"+eps+"</td><td><a [^>]*>"+name+"</a></td><td>"+d.Mechanisms[i].ExpectedError.String()+"</td>", curves)
 		}
 	}
 }

@@ -1,19 +1,15 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"optratio/internal/decimal"
 	"optratio/internal/document"
-	"optratio/internal/escape"
 	"optratio/internal/job"
-	"optratio/number"
+	"optratio/internal/report"
 	"optratio/verify/certificate"
 )
 
@@ -73,73 +69,6 @@ func (decide Checker) run(ctx context.Context, j *Job, path, out string) error {
 			return err
 		}
 	}
-	j.Show(doc, func(w io.Writer) { printReport(w, doc.Report) })
+	j.Show(doc, report.New(found, report.Context{}).WriteText)
 	return Ended(ctx, found)
-}
-
-// epsilonOf says at which ε a certificate's problem is.
-func epsilonOf(p *certificate.Problem) string {
-	switch _, rational := p.Eps.Rat(); {
-	case rational:
-		return "ε = " + p.Eps.String()
-	case !p.ExpEps.IsValid():
-		return "a range of z = e^-ε"
-	}
-	return "e^ε = " + Fraction(p.ExpEps)
-}
-
-// Meaning says in words what an objective and constraints ask for: what the error is a mean over, and which mechanisms the optimum is the least of.
-func Meaning(objective, constraints string) string {
-	over := map[string]string{
-		"box": "mean over all score vectors of the box", "minimax": "at the worst score vector", "worst": "at the worst score vector",
-	}[objective]
-	const below = " mechanism has less (privacy is asked towards the worst neighbors only)"
-	optimum := map[string]string{
-		"paper":       "no shift-invariant ε-DP" + below,
-		"dp":          "the least of all shift-invariant ε-DP mechanisms",
-		"monotone":    "no monotone, shift-invariant ε-DP" + below,
-		"full":        "the least of all monotone, shift-invariant ε-DP mechanisms",
-		"approximate": "the least of all shift-invariant (ε,δ)-DP mechanisms",
-	}[constraints]
-	return cmp.Or(over, "mean over all score vectors") + "; optimum: " + optimum
-}
-
-// Fraction writes an exact number as a Fraction while that is short.
-func Fraction(x number.Number) string {
-	if r, ok := x.Rat(); ok && r.Num().BitLen()+r.Denom().BitLen() <= 96 {
-		return r.RatString()
-	}
-	return x.String()
-}
-
-func printReport(w io.Writer, r *certificate.Report) {
-	if p := r.Problem; p != nil && p.About != "" {
-		Say(w, "%s: %s, %s", p.Kind, p.About, epsilonOf(p))
-	} else if p != nil {
-		eps := epsilonOf(p)
-		step := ""
-		if p.Step > 1 {
-			step = fmt.Sprintf(", scores 2Δ/%d apart", p.Step)
-		}
-		if p.Top > 1 {
-			step += fmt.Sprintf(", top %d", p.Top)
-		}
-		if p.Delta != nil {
-			step += ", δ = " + Fraction(*p.Delta)
-		}
-		Say(w, "n = %d, k = %d, %s%s; proof: %s", p.N, p.K, eps, step, p.Proof)
-		Say(w, "error: %s", Meaning(p.Objective, p.Constraints))
-	}
-	if !r.Valid {
-		return
-	}
-	fmt.Fprintln(w, "valid: every claim follows from the values in the file")
-	if r.Proves != "" {
-		Say(w, "proved: %s", r.Proves)
-	}
-	t := decimal.Table(w, 3)
-	for _, q := range r.Claims {
-		fmt.Fprintf(t, "%s\t%s\n", escape.Line(q.On), q.Value)
-	}
-	t.Flush()
 }

@@ -166,7 +166,7 @@ func (c *Course) drawCurve(ctx context.Context) {
 
 // drawn draws the page of the answer, with the curve over ε where ask is not nil.
 func (c *Course) drawn(ctx context.Context, ask report.Ask) *report.Page {
-	at := report.Context{Command: job.CommandText(c.asked.question), CertificateName: cmp.Or(c.view.Name, "answer") + ".cert"}
+	at := report.Context{Question: c.asked.question, Command: job.CommandText(c.asked.question), CertificateName: cmp.Or(c.view.Name, "answer") + ".cert"}
 	if c.asked.hidden {
 		at.Command = ""
 	}
@@ -181,10 +181,7 @@ func (c *Course) drawn(ctx context.Context, ask report.Ask) *report.Page {
 	if wanted := c.form.values.Get("certificate") != ""; wanted && c.found.Certificate != nil {
 		at.Certificate = c.certificate(ctx, at.CertificateName)
 	}
-	if c.asked.draw != nil {
-		return c.asked.draw(c.found.Documents, at)
-	}
-	return report.New(c.found.Documents[0], at)
+	return report.New(c.found, at)
 }
 
 // certificate is the proof of the answer, which the checker has accepted.

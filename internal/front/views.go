@@ -23,11 +23,10 @@ type View struct {
 // question is what a view makes of the fields of its form.
 type question struct {
 	question job.Question
-	draw     func([]document.Document, report.Context) *report.Page // nil: the page of the one document
-	limits   []time.Duration                                        // what a short one leaves undecided a longer one narrows; nil: standardLimit
-	curve    func(document.Document, report.Ask) *report.Curve      // how the same for other ε is found, which follows; nil: not
-	curves   time.Duration                                          // how long each of its questions may take
-	hidden   bool                                                   // the command line is not shown: nobody can type it
+	limits   []time.Duration                                   // what a short one leaves undecided a longer one narrows; nil: standardLimit
+	curve    func(document.Document, report.Ask) *report.Curve // how the same for other ε is found, which follows; nil: not
+	curves   time.Duration                                     // how long each of its questions may take
+	hidden   bool                                              // the command line is not shown: nobody can type it
 }
 
 // views are the pages, in the order of their links.
@@ -88,13 +87,7 @@ func pmf(f *form) question {
 	q := job.NewPMF()
 	q.Scores, q.Mechanism, q.Eps = "0,-1,-3", "pf,em", "1"
 	f.fill(q, "scores", "eps", "mechanism")
-	return question{question: q, limits: []time.Duration{5 * time.Second}, draw: func(documents []document.Document, c report.Context) *report.Page {
-		var all []*document.PMF
-		for _, d := range documents {
-			all = append(all, d.(*document.PMF))
-		}
-		return report.Compare(strings.Split(q.Scores, ","), all, c)
-	}}
+	return question{question: q, limits: []time.Duration{5 * time.Second}}
 }
 
 func best(f *form) question {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"optratio/internal/decimal"
 	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/number"
@@ -66,6 +67,9 @@ type group struct {
 	bad     bool   // it is marked because something is wrong
 }
 
+// show writes a number for a picture.
+func show(n number.Number) string { return decimal.Settled(n.Format(readable), readable) }
+
 // single is a heading with one bar.
 func single(heading, class string, value number.Number) group {
 	return group{heading: heading, bars: []bar{{class: class, value: value.Float64(), number: show(value)}}}
@@ -79,13 +83,13 @@ type measured struct {
 	label       string // what is said behind the value
 }
 
-// above is what a ratio to the least error possible is above 1: errors themselves often look the same.
-func above(name, class string, ratio number.Number, cells []string) measured {
+// excess is what a ratio to the least error possible is above 1: errors themselves often look the same.
+func excess(name, class string, ratio number.Number, cells []string) measured {
 	return measured{name, class, ratio.Sub(number.Int(1)).Mul(number.Int(100)), cells, "% above the least possible"}
 }
 
 // measures is a section that draws values and tells them in a table, whose rows begin with the names.
-func measures(title, caption string, head []string, rows []measured) Section {
+func measures(title, caption string, head []string, rows []measured) Block {
 	table := &Table{Head: head}
 	var groups []group
 	for _, r := range rows {
@@ -98,7 +102,7 @@ func measures(title, caption string, head []string, rows []measured) Section {
 			table.Rows = append(table.Rows, append([]string{r.name}, r.cells...))
 		}
 	}
-	return Section{Title: title, Table: table, Figure: &Figure{SVG: bars(groups, "Bars of the errors in the table below."), Caption: caption + " Digits before … are certain."}}
+	return Block{Title: title, Table: table, Figure: &Figure{SVG: bars(groups, "Bars of the errors in the table below."), Caption: caption + " Digits before … are certain."}}
 }
 
 // bars draws groups of horizontal bars on a common scale from 0.

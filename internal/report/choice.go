@@ -3,89 +3,130 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/internal/recommend"
+	"optratio/verify/certificate"
 )
 
 // mostCompared is the number of mechanisms that are compared in a picture.
 const mostCompared = 8
 
-// ofRecommend makes the page of a recommendation.
+// ofRecommend says which mechanism to take.
 func ofRecommend(d *recommend.Recommendation, c Context) *Page {
-	p := &Page{Title: "Which mechanism for these scores?", Tone: "good", Word: "Recommended: " + cmp.Or(d.Recommended, "none")}
+	p := &Page{Title: "Which mechanism for these scores?", Tone: "good", Word: "Recommended: " + cmp.Or(d.Recommended, "none"), untitled: true}
 	if d.Undecided != "" || d.Recommended == "" {
 		p.Tone = "open"
 	}
-	if len(d.Mechanisms) > 0 {
-		best := d.Mechanisms[0]
-		p.say("On these scores %s has the least %s. Its expected error is %s, its mean squared error %s.", best.Name, d.By(), show(best.ExpectedError), show(best.MSE))
+	p.aside("note: %s", d.Warning)
+	lists, says := [3][]recommend.Rated{2: d.NotPrivate}, [3]string{
+		1: "these claim ε-DP, which is not proved here (optratio verify asks):", 2: "not ε-DP for all sensitivities, for comparison only:",
 	}
-	p.say("%s.", strings.ToUpper(d.Warning[:min(1, len(d.Warning))])+d.Warning[min(1, len(d.Warning)):])
-	var rows []measured
-	for _, m := range slices.Concat(d.Mechanisms, d.NotPrivate) {
-		row := measured{name: m.Name + job.Choose(m.Private, "", ", not ε-DP"), value: job.Choose(d.Criterion == recommend.MSE, m.MSE, m.ExpectedError), cells: []string{m.ExpectedError.String(), m.MSE.String()}}
-		if len(rows) < mostCompared {
-			row.class = job.Choose(m.Private, "one", "two")
+	for _, m := range d.Mechanisms {
+		at := job.Choose(m.Declared, 1, 0)
+		lists[at] = append(lists[at], m)
+	}
+	var groups []group
+	var tables []Block
+	for i, list := range lists {
+		t := &Table{Head: []string{"mechanism", "expected error (in units of the scores)", "mean squared error (in squared units)"}}
+		for _, m := range list {
+			t.Rows = append(t.Rows, []string{m.Name, m.ExpectedError.String(), m.MSE.String()})
+			if len(groups) < mostCompared {
+				groups = append(groups, single(m.Name+job.Choose(m.Private, "", ", not ε-DP"), job.Choose(m.Private, "one", "two"), job.Choose(d.Criterion == recommend.MSE, m.MSE, m.ExpectedError)))
+			}
 		}
-		rows = append(rows, row)
+		if len(list) > 0 {
+			b := Block{Table: t}
+			if i > 0 {
+				b.Lines = []string{says[i]}
+			}
+			tables = append(tables, b)
+		}
 	}
-	p.Sections = []Section{measures("Errors", "The "+d.By()+" in units of the scores, the least first.", []string{"mechanism", "expected error", "mean squared error"}, rows)}
-	if c.Curve != nil {
-		p.Sections = append(p.Sections, c.Curve.section())
-	}
+	figure := &Figure{SVG: bars(groups, "Bars of the errors in the table below."), Caption: "The " + d.By() + " in units of the scores, the least first. Digits before … are certain."}
+	p.add(Block{Title: "Errors", Figure: figure, in: browser})
+	p.add(tables...)
+	p.add(Block{Lines: prefixed("no answer from ", d.Unanswered), joined: true})
+	p.add(c.Curve.section()...)
 	h := d.Heuristics
-	p.Sections = append(p.Sections, Section{Title: "What predicts it", Items: append([]string{
-		fmt.Sprintf("Correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s.", show(h.Spearman), show(h.Pearson), show(h.BucketCorrelation)),
-		fmt.Sprintf("Utility bounds: gem %s, noisy max %s.", show(h.Bounds.GEM), show(h.Bounds.RNM)),
-	}, d.Unanswered...)})
+	p.add(Block{Title: "What predicts it"})
+	p.say("recommended, by %s: %s", d.By(), cmp.Or(d.Recommended, "none"))
+	if h.Pearson.IsValid() { // scores and sensitivities both differ
+		p.say("correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s", h.Spearman, h.Pearson, h.BucketCorrelation)
+		p.say("bounds on the error that hold with probability 1-β: gem %s%s, noisy max %s",
+			h.Bounds.GEM, job.Choose(h.Bounds.GEMVacuous, " (more than the scores differ by, so it says nothing)", ""), h.Bounds.RNM)
+	}
+	p.add(Block{Lines: []string{"note: " + d.Warning}, joined: true, in: terminal})
 	return p
 }
 
-// ofCheck makes the page of a checked certificate.
+// prefixed puts words before each line.
+func prefixed(words string, lines []string) (out []string) {
+	for _, line := range lines {
+		out = append(out, words+line)
+	}
+	return out
+}
+
+// ofCheck says whether a certificate is valid, and of what.
 func ofCheck(d *document.Check) *Page {
-	p := &Page{Title: "Is the certificate valid?", Tone: "bad", Word: "No: the certificate is not valid"}
+	p := &Page{Title: "Is the certificate valid?", Tone: "bad", Word: "No: the certificate is not valid", untitled: true}
 	switch {
 	case d.Undecided != "":
 		p.Tone, p.Word = "open", "Undecided: "+d.Undecided
 	case d.Valid:
 		p.Tone, p.Word = "good", "Yes: every claim in it follows from the values that it holds"
 	default:
-		p.say("Reason: %s.", d.Reason)
+		p.aside("reason: %s", d.Reason)
 	}
-	if q := d.Problem; q != nil {
-		about := q.About
-		if about == "" {
-			about = fmt.Sprintf("n = %d candidates, depth k = %d, objective %s, constraints %s, proof %s", q.N, q.K, q.Objective, q.Constraints, q.Proof)
-			if q.Step > 1 {
-				about += fmt.Sprintf(", scores 2Δ/%d apart", q.Step)
-			}
-			if q.Delta != nil {
-				about += ", δ = " + told(*q.Delta)
-			}
+	if q := d.Problem; q != nil && q.About != "" {
+		p.say("%s: %s, %s", q.Kind, q.About, epsilonOf(q))
+	} else if q != nil {
+		step := ""
+		if q.Step > 1 {
+			step = fmt.Sprintf(", scores 2Δ/%d apart", q.Step)
 		}
-		switch _, rational := q.Eps.Rat(); {
-		case rational:
-			about += ", at ε = " + q.Eps.String()
-		case q.ExpEps.IsValid():
-			about += ", at e^ε = " + told(q.ExpEps)
+		if q.Top > 1 {
+			step += fmt.Sprintf(", top %d", q.Top)
 		}
-		p.say("It is about %s.", about)
+		if q.Delta != nil {
+			step += ", δ = " + Fraction(*q.Delta)
+		}
+		p.say("n = %d, k = %d, %s%s; proof: %s", q.N, q.K, epsilonOf(q), step, q.Proof)
+		p.say("error: %s", meaning(q.Objective, q.Constraints))
 	}
-	if d.Proves != "" {
-		p.say("Proved: %s.", d.Proves)
+	claims := Block{Title: "What it claims", Table: &Table{Head: []string{"claim", "value", "follows"}}, in: browser}
+	for _, q := range d.Claims {
+		claims.Table.Rows = append(claims.Table.Rows, []string{q.On, q.Value.String(), strconv.FormatBool(q.Follows)})
+	}
+	if d.Valid {
+		p.say("valid: every claim follows from the values in the file")
+		if d.Proves != "" {
+			p.say("proved: %s", d.Proves)
+		}
+		claims.in, claims.joined, claims.Table.headless = everywhere, true, true
+		for i, row := range claims.Table.Rows {
+			claims.Table.Rows[i] = row[:2]
+		}
+		claims.Table.Head = claims.Table.Head[:2]
 	}
 	if len(d.Claims) > 0 {
-		table := &Table{Head: []string{"claim", "value", "follows"}}
-		for _, c := range d.Claims {
-			table.Rows = append(table.Rows, []string{c.On, c.Value.String(), strconv.FormatBool(c.Follows)})
-		}
-		p.Sections = append(p.Sections, Section{Title: "What it claims", Table: table})
+		p.add(claims)
 	}
-	p.Sections = append(p.Sections, assumed("The checker enumerates the problem itself, from the parameters in the file, and shares no code with the solvers."))
+	p.add(assumed("The checker enumerates the problem itself, from the parameters in the file, and shares no code with the solvers."))
 	return p
+}
+
+// epsilonOf says at which ε a certificate's problem is.
+func epsilonOf(p *certificate.Problem) string {
+	switch _, rational := p.Eps.Rat(); {
+	case rational:
+		return "ε = " + p.Eps.String()
+	case !p.ExpEps.IsValid():
+		return "a range of z = e^-ε"
+	}
+	return "e^ε = " + Fraction(p.ExpEps)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ func curveOver(d document.Document) (q *job.Ratio, at number.Number) {
 		if d.Step != "2delta" || d.Loss != "mean" || d.Prior != "uniform" || d.Objective != "paper" || d.Monotonic || d.Delta != nil || len(d.Mechanisms) == 0 {
 			return nil, at
 		}
-		q.Size, q.Constraints, at = job.Size{N: d.N, K: d.K}, d.Constraints, epsilonOf(d.AtEpsilon)
+		q.Size, q.Constraints, at = job.Size{N: d.N, K: d.K}, d.Constraints, atEpsilon(d.AtEpsilon)
 		for _, m := range d.Mechanisms {
 			names = append(names, m.Name)
 		}
@@ -78,7 +79,7 @@ func CurveFor(d document.Document, ask Ask) *Curve {
 		for _, m := range d.Mechanisms {
 			c.Names, ratios = append(c.Names, m.Name), append(ratios, m.Ratio)
 		}
-		c.Eps, c.Values = append(c.Eps, epsilonOf(d.AtEpsilon)), append(c.Values, ratios)
+		c.Eps, c.Values = append(c.Eps, atEpsilon(d.AtEpsilon)), append(c.Values, ratios)
 	}
 	if slices.Contains(c.Names, "pf") {
 		sharp := job.NewThreshold()
@@ -142,3 +143,73 @@ func ErrorsFor(d *recommend.Recommendation, asked job.Recommend, ask Ask) *Curve
 
 // spacing returns how many times 0.05 the points of a curve are apart, so that the job's ε is near its middle.
 func spacing(eps float64) float64 { return float64(min(max(1, int(2*eps+0.999)), 8)) }
+
+// atEpsilon is the job's ε.
+func atEpsilon(d document.AtEpsilon) number.Number {
+	symbol, text := d.Given()
+	return parameter(text, symbol == "e^ε")
+}
+
+// parameter is ε, of which the text says ε itself or e^ε.
+func parameter(text string, exp bool) number.Number {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return number.Number{}
+	}
+	if !exp {
+		return number.Exact(r)
+	}
+	f, _ := r.Float64()
+	return number.Estimate(math.Log(f), "the logarithm")
+}
+
+// Curve has errors of mechanisms over ε, as ratios to the optimum or as they are.
+type Curve struct {
+	Names   []string // the first four are drawn
+	Eps     []number.Number
+	Values  [][]number.Number // for each ε, of each mechanism
+	Errors  bool              // they are the expected errors on the job's scores
+	At      number.Number     // the job's ε
+	Command string            // prints these numbers
+	Sharp   *number.Number    // the ε from which on permute-and-flip is optimal; nil where it is not known
+}
+
+// section draws the curve, with a mark at the job's ε; nothing where there is none.
+func (c *Curve) section() []Block {
+	if c == nil {
+		return nil
+	}
+	drawing := chart{curves: make([]curve, min(len(c.Names), len(classes))), xTitle: "ε", yTitle: "error, over the least possible", low: 1, level: math.NaN()}
+	description, caption, measure, least := "Ratio of each mechanism's error to the least possible, over ε", "Errors over the least error possible, on the same lattice.", "ratio to the least possible", 1.02
+	if c.Errors {
+		drawing.yTitle, drawing.low = "expected error", 0
+		description, caption, measure, least = "Expected error of each mechanism over ε", "Expected errors on the same scores, in their units.", "expected error", 0
+	}
+	table := &Table{Head: []string{"ε", "mechanism", measure}}
+	most := least
+	for i, eps := range c.Eps {
+		for j, r := range c.Values[i] {
+			table.Rows = append(table.Rows, []string{eps.String(), c.Names[j], r.String()})
+			if j < len(drawing.curves) {
+				l := &drawing.curves[j]
+				l.class, l.name = classes[j], c.Names[j]
+				l.x, l.y = append(l.x, eps.Float64()), append(l.y, r.Float64())
+				most = math.Max(most, r.Float64())
+			}
+		}
+	}
+	drawing.high = drawing.low + float64(1.05*(most-drawing.low))
+	if !c.Errors {
+		drawing.high = math.Min(drawing.high, 4)
+	}
+	if c.At.IsValid() {
+		drawing.marks = append(drawing.marks, mark{c.At.Float64(), "this job"})
+	}
+	if c.Sharp != nil {
+		drawing.marks = append(drawing.marks, mark{c.Sharp.Float64(), "pf is optimal from here on"})
+		caption += " From ε = " + c.Sharp.Format(readable) + " on permute-and-flip is optimal."
+	}
+	return []Block{{Title: "The same for other ε", in: browser, Figure: &Figure{
+		SVG: drawing.svg(description + "; the numbers are in the table below."), Table: table, Caption: caption,
+	}}, {in: browser, Lines: []string{job.Choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}}
+}

@@ -6,47 +6,78 @@ import (
 
 	"optratio/internal/document"
 	"optratio/internal/job"
+	"optratio/number"
 	"optratio/verify"
 )
 
-// ofHeterogeneous makes the page of mechanisms for unequal sensitivities, beside the best one on a grid.
+// ofHeterogeneous rates mechanisms for unequal sensitivities beside the best one on a grid.
 func ofHeterogeneous(d *document.Heterogeneous) *Page {
-	var sensitivities []string
-	for _, x := range d.Sensitivities {
-		sensitivities = append(sensitivities, told(x))
-	}
-	error, unit := "expected error", "in the units of the scores"
+	error, unit := "expected error", "units of the scores"
 	if d.Loss == "square" {
-		error, unit = "mean squared error", "in the squares of the scores' units"
+		error, unit = "mean squared error", "squares of the scores' units"
 	}
-	error = job.Choose(d.Objective == "worst", "largest ", "mean ") + error
 	p := &Page{
-		Title: fmt.Sprintf("Candidates with the sensitivities %s, scores %s, %s", strings.Join(sensitivities, ", "), d.Grid, given(d.AtEpsilon)),
-		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible on the grid is %s", error, told(d.Optimum)),
+		Title: fmt.Sprintf("sensitivities %s, scores %s, %s", strings.Join(texts(d.Sensitivities, Fraction), ", "), d.Grid, given(d.AtEpsilon)),
+		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible on the grid is %s", job.Choose(d.Objective == "worst", "largest ", "mean ")+error, told(d.Optimum)),
 	}
+	p.say("%d score vectors%s, %d pairs of neighbors, %d rows generated", d.Vectors, job.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
+	p.say("optimum: %s (%s)", Fraction(d.Optimum), job.Choose(d.Objective == "worst", "largest "+error, error+", mean over the grid"))
 	p.ended(d.Undecided)
-	if d.Recommended != "" {
-		p.say("Recommended for scores in this range, which has to be public: %s.", d.Recommended)
-	}
-	rows := []measured{{name: "the least possible", cells: []string{d.Optimum.String(), "1", "", ""}}}
-	var violations []string
+	var rows []measured
 	for _, m := range d.Mechanisms {
-		row := above(m.Name, "", m.Ratio, []string{m.Loss.String(), m.Ratio.String(), string(m.DP), m.TightEps.String()})
+		tight := m.TightEps.String()
+		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {
+			tight += ", e^ε = " + Fraction(number.Exact(e))
+		}
+		row := excess(m.Name, "", m.Ratio, []string{m.Loss.String(), m.Ratio.String(), string(m.DP), tight})
 		if m.Ratio.IsValid() && !m.Ratio.IsInf() {
 			row.class = job.Choose(m.DP == verify.Proved, "one", "two")
 		}
 		rows = append(rows, row)
+	}
+	p.add(measures("Errors", "The errors, in percent above the least possible.", []string{"mechanism", "error (" + unit + ")", "ratio to the optimum", "ε-DP on the grid", "tight ε there"}, rows))
+	for _, m := range d.Mechanisms {
 		if m.Witness != nil {
-			violations = append(violations, fmt.Sprintf("%s is not ε-DP there: %s.", m.Name, m.Witness))
+			p.begin("%s is not ε-DP there: %s (candidates counted from 0)", m.Name, m.Witness)
 		}
 	}
-	p.Sections = []Section{measures("Errors", "The "+error+", in percent above the least possible. In the table it is "+unit+".", []string{"mechanism", error, "ratio to the least possible", "ε-DP on the grid", "tight ε there"}, rows)}
-	if violations != nil {
-		p.Sections = append(p.Sections, Section{Title: "Where they are not private", Items: violations})
+	if d.Recommended != "" {
+		p.begin("recommended for scores in this range, which has to be public: %s", d.Recommended)
 	}
-	p.Sections = append(p.Sections, assumed(
-		fmt.Sprintf("The grid has %s score vectors%s and %s pairs of neighbors. Other scores were not looked at.", grouped(int64(d.Vectors)), job.Choose(d.ShiftInvariant, " up to shifts", ""), grouped(int64(d.Neighbors))),
+	p.add(assumed(
+		"Other scores than those of the grid were not looked at.",
 		"The least error possible is that of all ε-DP mechanisms on the grid"+job.Choose(d.ShiftInvariant, " that look at differences of scores only", "")+"; it was proved in exact or outward-rounded arithmetic.",
 	))
+	return p
+}
+
+// ofTopK rates choices of several candidates.
+func ofTopK(d *document.TopK) *Page {
+	p := &Page{
+		Title: fmt.Sprintf("top %d of n = %d, k = %d, %s in all", d.Top, d.N, d.K, given(d.AtEpsilon)),
+		Tone:  "good", Word: fmt.Sprintf("The least mean regret that is possible is %s", told(d.Optimum)),
+	}
+	if d.Orbits > 0 {
+		p.say("%d orbits, %d variables, %d rows", d.Orbits, d.Variables, d.Rows)
+	}
+	p.say("optimum: %s (mean regret of a set, steps of 2Δ)", Fraction(d.Optimum))
+	p.ended(d.Undecided)
+	if len(d.Mechanisms) == 0 {
+		return p
+	}
+	var rows []measured
+	for _, m := range d.Mechanisms {
+		lists := "-"
+		if m.Lists != nil {
+			lists = m.Lists.String()
+		}
+		rows = append(rows, excess(m.Name, "one", m.Ratio, []string{m.Error.String(), m.Ratio.String(), lists, m.Sets.String(), m.Fair.String()}))
+	}
+	p.add(measures("Regrets", "The regrets, in percent above the least possible.", []string{"mechanism", "regret (steps of 2Δ)", "ratio to the optimum", "tight ε of lists", "tight ε of sets", "ratio at that ε"}, rows))
+	for _, m := range d.Mechanisms {
+		if m.Over {
+			p.begin("%s goes over the budget: compare its ratio at the ε that it has", m.Name)
+		}
+	}
 	return p
 }

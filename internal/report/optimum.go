@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -13,44 +14,70 @@ import (
 	"optratio/number"
 )
 
-// ofOptimum makes the page of an optimum job: the best mechanism of a problem, and what it was compared with.
-func ofOptimum(d *document.Optimum) *Page {
+// mostShown is how many rows and columns a table for people has.
+const mostShown = 12
+
+// ofOptimum says what the best mechanism of a problem is, and what it was compared with.
+func ofOptimum(d *document.Optimum, c Context) *Page {
 	private := given(d.AtEpsilon)
 	if d.Delta != "0" {
 		private += ", δ = " + d.Delta
 	}
 	loss := job.Choose(d.Objective == "worst", "largest loss of any input", "mean loss")
 	p := &Page{
-		Title: fmt.Sprintf("The best private mechanism of %s inputs and %s outputs, %s", grouped(int64(d.Inputs)), grouped(int64(d.Outputs)), private),
+		Title: fmt.Sprintf("%d inputs, %d outputs, %d pairs of neighbors, %s", d.Inputs, d.Outputs, d.Pairs, private),
 		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible is %s", loss, told(d.Optimum)),
 	}
+	if d.Variables > 0 {
+		p.say("%d orbits of inputs, %d variables, %d rows; proof: linear program", d.Orbits, d.Variables, d.Rows)
+	}
+	p.say("optimum: %s (%s)", Fraction(d.Optimum), loss)
 	p.ended(d.Undecided)
+	if len(d.Mechanism) > 0 && d.Inputs <= mostShown && d.Outputs <= mostShown {
+		show := number.Number.String
+		if _, exact := d.Optimum.Rat(); exact {
+			show = Fraction
+		}
+		t := &Table{Head: append([]string{"input"}, d.OutputNames...)}
+		for x, row := range d.Mechanism {
+			t.Rows = append(t.Rows, append([]string{d.InputNames[x]}, texts(row, show)...))
+		}
+		p.add(Block{Table: t, in: terminal})
+	}
 	if d.Rated != nil {
 		p.rated(d, private)
 	}
-	if len(d.Mechanism) > 0 {
-		p.Sections = append(p.Sections, tablesOf(d), lossesOf(d))
+	if u := d.Users; u != nil {
+		p.add(Block{Title: "Users"})
+		for i, x := range u.Optima {
+			p.say("user %d alone: %s", i, Fraction(x))
+		}
+		p.say("one mechanism for all: %s in all", Fraction(u.Joint))
+		if u.BestCommonRatio.IsValid() {
+			p.say("best common ratio: %s of what each could have alone", Fraction(u.BestCommonRatio))
+		}
 	}
-	proved := []string{
+	if len(d.Mechanism) > 0 {
+		p.add(tablesOf(d), lossesOf(d))
+	}
+	p.add(assumed(
 		fmt.Sprintf("No mechanism that is private at %s has a smaller %s than the lower end of %s; the one shown attains the upper end.", private, loss, d.Optimum),
 		"Both are proved in exact or outward-rounded arithmetic; a certificate (--cert) holds the numbers, which optratio check verifies.",
 		"Assumed is the problem: its inputs, pairs of neighbors, losses and prior.",
-	}
+	))
 	if r := d.Rounded; r != nil {
-		proved = append(proved, fmt.Sprintf("In multiples of 2^-%d the mechanism is private as it is written (--optimal); its %s is larger by %s.", r.Bits, loss, r.GivenUp))
+		p.add(Block{Lines: []string{fmt.Sprintf("%s: multiples of 2^-%d, private as they are written; loss given up: %s", cmp.Or(c.Optimal, "written with --optimal"), r.Bits, r.GivenUp)}, in: job.Choose(c.Optimal == "", browser, everywhere)})
 	}
-	p.Sections = append(p.Sections, assumed(proved...))
 	return p
 }
 
-// rated puts what was compared with the optimum first.
+// rated says how private and how good a table is beside the best one.
 func (p *Page) rated(d *document.Optimum, private string) {
 	r := d.Rated
-	p.say("%s.", p.Word)
-	switch w := r.Witness; {
-	case w != nil:
+	p.aside("%s.", p.Word)
+	switch {
+	case r.Witness != nil:
 		p.Tone, p.Word = "bad", "No: the mechanism is not private at "+private
-		p.say("At input %s the outputs %s have the probability %s, at input %s they have %s.", w.Input, strings.Join(w.Outputs, ", "), told(w.P), w.Neighbor, told(w.PNeighbor))
 	case r.DP == "undecided":
 		p.Tone, p.Word = "open", "Whether the mechanism is private at "+private+" is undecided"
 	case r.Ratio.IsValid():
@@ -60,16 +87,29 @@ func (p *Page) rated(d *document.Optimum, private string) {
 	default:
 		p.Word = "Your mechanism is private at " + private
 	}
-	text := func(x number.Number) string {
-		if !x.IsValid() {
-			return "–"
-		}
-		return x.String()
+	p.add(Block{Title: "Your mechanism beside the best one"})
+	p.say("the table is private at ε = %s; as asked: %s", r.TightEps, r.DP)
+	if w := r.Witness; w != nil {
+		p.say("%s at %s, and %s at %s: outputs %s", Fraction(w.P), w.Input, Fraction(w.PNeighbor), w.Neighbor, strings.Join(w.Outputs, ", "))
 	}
-	p.Sections = append(p.Sections, Section{Title: "Your mechanism beside the best one", Table: &Table{
-		Head: []string{"", "loss", "ratio"},
-		Rows: [][]string{{"the best", text(d.Optimum), ""}, {"yours", text(r.Value), text(r.Ratio)}, {"yours after the best remap", text(r.Remapped), text(r.RatioRemap)}},
-	}, Text: []string{fmt.Sprintf("It is private at ε = %s.", r.TightEps)}})
+	if r.Scaled {
+		p.say("its rows sum to 1 nearly, and were divided by their sums")
+	}
+	if r.Value.IsValid() {
+		p.say("loss: %s, ratio to the optimum %s", Fraction(r.Value), r.Ratio)
+	} else {
+		p.say("it has outputs that the problem has not, and a loss after a remap alone")
+	}
+	if !r.Remapped.IsValid() {
+		p.say("no remap keeps to the outputs that are allowed")
+		return
+	}
+	p.say("loss after the best remap: %s, ratio %s", Fraction(r.Remapped), r.RatioRemap)
+	for _, m := range r.Remap {
+		if m.Output != m.To {
+			p.say("  %s becomes %s with probability %s", m.Output, m.To, Fraction(m.Probability))
+		}
+	}
 }
 
 // mostDrawn bounds the rows and columns of a heat map.
@@ -83,17 +123,17 @@ type panel struct {
 }
 
 // tablesOf draws the best table, and the user's beside it.
-func tablesOf(d *document.Optimum) Section {
+func tablesOf(d *document.Optimum) Block {
 	panels := []panel{{"the best", "one", d.InputNames, d.OutputNames, d.Mechanism}}
 	if d.Rated != nil && len(d.Rated.Table) == d.Inputs {
 		panels = append(panels, panel{"yours", "two", d.InputNames, d.Rated.OutputNames, d.Rated.Table})
 	}
-	s := Section{Title: "Probabilities"}
+	s := Block{Title: "Probabilities", in: browser}
 	numbers := &Table{Head: []string{"input", "output"}}
 	outputs := map[[2]string][]string{}
 	for i, p := range panels {
 		if max(len(p.inputs), len(p.outputs)) > mostDrawn {
-			s.Text = []string{fmt.Sprintf("A table of more than %d rows or columns is not drawn; it is in the document below.", mostDrawn)}
+			s.Lines = []string{fmt.Sprintf("A table of more than %d rows or columns is not drawn; it is in the document below.", mostDrawn)}
 			return s
 		}
 		numbers.Head = append(numbers.Head, p.title)
@@ -174,7 +214,7 @@ func brief(name string) string {
 }
 
 // lossesOf draws the loss at each input.
-func lossesOf(d *document.Optimum) Section {
+func lossesOf(d *document.Optimum) Block {
 	names := []string{"the best"}
 	losses := [][]number.Number{d.Losses}
 	if d.Rated != nil && len(d.Rated.Losses) == d.Inputs {
@@ -188,7 +228,7 @@ func lossesOf(d *document.Optimum) Section {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	s := Section{Title: "Loss by input", Figure: &Figure{Caption: "The expected loss at each input.", Table: table}}
+	s := Block{Title: "Loss by input", in: browser, Figure: &Figure{Caption: "The expected loss at each input.", Table: table}}
 	classes := []string{"one", "two"}
 	const description = "The expected losses in the table below."
 	if d.Inputs <= 12 {
@@ -217,6 +257,23 @@ func lossesOf(d *document.Optimum) Section {
 	}
 	s.Figure.SVG = c.svg(description)
 	return s
+}
+
+// texts writes numbers.
+func texts(xs []number.Number, write func(number.Number) string) []string {
+	out := make([]string, len(xs))
+	for i, x := range xs {
+		out[i] = write(x)
+	}
+	return out
+}
+
+// Fraction writes an exact number as a fraction while that is short.
+func Fraction(x number.Number) string {
+	if r, ok := x.Rat(); ok && r.Num().BitLen()+r.Denom().BitLen() <= 96 {
+		return r.RatString()
+	}
+	return x.String()
 }
 
 // told is a fraction where it is known and short, and else a decimal.

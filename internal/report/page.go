@@ -9,50 +9,63 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io"
 	"strings"
 
 	"optratio/internal/audit"
-	"optratio/internal/decimal"
 	"optratio/internal/document"
-	"optratio/internal/escape"
+	"optratio/internal/job"
 	"optratio/internal/recommend"
 	"optratio/verify"
 )
 
-// Page is what a page says, in the order in which it says it.
+// Page is an answer for people. What it says is said once: WriteText writes it for a terminal, Write and Parts for a browser.
 type Page struct {
 	Title       string // the question
 	Tone        string // good, bad or open
-	Word        string // the verdict in a few words
-	Sentences   []string
-	Sections    []Section
+	Word        string // the verdict in a few words, which only a browser shows
+	Blocks      []Block
 	Certificate *Certificate
 	Document    string // JSON, as the job printed it
+	untitled    bool   // a terminal shows no title
 	paragraph   func(mechanism string) string
 }
 
-// Section is a part of a page; what is empty is left out.
-type Section struct {
+// Block is a part of an answer; what is empty is left out. In a browser a title begins a section, and what has no title belongs to what is before it; in a terminal
+// an empty line is before every block that is not joined.
+type Block struct {
 	Title    string
-	Text     []string
+	Lines    []string
 	Figure   *Figure
 	Table    *Table
 	Items    []string
 	Commands []string
+	in       medium
+	joined   bool
 }
 
-// Figure is a picture, whose text alternative is in the SVG itself and whose numbers are a table.
+// medium says where a block is shown.
+type medium int
+
+const (
+	everywhere medium = iota
+	terminal
+	browser
+)
+
+// Figure is a picture, for a browser, whose text alternative is in the SVG itself and whose numbers are a table.
 type Figure struct {
 	SVG     template.HTML
 	Caption string
 	Table   *Table
 }
 
-// Table is a table of text.
+// Table is a table of text. Before the row at Apart, where Says is not empty, there is a line that says what the rows from there on are.
 type Table struct {
-	Head []string
-	Rows [][]string
+	Head     []string
+	Rows     [][]string
+	Apart    int
+	Says     string
+	headless bool // in a terminal
 }
 
 // Certificate is a certificate inside the page.
@@ -66,10 +79,12 @@ type Certificate struct {
 
 // Context is what a page says beside the answer of the job itself.
 type Context struct {
-	Command         string // the command line that gives the same answer; empty where it is not known
-	Certificate     []byte // nil for none
-	CertificateName string // its file
-	Curve           *Curve // nil for none
+	Question        job.Question // that was asked; nil where it is not known
+	Command         string       // the command line that gives the same answer; empty where it is not known
+	Optimal         string       // the file that an optimal mechanism is written to, "" for none
+	Certificate     []byte       // nil for none
+	CertificateName string       // its file
+	Curve           *Curve       // nil for none
 	// Paragraph is the address of what is said of a mechanism, "" where nothing is; nil for no such links.
 	Paragraph func(mechanism string) string
 }
@@ -84,47 +99,47 @@ var (
 	layout string
 )
 
-// Write writes the page.
-func (p *Page) Write(w io.Writer) error {
-	head, rest := p.Parts(1)
-	_, err := fmt.Fprintf(w, layout, escape.HTML(p.Word), escape.HTML(p.Title), style, head+rest)
-	return err
-}
-
-// Typeset escapes a text and sets the powers e^ε and e^-ε in it as such.
-func Typeset(text string) template.HTML {
-	return template.HTML(strings.NewReplacer("e^-ε", "e<sup>−ε</sup>", "e^ε", "e<sup>ε</sup>").Replace(escape.HTML(text)))
-}
-
 // Style is the style sheet of a page.
 func Style() string { return style }
 
-// New makes the page of a job's document.
-func New(d document.Document, c Context) *Page {
+// New says the answer to a question.
+func New(a *job.Answer, c Context) *Page {
+	if len(a.Documents) == 0 {
+		return &Page{untitled: true}
+	}
 	var p *Page
-	switch d := d.(type) {
+	switch d := a.Documents[0].(type) {
 	case *document.Ratio:
-		p = ofRatio((*ratio)(d), c)
+		p = ofRatio(d, c)
+		if a.List {
+			p = ofRatios(documents[*document.Ratio](a), c)
+		}
 	case *document.Rho:
-		p = ofConcentrated(d)
-	case *verify.Report:
-		p = ofVerdicts(&audit.Report{Report: *d}, c)
-	case *audit.Report:
-		p = ofVerdicts(d, c)
+		p = ofRho(d)
+	case *document.Threshold:
+		p = ofThreshold(d)
+	case *verify.Report, *audit.Report:
+		p = ofVerdicts(VerdictsOf(a, c.Question), c)
+	case *document.Calibration:
+		p = ofCalibration(d, c)
 	case *document.Stopping:
-		p = ofStopping((*rules)(d))
+		p = ofStopping(d)
 	case *document.Heterogeneous:
 		p = ofHeterogeneous(d)
 	case *document.Evaluate:
-		p = ofEvaluate(d)
+		p = ofEvaluate(documents[*document.Evaluate](a))
+	case *document.PMF:
+		p = ofPMF(documents[*document.PMF](a), c)
+	case *document.TopK:
+		p = ofTopK(d)
 	case *recommend.Recommendation:
 		p = ofRecommend(d, c)
 	case *document.Optimum:
-		p = ofOptimum(d)
+		p = ofOptimum(d, c)
 	case *document.Check:
 		p = ofCheck(d)
 	default:
-		panic(fmt.Sprintf("there is no page of %T", d))
+		panic(fmt.Sprintf("nobody says %T", d))
 	}
 	p.paragraph = c.Paragraph
 	p.again(c.Command)
@@ -139,35 +154,65 @@ func New(d document.Document, c Context) *Page {
 		}
 	}
 	var pretty bytes.Buffer
-	_ = json.Indent(&pretty, document.Encode(d), "", "  ") // which is JSON
+	_ = json.Indent(&pretty, document.Encode(a.Documents[0]), "", "  ") // which is JSON
 	p.Document = pretty.String()
 	return p
 }
 
-// say adds a sentence.
-func (p *Page) say(format string, args ...any) {
-	p.Sentences = append(p.Sentences, fmt.Sprintf(format, args...))
+// Picture is the first one of the page, nil for none.
+func (p *Page) Picture() *Figure {
+	for _, b := range p.Blocks {
+		if b.Figure != nil {
+			return b.Figure
+		}
+	}
+	return nil
 }
 
-// ended says that a job ended early and why, if why is not "".
+// Lead is what the page says first, beside its word.
+func (p *Page) Lead() string { return strings.Join(p.Blocks[0].Lines, " ") }
+
+// documents are those of an answer, which are all of one kind.
+func documents[D document.Document](a *job.Answer) (all []D) {
+	for _, d := range a.Documents {
+		all = append(all, d.(D))
+	}
+	return all
+}
+
+func (p *Page) add(b ...Block) { p.Blocks = append(p.Blocks, b...) }
+
+// say adds a line to what is before it.
+func (p *Page) say(format string, args ...any) {
+	p.add(Block{Lines: []string{fmt.Sprintf(format, args...)}, joined: true})
+}
+
+// begin adds a line after an empty one.
+func (p *Page) begin(format string, args ...any) {
+	p.add(Block{Lines: []string{fmt.Sprintf(format, args...)}})
+}
+
+// aside adds a line that only a browser shows.
+func (p *Page) aside(format string, args ...any) {
+	p.add(Block{Lines: []string{fmt.Sprintf(format, args...)}, in: browser})
+}
+
+// ended says in a browser that a job ended early and why, if why is not "". Where a terminal is, a command says so in its error.
 func (p *Page) ended(why string) {
 	if why != "" {
 		p.Tone = "open"
-		p.say("The job ended early: %s. What is stated is certified all the same.", why)
+		p.aside("The job ended early: %s. What is stated is certified all the same.", why)
 	}
 }
 
-// assumed is the section of what an answer rests on.
-func assumed(items ...string) Section {
-	return Section{Title: "What is proved, and what is assumed", Items: items}
+// assumed is the section of a page that says what an answer rests on.
+func assumed(items ...string) Block {
+	return Block{Title: "What is proved, and what is assumed", Items: items, in: browser}
 }
-
-// grouped writes a count with thin spaces between its thousands.
-func grouped(n int64) string { return decimal.Grouped(n, "\u202f") }
 
 // again is the section of the command line that gives the same answer, if one is known.
 func (p *Page) again(command string) {
 	if command != "" {
-		p.Sections = append(p.Sections, Section{Title: "Do it again", Text: []string{"This command gives the same answer; --json prints it as a document."}, Commands: []string{command}})
+		p.add(Block{Title: "Do it again", Lines: []string{"This command gives the same answer; --json prints it as a document."}, Commands: []string{command}, in: browser})
 	}
 }

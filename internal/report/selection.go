@@ -1,63 +1,134 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"optratio/internal/document"
+	"optratio/internal/inquiry"
+	"optratio/internal/job"
 )
 
-// ofEvaluate makes the page of an evaluate job: errors of mechanisms that select from a histogram.
-func ofEvaluate(d *document.Evaluate) *Page {
-	eps := given(d.AtEpsilon)
-	p := &Page{Title: fmt.Sprintf("The %s of a histogram of %s bins, chosen privately, %s", d.Task, grouped(int64(d.Bins)), eps), Tone: "good", Word: "Errors of the mechanisms on this histogram"}
+// ofEvaluate says which errors mechanisms have that select from a histogram, or on scores, at each ε.
+func ofEvaluate(all []*document.Evaluate) *Page {
+	d := all[0]
+	what := fmt.Sprintf("%d candidates with %d different scores", d.Bins, d.Classes)
+	if d.Items != nil {
+		what = fmt.Sprintf("%d bins with %d items and %d different scores", d.Bins, *d.Items, d.Classes)
+	}
+	p := &Page{
+		Title: fmt.Sprintf("task %s, %s, Δ = %s%s", d.Task, what, d.Sensitivity, job.Choose(d.Monotonic, ", monotonic scores", "")),
+		Tone:  "good", Word: "Errors of the mechanisms on this histogram",
+	}
 	if d.Ratio.IsValid() {
-		p.Word = fmt.Sprintf("The exponential mechanism's expected error is %s times permute-and-flip's", show(d.Ratio))
+		p.Word = fmt.Sprintf("The exponential mechanism's expected error is %s times permute-and-flip's", d.Ratio)
 	}
 	p.ended(d.Undecided)
-	var rows []measured
-	for _, m := range d.Mechanisms {
-		same := ""
-		if m.EquivalentEps.IsValid() {
-			same = m.EquivalentEps.String()
+	if symbol, _ := d.Given(); symbol != "" {
+		oneWay := slices.ContainsFunc(d.Mechanisms, func(m document.Evaluated) bool { return m.OneWayError != nil })
+		table := &Table{Head: []string{symbol, "mechanism", "expected error (" + d.Unit + ")", "times pf's", "ε for pf's error"}}
+		if oneWay {
+			table.Head = append(table.Head, "error with --monotonic-scores")
 		}
-		rows = append(rows, measured{name: m.Name, class: "one", value: m.ExpectedError, cells: []string{m.ExpectedError.String(), same}})
+		var groups []group
+		for _, d := range all {
+			_, eps := d.Given()
+			for _, m := range d.Mechanisms {
+				row := []string{eps, m.Name, m.ExpectedError.String(), m.Ratio.String(), m.EquivalentEps.String()}
+				if m.OneWayError != nil {
+					row = append(row, m.OneWayError.String())
+				}
+				table.Rows = append(table.Rows, row)
+				groups = append(groups, single(m.Name, "one", m.ExpectedError))
+			}
+		}
+		caption := "The score of the best choice less that of the one taken, in the mean, in " + d.Unit + ". Digits before … are certain."
+		p.add(Block{Title: "Expected errors", Table: table, Figure: &Figure{SVG: bars(groups, "Bars of the errors in the table below."), Caption: caption}})
+		if oneWay {
+			p.begin("scores of counts are monotonic where neighbors add or remove an item: --monotonic-scores then gives the errors of the last column, at the same ε")
+		}
 	}
-	p.Sections = []Section{
-		measures("Expected errors", "The score of the best choice less that of the one taken, in the mean, in "+d.Unit+".", []string{"mechanism", "expected error", "ε at which it reaches permute-and-flip's error"}, rows),
-		assumed("Errors are enclosures in outward-rounded arithmetic on exactly these counts.", "They are themselves computed from private data: publishing them is not private."),
+	if d.TargetError != nil {
+		table := &Table{Head: []string{"mechanism", fmt.Sprintf("ε for the error %s (%s)", *d.TargetError, d.Unit)}}
+		for _, m := range d.Mechanisms {
+			table.Rows = append(table.Rows, []string{m.Name, m.TargetEps.String()})
+		}
+		p.add(Block{Title: "ε for an error", Table: table})
 	}
+	p.add(assumed("Errors are enclosures in outward-rounded arithmetic on exactly these counts.", "They are themselves computed from private data: publishing them is not private."))
 	return p
 }
 
-// Compare makes a page of the probabilities of one or more mechanisms on the same scores.
-func Compare(scores []string, all []*document.PMF, c Context) *Page {
-	eps := given(all[0].AtEpsilon)
-	p := &Page{Title: "Probabilities on given scores, " + eps, Tone: "good", paragraph: c.Paragraph}
-	classes := []string{"one", "two", "three"}
-	table := &Table{Head: []string{"candidate", "score"}}
-	errors := &Table{Head: []string{"mechanism", "expected error", "mean squared error"}}
+// ofPMF says the probabilities of one or more mechanisms on the same scores, a column for each.
+func ofPMF(all []*document.PMF, c Context) *Page {
+	p := &Page{Title: "Probabilities on given scores, " + given(all[0].AtEpsilon), Tone: "good", untitled: true}
+	scores := c.Question.(*job.PMF).Vector
+	table := &Table{Head: []string{"candidate (from 0)", "score"}}
+	errors := &Table{Head: []string{"", ""}, Rows: [][]string{{"expected error, in units of the scores", ""}, {"mean squared error, in their squares", ""}}, headless: true}
+	groups := make([]group, len(scores))
+	rows := 0
 	for i, d := range all {
-		table.Head = append(table.Head, d.Mechanism)
-		errors.Rows = append(errors.Rows, []string{d.Mechanism, d.ExpectedError.String(), d.MSE.String()})
-		if i > 0 {
-			p.Word += ", "
+		p.Word += job.Choose(i > 0, ", ", "") + fmt.Sprintf("%s: expected error %s", d.Mechanism, d.ExpectedError)
+		table.Head = append(table.Head, job.Choose(len(all) == 1, "probability", d.Mechanism))
+		errors.Head = append(errors.Head, d.Mechanism)
+		errors.Rows[0], errors.Rows[1] = append(errors.Rows[0], d.ExpectedError.String()), append(errors.Rows[1], d.MSE.String())
+		rows = max(rows, min(job.MostRows, len(d.PMF)))
+	}
+	for i := range rows {
+		row := []string{fmt.Sprint(i), inquiry.ScoreText(scores[i])}
+		groups[i].heading = fmt.Sprintf("candidate %d, score %s", i, row[1])
+		for j, d := range all {
+			if i >= len(d.PMF) {
+				row = append(row, "-") // nothing is known of so many
+				continue
+			}
+			row = append(row, d.PMF[i].String())
+			groups[i].bars = append(groups[i].bars, bar{class: classes[min(j, 2)], value: d.PMF[i].Float64(), number: show(d.PMF[i]), label: d.Mechanism})
 		}
-		p.Word += fmt.Sprintf("%s: expected error %s", d.Mechanism, show(d.ExpectedError))
+		table.Rows = append(table.Rows, row)
 	}
-	var groups []group
-	for r, score := range scores {
-		g := group{heading: fmt.Sprintf("candidate %d, score %s", r, score)}
-		row := []string{fmt.Sprint(r), score}
-		for i, d := range all {
-			g.bars = append(g.bars, bar{class: classes[min(i, len(classes)-1)], value: d.PMF[r].Float64(), number: show(d.PMF[r]), label: d.Mechanism})
-			row = append(row, d.PMF[r].String())
+	if slices.ContainsFunc(all, func(d *document.PMF) bool { return len(d.PMF) > job.MostRows }) {
+		table.Rows = append(table.Rows, []string{"…", fmt.Sprintf("(--json has all %d)", len(scores))})
+	}
+	p.add(
+		Block{Title: "Probabilities", Table: table, Figure: &Figure{SVG: bars(groups[:rows], "Bars of the probabilities in the table below."), Caption: "Digits before … are certain."}},
+		Block{Title: "Errors", Table: errors},
+	)
+	return p
+}
+
+// classes are those of bars and lines side by side.
+var classes = []string{"one", "two", "three", "four"}
+
+// ofCalibration says the largest parameter at which a mechanism is private.
+func ofCalibration(d *document.Calibration, c Context) *Page {
+	q := c.Question.(*job.Calibrate)
+	p := &Page{
+		Title: fmt.Sprintf("%s, target %s, on %s", d.Mechanism, job.Choose(q.Rho != "", q.Rho+"-zCDP", "ε-DP with "+q.Epsilon.String()), d.Domain),
+		Tone:  "good", Word: "The largest parameter is " + d.Parameter.String(),
+	}
+	switch theorem := d.Proof == "theorem"; {
+	case theorem && q.Rho != "":
+		p.say("parameter ε' = %s: by theorem the target is met for all scores at the lower end, and missed at the upper end", d.Parameter)
+		return p
+	case theorem:
+		p.say("parameter ε' = %s: by theorem the target is met there then, and at no larger parameter", d.Parameter)
+	default:
+		p.say("parameter ε' = %s, from %d parameters that were decided", d.Parameter, d.Tried)
+		p.say("at the lower end the target is met on this domain; other scores were not looked at")
+		if d.Attained != nil {
+			p.say("closest to missing it there: %s", d.Attained)
 		}
-		groups, table.Rows = append(groups, g), append(table.Rows, row)
+		if d.Violated != nil {
+			p.say("at the upper end it is missed at %s", d.Violated)
+		}
+		if cmp.Or(d.Attained, d.Violated) != nil {
+			p.say("%s", units(&q.Domain))
+		}
 	}
-	p.Sections = []Section{
-		{Title: "Probabilities", Figure: &Figure{SVG: bars(groups, "Bars of the probabilities in the table below."), Caption: "Digits before … are certain.", Table: table}},
-		{Title: "Errors", Table: errors},
+	if d.AllScores.IsValid() {
+		p.say("for all real scores: parameter ε' = %s, by theorem", d.AllScores)
 	}
-	p.again(c.Command)
 	return p
 }

@@ -2,30 +2,60 @@ package report
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"optratio/internal/document"
 	"optratio/internal/job"
+	"optratio/internal/secretary"
 	"optratio/number"
 )
 
-// rules is the document of a stopping job.
-type rules document.Stopping
+// shownRanks is how many ranks a table for people, and a picture, have.
+const shownRanks = 12
 
-func ofStopping(d *rules) *Page {
-	p := &Page{Title: fmt.Sprintf("Choosing one of n = %d candidates as they arrive, %s, δ = %s, l = %d", d.N, given(d.AtEpsilon), d.Delta, d.L)}
-	p.Tone = "good"
-	what := job.Choose(d.Win == 1, "the best candidate", fmt.Sprintf("one of the best %d", d.Win))
-	if p.Word = fmt.Sprintf("This rule takes %s with probability %s", what, show(d.Success)); d.BestRule != nil {
-		p.Word = fmt.Sprintf("The best private rule takes %s with probability %s", what, show(d.Optimum))
-		p.say("The best mixture of the secretary rule with a random choice reaches %s; the best private rule is %s times as good.", show(d.PMixBest.Success), show(d.Ratio))
+// ofStopping says how good, and how private, rules are that choose a candidate as they arrive.
+func ofStopping(d *document.Stopping) *Page {
+	eps := ""
+	if said := d.Said(); said != "" {
+		eps = ", " + said
 	}
-	tight := ""
+	p := &Page{Title: fmt.Sprintf("n = %d, l = %d%s, δ = %s", d.N, d.L, eps, d.Delta), Tone: "good"}
+	taken := job.Choose(d.Win == 1, "takes the best", fmt.Sprintf("takes one of the best %d", d.Win))
+	rule := "the secretary rule"
+	if d.Threshold > 0 {
+		rule = fmt.Sprintf("the secretary rule (pass %d, then take the next best so far)", d.Threshold-1)
+	}
+	if d.P != "1" {
+		rule = fmt.Sprintf("the p-mix, p = %s, of %s and the blind choice", d.P, rule)
+	}
+	p.Word = fmt.Sprintf("This rule %s with probability %s", taken, d.Success)
+	after := p.say
+	if b := d.BestRule; b != nil {
+		p.Word = fmt.Sprintf("The best private rule %s with probability %s", taken, b.Optimum)
+		p.say("the best private rule %s with probability %s", taken, b.Optimum)
+		p.say("best p-mix of the secretary rule: %s, p = %s; the best private rule is %s times as good", b.PMixBest.Success, b.PMixBest.P, b.Ratio)
+		if m := b.WinMixBest; m != nil {
+			p.say("best p-mix of the best rule without privacy for one of the best %d: %s, p = %s", d.Win, m.Success, m.P)
+		}
+		after = p.begin
+	}
+	after("%s %s with probability %s", rule, taken, d.Success)
+	private := fmt.Sprintf("it is private for this δ from ε = %s on", d.TightEps)
 	if d.TightDelta != nil {
-		tight = fmt.Sprintf(", or δ = %s at the given ε", show(*d.TightDelta))
+		private += fmt.Sprintf(", for this ε from δ = %s on", d.TightDelta)
 	}
-	p.say("The optimal rule without privacy, followed with probability %s, takes %s with probability %s. Its smallest ε is %s%s.", d.P, what, show(d.Success), show(d.TightEps), tight)
+	p.say("%s", private)
 	p.ended(d.Undecided)
-	p.Sections = append(p.Sections, d.outcomes(), assumed(
+	p.add(outcomes(d))
+	if d.BestRule != nil && len(d.Rule) > 0 {
+		t := &Table{Head: []string{"time", "reached", "take relative ranks (with probability)"}}
+		for _, r := range d.Rule {
+			t.Rows = append(t.Rows, []string{strconv.Itoa(r.Time), plainly(r.Reach), takes(r.Take)})
+		}
+		p.add(Block{Title: "The best private rule", Table: t})
+	}
+	p.add(assumed(
 		"The order of the candidates' quality is the secret; they arrive in a uniformly random order, and only their ranks among those seen so far are known.",
 		fmt.Sprintf("Two orders are neighbors if exchanging two candidates, of ranks at most %d apart, turns one into the other.", d.L),
 		"Probabilities are exact rationals or enclosures in outward-rounded arithmetic; digits before … are certain.",
@@ -33,40 +63,47 @@ func ofStopping(d *rules) *Page {
 	return p
 }
 
-// shownRanks is how many ranks a picture has.
-const shownRanks = 12
-
-// outcomes draws the probabilities of taking the k-th best.
-func (d *rules) outcomes() Section {
-	laws := []struct {
-		class, name string
-		law         []number.Number
-	}{{"one", "the optimal rule without privacy", d.Outcome}, {"two", "the best private rule", nil}}
-	if d.BestRule != nil {
-		laws[1].law = d.OptimalOutcome
+// outcomes says the probabilities of taking the k-th best.
+func outcomes(d *document.Stopping) Block {
+	names, laws := []string{job.Choose(d.P == "1", "secretary rule", "p-mix")}, [][]number.Number{d.Outcome[:min(shownRanks, len(d.Outcome))]}
+	if d.BestRule != nil && len(d.OptimalOutcome) >= len(laws[0]) {
+		names, laws = append(names, "best private rule"), append(laws, d.OptimalOutcome)
 	}
 	var groups []group
-	table := &Table{Head: []string{"rank", laws[0].name}}
-	if laws[1].law != nil {
-		table.Head = append(table.Head, laws[1].name)
-	}
-	for k := range min(len(d.Outcome), shownRanks) {
+	table := &Table{Head: append([]string{"rank (1 is the best)"}, names...)}
+	for k := range laws[0] {
 		g := group{heading: fmt.Sprintf("rank %d", k+1)}
 		row := []string{fmt.Sprint(k + 1)}
-		for _, l := range laws {
-			if k < len(l.law) {
-				g.bars = append(g.bars, bar{class: l.class, value: l.law[k].Float64(), number: show(l.law[k])})
-				row = append(row, l.law[k].String())
-			}
+		for i, law := range laws {
+			g.bars = append(g.bars, bar{class: classes[i], value: law[k].Float64(), number: show(law[k]), label: names[i]})
+			row = append(row, law[k].String())
 		}
 		groups, table.Rows = append(groups, g), append(table.Rows, row)
 	}
-	caption := "Probability of taking the candidate of each rank, rank 1 being the best. First bars: " + laws[0].name + job.Choose(d.P == "1", "", ", mixed with probability "+d.P) + "."
-	if laws[1].law != nil {
-		caption += " Second bars: " + laws[1].name + "."
-	}
 	if len(d.Outcome) > shownRanks {
-		caption += fmt.Sprintf(" The first %d of %d ranks are shown.", shownRanks, len(d.Outcome))
+		table.Rows = append(table.Rows, []string{"…", fmt.Sprintf("(--json has all %d)", d.N)})
 	}
-	return Section{Title: "Which candidate is taken", Figure: &Figure{SVG: bars(groups, caption), Caption: caption, Table: table}}
+	const caption = "Probability of taking the candidate of each rank, rank 1 being the best."
+	return Block{Title: "Which candidate is taken", Table: table, Figure: &Figure{SVG: bars(groups, caption), Caption: caption}}
+}
+
+// plainly is a probability for a table where its digits do not matter.
+func plainly(x number.Number) string { return fmt.Sprintf("%.6f", x.Float64()) }
+
+func takes(list []secretary.Take) string {
+	var parts []string
+	for _, t := range list {
+		part := strconv.Itoa(t.From)
+		if t.To > t.From {
+			part += "-" + strconv.Itoa(t.To)
+		}
+		if r, exact := t.Stop.Rat(); !exact || !r.IsInt() {
+			part += " (" + plainly(t.Stop) + ")"
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
 }

@@ -12,89 +12,201 @@ import (
 
 	"optratio/internal/audit"
 	"optratio/internal/decimal"
+	"optratio/internal/escape"
 	"optratio/internal/inquiry"
 	"optratio/internal/job"
 	"optratio/number"
 	"optratio/verify"
 )
 
-// readable is how many digits of a number a sentence and a picture show.
-const readable = 6
+// Verdicts are what a verify or audit job found.
+type Verdicts struct {
+	*audit.Report
+	Title, Units string // what was examined, and what the numbers of witnesses are
+	Sampler      bool   // undecided means that nothing was found, which is all that samples can say
+}
 
-func show(n number.Number) string { return decimal.Settled(n.Format(readable), readable) }
+// VerdictsOf are those of an answer to a question, which is nil where it is not known: one for each ε.
+func VerdictsOf(a *job.Answer, question job.Question) (all []Verdicts) {
+	for i, d := range a.Documents {
+		var v Verdicts
+		switch d := d.(type) {
+		case *verify.Report:
+			v.Report = &audit.Report{Report: *d}
+		case *audit.Report:
+			v.Report = d
+		}
+		eps, precision := "ε = "+v.Claimed.String(), ""
+		v.Sampler = v.Confidence != nil
+		switch q := question.(type) {
+		case *job.Verify:
+			eps, v.Units = q.Epsilon.String(), units(&q.Domain)
+			if v.Precision != nil {
+				precision = fmt.Sprintf("; properties hold to the relative precision %s of its probabilities", number.Exact(v.Precision))
+			}
+		case *job.Audit:
+			list, _ := q.Epsilon.List() // which was read
+			eps, v.Units, v.Sampler = list[i].String(), scoreUnits("Δ = "+q.Sensitivity), q.SampleExec != ""
+			if q.Inputs != "" {
+				v.Units = "inputs are those of " + escape.Quoted(q.Inputs) + "; numbers after a colon are probabilities"
+			}
+		}
+		v.Title = fmt.Sprintf("%s on %s, %s%s", v.Mechanism, v.Domain, eps, precision)
+		all = append(all, v)
+	}
+	return all
+}
 
-// verdicts is the report of a verify or audit job, of which a page is drawn.
-type verdicts struct{ *audit.Report }
+// scoreUnits says what the numbers of witnesses are, at a sensitivity.
+func scoreUnits(sensitivity string) string {
+	return "scores and errors are in your units, with " + sensitivity + "; other numbers after a colon are probabilities"
+}
 
-func ofVerdicts(r *audit.Report, c Context) *Page {
-	d := verdicts{r}
-	p := &Page{Title: fmt.Sprintf("Is %s %s?", d.Mechanism, d.private())}
-	p.Tone, p.Word = d.headline()
-	p.Sentences = d.sentences()
-	dp := d.Find(verify.DP)
-	for _, property := range d.Properties {
-		if property.Witness != nil && property.Verdict == verify.Violated {
-			p.Sections = append(p.Sections, d.drawn(&property, property.Witness, "Where "+longName[property.Name]+" fails"))
+// units says what the numbers of witnesses are. A smaller witness than was given has some of the candidates.
+func units(d *job.Domain) string {
+	return scoreUnits(job.Choose(d.Sensitivities != "", "sensitivities out of "+d.Sensitivities, "Δ = "+d.Sensitivity))
+}
+
+// Sorted are the verdicts with those first that were asked for, and how many these are. Findings have lines of their own.
+func (v Verdicts) Sorted() (sorted []verify.Result, asked int) {
+	sorted = slices.Clone(v.Properties)
+	slices.SortStableFunc(sorted, func(a, b verify.Result) int { return job.Choose(a.Fact, 1, 0) - job.Choose(b.Fact, 1, 0) })
+	for i, r := range sorted {
+		if !r.Fact {
+			asked++
+		}
+		if r.Name == audit.Answers && len(v.Findings) > 0 {
+			sorted[i].Reason = job.Choose(len(v.Findings) == 1, "see the finding below", "see the findings below")
 		}
 	}
-	if claim := d.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.Stopped && (!claim.TightEps.IsValid() || inquiry.Says(claim.TightEps)) {
-		p.Sections = append(p.Sections, d.drawn(claim, claim.Attained, "Where it is closest to the limit"))
+	return sorted, asked
+}
+
+// WitnessLine says where a property fails.
+func WitnessLine(r *verify.Result) string {
+	return fmt.Sprintf("%s %s: %s", r.Name, job.Choose(r.Verdict == verify.Violated, "fails", "is undecided for"), r.Witness)
+}
+
+// closest says where a property is closest to failing, "" where that tells nothing.
+func closest(r *verify.Result) string {
+	if r.Attained == nil || r.Witness != nil || r.Name == verify.DP && r.TightEps.IsValid() && !r.Stopped && !inquiry.Says(r.TightEps) {
+		return ""
 	}
-	p.Sections = append(p.Sections, d.tight(dp)...)
-	if len(d.History) > 1 {
-		p.Sections = append(p.Sections, d.course())
+	drawn := ""
+	if p, q := r.Attained.P.Method(), r.Attained.PNeighbor.Method(); p != "" && q != "" {
+		drawn = fmt.Sprintf(", by %s and %s, which is not significantly more than is claimed", p, q)
 	}
-	if c.Curve != nil {
-		p.Sections = append(p.Sections, c.Curve.section())
+	return fmt.Sprintf("%s is closest to failing%s at %s%s", r.Name, job.Choose(r.Stopped, ", of what was compared,", ""), r.Attained, drawn)
+}
+
+// Notes says what an audit found beside its verdicts, a line each.
+func (v Verdicts) Notes() []string { return slices.Concat(v.findings(), v.notes()) }
+
+func (v Verdicts) findings() (lines []string) {
+	for _, finding := range v.Findings {
+		lines = append(lines, "finding: "+finding.String())
 	}
-	rows := [][]string{}
-	for _, r := range d.Properties {
-		remark := r.Reason
-		if r.Name == audit.Answers && len(d.Findings) > 0 {
-			remark = "see below"
+	return lines
+}
+
+// notes says how private it is.
+func (v Verdicts) notes() (lines []string) {
+	note := func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }
+	independent := v.Find(audit.Independence)
+	switch {
+	case independent != nil && independent.Verdict == verify.Violated:
+		note("no ε is concluded from %s samples that are not independent; claimed: %s", decimal.Grouped(v.Samples, ","), v.Claimed)
+	case v.DeltaBound.IsValid() && !v.LowerBound.IsValid(): // the reason of approximate-dp says it
+		note("%s samples", decimal.Grouped(v.Samples, ","))
+	case v.LowerBound.IsValid():
+		confidence, _ := v.Confidence.Float64()
+		note("ε is at least %s with confidence %g, from %s samples; claimed: %s", v.LowerBound, confidence, decimal.Grouped(v.Samples, ","), v.Claimed)
+	case inquiry.Says(v.TightEps), v.TightEps.IsValid() && v.Find(verify.DP).Stopped:
+		dp := v.Find(verify.DP)
+		note("%s; claimed: %s", v.Tight(), v.Claimed)
+		if _, whole := v.DomainEps.Upper(); v.DomainEps.String() != v.TightEps.String() && (whole || !dp.Stopped) {
+			note("tight ε %s on the domain alone, without the side set", v.DomainEps)
 		}
-		if inquiry.Says(r.TightEps) {
-			remark = strings.TrimPrefix(remark+"; "+bound(&r, "ε", r.TightEps), "; ")
+		if dp.Attained != nil && dp.Witness != nil {
+			note("the %s is attained at %s", job.Choose(dp.Stopped, "most so far", "tight ε"), dp.Attained)
 		}
-		if r.TightDelta.IsValid() {
-			remark = strings.TrimPrefix(remark+"; "+bound(&r, "δ", r.TightDelta), "; ")
-		}
-		rows = append(rows, []string{longName[r.Name] + job.Choose(r.Fact, " (not asked for)", ""), inquiry.Word(r.Fact, string(r.Verdict)), grouped(r.Checked), remark})
 	}
-	p.Sections = append(p.Sections, Section{
-		Title: "All properties", Text: d.examined(),
-		Table: &Table{Head: []string{"property", "verdict", "checked", "remark"}, Rows: rows},
-	})
-	if len(d.Findings) > 0 {
-		var items []string
-		for _, f := range d.Findings {
-			items = append(items, fmt.Sprintf("%s on %s, %s times: %s", f.Event, place(f.Scores, f.Input), grouped(f.Times), f.Detail))
-		}
-		p.Sections = append(p.Sections, Section{Title: "Answers that are no probabilities", Items: items})
+	return lines
+}
+
+// ofVerdicts says the verdicts, one after the other.
+func ofVerdicts(all []Verdicts, c Context) *Page {
+	p := all[0].page(c)
+	for _, v := range all[1:] {
+		p.begin("%s", v.Title)
+		p.add(v.page(c).Blocks...)
 	}
-	p.Sections = append(p.Sections, assumed(d.assumed()...))
 	return p
 }
 
+func (v Verdicts) page(c Context) *Page {
+	p := &Page{Title: v.Title}
+	p.Tone, p.Word = v.headline()
+	claim := v.claim()
+	if claim != nil && claim.Verdict == verify.Violated && claim.Witness != nil && claim.Name == verify.DP {
+		p.aside("%s", v.story(claim.Witness))
+	}
+	if claim != nil && !v.TightEps.IsValid() && claim.Remark() != "" {
+		p.aside("%s; claimed: ε = %s", claim.Remark(), v.Claimed)
+	}
+	p.add(Block{Lines: v.notes(), in: browser})
+	properties, asked := v.Sorted()
+	table := &Table{Head: []string{"property", "verdict", "checked", "remark"}, Apart: asked, Says: job.Choose(asked < len(properties), "beside what was asked for:", ""), headless: true}
+	for _, r := range properties {
+		table.Rows = append(table.Rows, []string{string(r.Name), inquiry.Word(r.Fact, string(r.Verdict)), fmt.Sprintf("%d checked", r.Checked), r.Remark()})
+	}
+	p.Blocks = append(p.Blocks, v.pictures(c)...)
+	p.add(Block{Title: "All properties", Lines: v.words(), in: browser}, Block{Table: table, joined: true})
+	shown := false
+	for _, r := range properties {
+		if shown = shown || r.Witness != nil || r.Attained != nil; r.Witness != nil {
+			p.say("%s", WitnessLine(&r))
+		}
+	}
+	for _, r := range properties {
+		if line := closest(&r); line != "" {
+			p.say("%s", line)
+		}
+		if r.Name != verify.RDP {
+			continue
+		}
+		for _, o := range r.Orders {
+			alpha, _ := o[0].Rat()
+			p.say("order %s: ε(α) = %s", inquiry.ScoreText(alpha), o[1])
+		}
+	}
+	if shown && v.Units != "" {
+		p.say("%s", v.Units)
+	}
+	p.add(Block{Lines: v.findings(), joined: true}, Block{Lines: v.notes(), joined: true, in: terminal}, assumed(v.assumed()...))
+	return p
+}
+
+// pictures are the sections of what was violated, and of what was found beside it.
+func (v Verdicts) pictures(c Context) (all []Block) {
+	for _, r := range v.Properties {
+		if r.Witness != nil && r.Verdict == verify.Violated {
+			all = append(all, v.drawn(&r, r.Witness, "Where "+longName[r.Name]+" fails"))
+		}
+	}
+	if claim := v.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.Stopped && (!claim.TightEps.IsValid() || inquiry.Says(claim.TightEps)) {
+		all = append(all, v.drawn(claim, claim.Attained, "Where it is closest to the limit"))
+	}
+	all = append(all, v.tight(v.Find(verify.DP))...)
+	if len(v.History) > 1 {
+		all = append(all, v.course())
+	}
+	return append(all, c.Curve.section()...)
+}
+
 // claim is the property that is the claim: ε-DP, or (ε,δ)-DP where that alone was asked for; nil where neither was.
-func (d verdicts) claim() *verify.Result {
+func (d Verdicts) claim() *verify.Result {
 	return cmp.Or(d.Find(verify.DP), d.Find(verify.ApproximateDP))
-}
-
-// after says after how many comparisons a check was stopped.
-func after(r *verify.Result) string {
-	if r.Total == 0 {
-		return fmt.Sprintf("after %s comparisons", grouped(r.Checked))
-	}
-	return fmt.Sprintf("after %s of %s comparisons", grouped(r.Checked), grouped(r.Total))
-}
-
-// bound writes a tight parameter, or the lower bound on it that was found until the check was stopped.
-func bound(r *verify.Result, symbol string, x number.Number) string {
-	if lo, ok := x.Lower(); ok && r.Stopped && !x.IsInf() {
-		return fmt.Sprintf("%s at least %s, %s", symbol, show(number.Exact(lo)), after(r))
-	}
-	return "tight " + symbol + " " + x.String()
 }
 
 // place is what was asked about.
@@ -131,9 +243,8 @@ func event(w *verify.Witness) string {
 	return "the event"
 }
 
-// examined names the domain, and explains its words.
-func (d verdicts) examined() []string {
-	text := []string{"Examined: " + d.Domain + "."}
+// words explains the words of the domain.
+func (d Verdicts) words() (text []string) {
 	for _, word := range [][2]string{
 		{"linf neighbors", "“linf neighbors” of a score vector are all in which every score is at most the sensitivity higher or lower."},
 		{"monotonic neighbors", "“monotonic neighbors” of a score vector are all in which every score is at most the sensitivity higher, or every score at most that much lower."},
@@ -154,10 +265,10 @@ var longName = map[verify.Property]string{
 	"answers": "answers to every question", "against": "agreement with the named mechanism",
 }
 
-func (d verdicts) sampled() bool { return d.Confidence != nil }
+func (d Verdicts) sampled() bool { return d.Confidence != nil }
 
 // private names the claim.
-func (d verdicts) private() string {
+func (d Verdicts) private() string {
 	if claim := d.claim(); claim != nil && claim.Name == verify.ApproximateDP {
 		delta := number.Int(0)
 		if claim.Target.IsValid() {
@@ -172,7 +283,7 @@ func (d verdicts) private() string {
 }
 
 // headline sums the verdicts up.
-func (d verdicts) headline() (tone, word string) {
+func (d Verdicts) headline() (tone, word string) {
 	dp := d.claim()
 	var violated, undecided []string
 	for _, r := range d.Properties {
@@ -209,63 +320,19 @@ func (d verdicts) headline() (tone, word string) {
 	return "good", "Everything that was asked holds on what was examined"
 }
 
-// sentences tell the headline's reason.
-func (d verdicts) sentences() []string {
-	var out []string
-	dp := d.Find(verify.DP)
-	if dp != nil && dp.Verdict == verify.Violated && dp.Witness != nil {
-		out = append(out, d.story(dp.Witness))
-	}
-	if claim := d.claim(); claim != nil && claim.TightDelta.IsValid() {
-		if claim.Witness != nil {
-			out = append(out, plain(claim.Witness))
-		}
-		if lo, ok := claim.TightDelta.Lower(); claim.Stopped && ok {
-			out = append(out, fmt.Sprintf("It was stopped %s: δ at ε = %s is at least %s.", after(claim), show(d.Claimed), show(number.Exact(lo))))
-		} else {
-			out = append(out, fmt.Sprintf("The smallest δ that holds there at ε = %s is %s.", show(d.Claimed), show(claim.TightDelta)))
-		}
-	}
-	if d.DeltaBound.IsValid() && d.sampled() {
-		out = append(out, fmt.Sprintf("From %s samples, δ at ε = %s is at least %s with confidence %s.", grouped(d.Samples), show(d.Claimed), show(d.DeltaBound), d.confidence()))
-	}
-	switch {
-	case d.sampled() && d.LowerBound.IsValid():
-		out = append(out, fmt.Sprintf("From %s samples, ε is at least %s with confidence %s; claimed: %s.",
-			grouped(d.Samples), show(d.LowerBound), d.confidence(), show(d.Claimed)))
-	case dp != nil && dp.TightEps.IsValid() && dp.Stopped && !dp.TightEps.IsInf():
-		lo, _ := dp.TightEps.Lower()
-		out = append(out, fmt.Sprintf("It was stopped %s: ε is at least %s; claimed: %s.", after(dp), show(number.Exact(lo)), show(d.Claimed)))
-	case dp != nil && inquiry.Says(dp.TightEps):
-		out = append(out, fmt.Sprintf("The smallest ε that holds there is %s; claimed: %s.", show(dp.TightEps), show(d.Claimed)))
-	}
-	return out
-}
-
 // confidence is the confidence in percent.
-func (d verdicts) confidence() string {
+func (d Verdicts) confidence() string {
 	x, _ := d.Confidence.Float64()
 	return strconv.FormatFloat(100*x, 'g', 6, 64) + " %"
 }
 
 // probability writes a probability, with the counts behind it where it is a frequency.
 func probability(p number.Number) string {
-	if r, ok := p.Rat(); ok {
-		switch {
-		case r.Sign() == 0:
-			return "0"
-		case !r.IsInt() && r.Denom().BitLen() <= 14:
-			return r.RatString()
-		}
-	}
-	if !p.IsRigorous() {
-		return show(p) + job.Choose(p.Method() != "", " ("+p.Method()+")", "")
-	}
-	return show(p)
+	return told(p) + job.Choose(p.Method() != "", " ("+p.Method()+")", "")
 }
 
 // story tells a violation of ε-DP.
-func (d verdicts) story(w *verify.Witness) string {
+func (d Verdicts) story(w *verify.Witness) string {
 	if !compared(w) {
 		return ""
 	}
@@ -295,7 +362,7 @@ func quotient(p, q number.Number) (number.Number, bool) {
 }
 
 // factor is by how much the probabilities of a witness may differ: e^ε, or e^{dε} at the distance d.
-func (d verdicts) factor(w *verify.Witness) float64 {
+func (d Verdicts) factor(w *verify.Witness) float64 {
 	eps := d.Claimed.Float64()
 	if w.Distance != nil {
 		distance, _ := w.Distance.Float64()
@@ -305,10 +372,10 @@ func (d verdicts) factor(w *verify.Witness) float64 {
 }
 
 // drawn is the section of a witness.
-func (d verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Section {
-	s := Section{Title: title}
-	if r.Name != verify.DP || r.Verdict != "violated" {
-		s.Text = append(s.Text, plain(w))
+func (d Verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Block {
+	s := Block{Title: title, in: browser}
+	if r.Name != verify.DP || r.Verdict != verify.Violated {
+		s.Lines = append(s.Lines, w.String())
 	}
 	if !compared(w) {
 		return s
@@ -344,7 +411,7 @@ func (d verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Secti
 	if banded {
 		caption += " The dashed frame is where the lower bar would end if this were ε-DP at the claimed ε: between e^-ε and e^ε times the upper one."
 	}
-	s.Figure = &Figure{SVG: bars(groups, caption+" "+plain(w)), Caption: caption, Table: table}
+	s.Figure = &Figure{SVG: bars(groups, caption+" "+w.String()), Caption: caption, Table: table}
 	return s
 }
 
@@ -354,25 +421,8 @@ func bare(place string) string {
 	return text
 }
 
-// plain tells a witness of any property.
-func plain(w *verify.Witness) string {
-	text := fmt.Sprintf("On %s %s has probability %s", here(w), event(w), probability(w.P))
-	if w.T != nil {
-		text = fmt.Sprintf("On %s the error is at least %s with probability %s", here(w), show(number.Exact(w.T)), probability(w.P))
-	}
-	switch {
-	case compared(w):
-		text += fmt.Sprintf(", on %s %s", there(w), probability(w.PNeighbor))
-	case w.PExpected.IsValid() && w.Candidate == nil && w.Event == "":
-		text += fmt.Sprintf("; the exponential mechanism's is %s", probability(w.PExpected))
-	case w.PExpected.IsValid():
-		text += fmt.Sprintf("; it should be %s", probability(w.PExpected))
-	}
-	return text + "."
-}
-
 // tight compares the tight ε, or its lower bound, with the claim.
-func (d verdicts) tight(dp *verify.Result) []Section {
+func (d Verdicts) tight(dp *verify.Result) []Block {
 	if dp == nil {
 		return nil
 	}
@@ -388,7 +438,7 @@ func (d verdicts) tight(dp *verify.Result) []Section {
 		return nil
 	}
 	over := dp.Verdict == verify.Violated
-	return []Section{{Title: "ε, claimed and found", Figure: &Figure{
+	return []Block{{Title: "ε, claimed and found", in: browser, Figure: &Figure{
 		SVG: bars([]group{
 			single("claimed", "one", d.Claimed),
 			single(name, job.Choose(over, "two", "three"), found),
@@ -399,14 +449,14 @@ func (d verdicts) tight(dp *verify.Result) []Section {
 }
 
 // course draws how the lower bound grew with the samples.
-func (d verdicts) course() Section {
+func (d Verdicts) course() Block {
 	line := curve{class: "one", name: "lower bound on ε"}
 	table := &Table{Head: []string{"samples", "ε at least"}}
 	most := d.Claimed.Float64()
 	for _, h := range d.History {
 		line.x, line.y = append(line.x, float64(h.Samples)), append(line.y, h.Eps.Float64())
 		most = math.Max(most, h.Eps.Float64())
-		table.Rows = append(table.Rows, []string{grouped(h.Samples), h.Eps.String()})
+		table.Rows = append(table.Rows, []string{decimal.Grouped(h.Samples, ","), h.Eps.String()})
 	}
 	line.x, line.y = append(line.x, float64(d.Samples)), append(line.y, line.y[len(line.y)-1])
 	c := chart{
@@ -414,15 +464,15 @@ func (d verdicts) course() Section {
 		level: d.Claimed.Float64(), levelName: "claimed",
 	}
 	last := d.History[len(d.History)-1]
-	return Section{Title: "What the samples showed, and when", Figure: &Figure{
-		SVG:     c.svg(fmt.Sprintf("The lower bound on ε over the number of samples; it ends at %s after %s samples.", show(last.Eps), grouped(last.Samples))),
+	return Block{Title: "What the samples showed, and when", in: browser, Figure: &Figure{
+		SVG:     c.svg(fmt.Sprintf("The lower bound on ε over the number of samples; it ends at %s after %s samples.", show(last.Eps), decimal.Grouped(last.Samples, ","))),
 		Caption: "The bound holds with the stated confidence at every number of samples at once, so that an audit may be stopped at any time.",
 		Table:   table,
 	}}
 }
 
 // assumed lists what the verdicts rest on.
-func (d verdicts) assumed() []string {
+func (d Verdicts) assumed() []string {
 	var out []string
 	if d.sampled() {
 		out = append(out,

@@ -1,26 +1,54 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
+	"html/template"
+	"io"
+	"slices"
 	"strings"
 
+	"optratio/internal/decimal"
 	"optratio/internal/escape"
+	"optratio/verify"
 )
+
+// Write writes the page.
+func (p *Page) Write(w io.Writer) error {
+	head, rest := p.Parts(1)
+	_, err := fmt.Fprintf(w, layout, plain(p.Word), plain(p.Title), style, head+rest)
+	return err
+}
+
+// readable is how many digits of a number a sentence and a picture show.
+const readable = 6
+
+// plain escapes a text, with fewer digits of its numbers.
+func plain(text string) string { return escape.HTML(decimal.Shorten(text, readable)) }
+
+// Typeset escapes a text, with fewer digits of its numbers, and sets the powers e^ε and e^-ε in it as such.
+func Typeset(text string) template.HTML {
+	return template.HTML(strings.NewReplacer("e^-ε", "e<sup>−ε</sup>", "e^ε", "e<sup>ε</sup>").Replace(plain(text)))
+}
 
 // Parts are what the page says, without the head of a document: the question with its verdict, and the sections below it. Titles begin at a level, 1 for
 // h1. It is no template: what executes templates keeps every method of every type in a program, a fifth of the engine that browsers load.
 func (p *Page) Parts(level int) (head, rest string) {
 	w := writer{level: level, paragraph: p.paragraph}
 	w.add("<header class=\"answer\">\n<h%d>%s</h%d>\n<div class=\"verdict %s\">\n<p class=\"word\">%s</p>", level, Typeset(p.Title), level, escape.HTML(p.Tone), Typeset(p.Word))
-	for _, s := range p.Sentences {
-		w.add("<p>%s</p>", Typeset(s))
+	blocks := slices.DeleteFunc(slices.Clone(p.Blocks), func(b Block) bool { return b.in == terminal })
+	for len(blocks) > 0 && blocks[0].Title == "" {
+		w.lines(blocks[0].Lines)
+		blocks = blocks[1:]
 	}
 	w.add("</div>\n</header>")
 	head = w.String()
 	w.Reset()
-	for i := range p.Sections {
-		w.section(&p.Sections[i])
+	for i := range blocks {
+		if w.block(&blocks[i]); i+1 == len(blocks) || blocks[i+1].Title != "" {
+			w.add("</section>")
+		}
 	}
 	if c := p.Certificate; c != nil {
 		inside := ""
@@ -51,14 +79,18 @@ func (w *writer) title(text string) {
 	w.add("<section>\n<h%d>%s</h%d>", w.level+1, escape.HTML(text), w.level+1)
 }
 
-func (w *writer) section(s *Section) {
-	w.title(s.Title)
-	if len(s.Commands) == 0 {
-		for _, t := range s.Text {
-			w.add("<p>%s</p>", Typeset(t))
-		}
+func (w *writer) lines(lines []string) {
+	for _, t := range lines {
+		w.add("<p>%s</p>", Typeset(t))
 	}
-	if f := s.Figure; f != nil {
+}
+
+func (w *writer) block(b *Block) {
+	if b.Title != "" {
+		w.title(b.Title)
+	}
+	w.lines(b.Lines)
+	if f := b.Figure; f != nil {
 		w.add("<figure>\n%s\n<figcaption>%s</figcaption>\n</figure>", f.SVG, Typeset(f.Caption))
 		if f.Table != nil {
 			w.add("<details><summary>The numbers of this picture</summary>")
@@ -66,25 +98,19 @@ func (w *writer) section(s *Section) {
 			w.add("</details>")
 		}
 	}
-	if s.Table != nil {
-		w.table(s.Table)
+	if b.Table != nil {
+		w.table(b.Table)
 	}
-	if len(s.Items) > 0 {
+	if len(b.Items) > 0 {
 		w.add("<ul>")
-		for _, t := range s.Items {
+		for _, t := range b.Items {
 			w.add("<li>%s</li>", Typeset(t))
 		}
 		w.add("</ul>")
 	}
-	if len(s.Commands) > 0 {
-		for _, t := range s.Text {
-			w.add("<p class=\"note\">%s</p>", Typeset(t))
-		}
-	}
-	for _, c := range s.Commands {
+	for _, c := range b.Commands {
 		w.add("<pre><code>%s</code></pre>", escape.HTML(c))
 	}
-	w.add("</section>")
 }
 
 func (w *writer) table(t *Table) {
@@ -93,23 +119,29 @@ func (w *writer) table(t *Table) {
 		w.add("<th scope=\"col\">%s</th>", escape.HTML(c))
 	}
 	w.add("</tr></thead>\n<tbody>")
-	for _, row := range t.Rows {
-		w.add("<tr>%s</tr>", w.cells(row, t.Head[0] == "mechanism"))
+	for i, row := range t.Rows {
+		if i == t.Apart && t.Says != "" {
+			w.add("<tr><td class=\"note\" colspan=\"%d\">%s</td></tr>", len(t.Head), escape.HTML(t.Says))
+		}
+		w.add("<tr>%s</tr>", w.cells(row, t.Head))
 	}
 	w.add("</tbody>\n</table>\n</div>")
 }
 
-// cells writes the cells of a row; a verdict has a class of its own, and the name of a mechanism leads to what is said of it.
-func (w *writer) cells(row []string, named bool) string {
+// cells writes the cells of a row; a verdict has a class of its own, the name of a mechanism leads to what is said of it, and that of a property is its long one.
+func (w *writer) cells(row, head []string) string {
 	var b strings.Builder
 	for i, c := range row {
 		class, text := "", escape.HTML(c)
 		if c == "proved" || c == "violated" || c == "undecided" {
 			class = ` class="` + c + `"`
 		}
-		if name, _, _ := strings.Cut(c, ","); named && i == 0 && w.paragraph != nil {
-			if to := w.paragraph(name); to != "" {
-				text = fmt.Sprintf(`<a href="%s">%s</a>`, escape.HTML(to), text)
+		switch head[i] {
+		case "property":
+			text = escape.HTML(cmp.Or(longName[verify.Property(c)], c))
+		case "mechanism":
+			if name, _, _ := strings.Cut(strings.ReplaceAll(c, " (", ","), ","); w.paragraph != nil && w.paragraph(name) != "" {
+				text = fmt.Sprintf(`<a href="%s">%s</a>`, escape.HTML(w.paragraph(name)), text)
 			}
 		}
 		fmt.Fprintf(&b, "<td%s>%s</td>", class, text)
