@@ -72,15 +72,11 @@ func TestSignalsEndEveryCommand(t *testing.T) {
 // A time limit ends every command with what is known, and says so.
 func TestTimeLimitsEndEveryCommand(t *testing.T) { commandtest.EndAtTimeLimits(t, long(t)) }
 
-// Jobs that take or took for ever, or too much memory, end within their limit. What ends before it is answered.
+// Jobs that take or took for ever, or too much memory, end within their limit; more of ratio are in lp. What ends before it is answered.
 func TestHardJobs(t *testing.T) {
 	million := scoresFile(t, 1_000_000)
 	for _, line := range []string{
 		"ratio -n 2 -k 1000000 --eps 0.5 --method lumped",
-		"ratio -n 10 -k 1000000 --eps 1e-20 --method lumped",
-		"ratio -n 2 -k 1000000 --exp-eps 3/2 --method closed-form",
-		"ratio -n 3 -k 100000 --exp-eps 1000001/1000000 --method lumped",
-		"ratio -n 100 -k 10000 --eps 0.01 --objective box",
 		"ratio -n 20 -k 20 --exp-eps 1" + strings.Repeat("0", 2000) + "/3",
 		"ratio -n 3 -k 3 --method lp --eps 8192",
 		"ratio -n 4 -k 4 --eps 5000",
@@ -90,7 +86,6 @@ func TestHardJobs(t *testing.T) {
 		"heterogeneous --sensitivities=1 --grid=0:2 --eps=8000",
 		"stopping -n 1000000",
 		"stopping -n 1000000 --eps 0.5",
-		"stopping -n 1000 --lp --eps 0.5",
 		"pmf --eps 1 --scores-file " + million,
 		"pmf --mechanism rs --eps 1 --scores-file " + million,
 		"pmf --mechanism em --scores 0,1e300 --eps 8192",

@@ -145,7 +145,7 @@ func TestStatedRelativeErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	for _, spread := range []float64{0.1, 2000} {
 		in := &Instance{Epsilon: decimalEps(t, "0.7")}
-		for range 60 {
+		for range 20 {
 			in.Scores = append(in.Scores, new(big.Rat).SetFloat64(spread*rng.NormFloat64()))
 			in.Sensitivities = append(in.Sensitivities, new(big.Rat).SetFloat64(math.Exp(2*rng.NormFloat64())))
 		}

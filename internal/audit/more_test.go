@@ -22,11 +22,11 @@ func refutes(t *testing.T, w wrongSampler, n int, seed uint64, budget int64, unt
 }
 
 // What is found with some samples is found with ten times as many, up to chance: of as many audits as there are seeds, each of other numbers of candidates, at most a tenth
-// find less. Most is found with 100,000 samples, and all with a million. An audit that ends with the refutation finds as much.
+// find less. With a million, of which an audit draws what it needs, all is found.
 func TestMoreSamplesNeverFindLess(t *testing.T) {
 	seeds, budgets, mostN := 1, []int64{10_000, 100_000}, 4
 	if slowtest.Enabled {
-		seeds, budgets, mostN = runs(2), []int64{10_000, 100_000, 1_000_000}, 8 // AUDIT_RUNS=20: hours of one core
+		seeds, budgets, mostN = runs(2), []int64{10_000, 100_000, 1_000_000}, 8 // AUDIT_RUNS=20: an hour of one core
 	}
 	for i, w := range wrongSamplers {
 		if !slowtest.Enabled && i%3 > 0 {
@@ -34,12 +34,12 @@ func TestMoreSamplesNeverFindLess(t *testing.T) {
 		}
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			lost, found, until := 0, make([]int, len(budgets)), 0
+			lost, found := 0, make([]int, len(budgets))
 			for i := range seeds {
 				seed, before := firstSeed()+uint64(i), false
 				n := 4 + i%(mostN-3)
 				for at, budget := range budgets {
-					is := refutes(t, w, n, seed, budget, false)
+					is := refutes(t, w, n, seed, budget, budget == 1_000_000)
 					if before && !is {
 						lost++
 						t.Logf("n = %d, seed %d: less with %d samples", n, seed, budget)
@@ -48,14 +48,10 @@ func TestMoreSamplesNeverFindLess(t *testing.T) {
 						found[at]++
 					}
 				}
-				if refutes(t, w, n, seed, 100_000, true) {
-					until++
-				}
 			}
-			t.Logf("found %v of %d, %d until refuted; %d times less with more", found, seeds, until, lost)
+			t.Logf("found %v of %d; %d times less with more", found, seeds, lost)
 			assert.LessOrEqual(t, lost, seeds/10)
 			assert.GreaterOrEqual(t, found[len(budgets)-1], seeds-seeds/10)
-			assert.GreaterOrEqual(t, until, found[1]-max(1, seeds/10))
 		})
 	}
 }
@@ -79,10 +75,8 @@ func TestUntilRefutedIsAsStrong(t *testing.T) {
 
 // Right samplers are refuted in at most 5 % of the audits, also those that prefer some candidates.
 func TestRightSamplersAreNotRefuted(t *testing.T) {
-	seeds, budgets := 1, []int64{10_000}
-	if slowtest.Enabled {
-		seeds, budgets = runs(2), []int64{10_000, 100_000}
-	}
+	slowtest.Only(t)
+	seeds, budgets := runs(2), []int64{10_000, 100_000}
 	refuted, audits := 0, 0
 	for _, w := range rightSamplers {
 		for i := range seeds {

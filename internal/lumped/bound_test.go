@@ -369,6 +369,9 @@ func TestCrowdedLattices(t *testing.T) {
 		classes int
 		ratio   float64
 	}{{60, 3, 200, 1 + 1e-9}, {80, 4, 300, 1 + 1e-9}, {60, 10, 1300, 1 + 2e-6}} {
+		if c.k == 10 && !slowtest.Enabled {
+			continue
+		}
 		ceiling := pfMean(c.n, c.k, math.Exp(-0.5))
 		r := mustBound(t, c.n, c.k, e, false, Options{MaxClasses: c.classes, Target: ceiling * (1 - 5e-10)})
 		ratio := ceiling / mean(r, c.n, c.k)

@@ -213,7 +213,7 @@ func TestKill(t *testing.T) {
 // Reading a file of many rows ends with the context, and leaves the file as it is, which is no other's then.
 func TestReadingEndsWithTheContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.csv")
-	rows := make([]string, 200_000)
+	rows := make([]string, 60_000)
 	for i := range rows {
 		rows[i] = strings.Replace(line, "0.2,", fmt.Sprintf("0.%d1,", i+1), 1)
 	}
