@@ -33,10 +33,10 @@ symmetry, shift, monotone and bounded-range; these are tests, which share what -
 
 With --inputs FILE the questions are the JSON values of FILE, one a line, in place of scores:
   {"input":[3,1],"epsilon":1,"sensitivity":1}
---neighbors FILE then tells which of them are neighbors: a line 0,3 (lines are numbered from 0; empty lines and those
-that begin with # do not count), or [A,B] with two of the values. A third number is a distance d: the pair is compared
-at dε. Pairs are looked at both ways unless the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most
-e^ε times that of input 3.
+If these are datasets, lists of rows, --neighbors remove-row or replace-row makes the neighbors. Otherwise give a file
+of pairs: 0,3 means two lines of FILE (numbered from 0; empty lines and those that begin with # do not count), [A,B]
+two of its values. A third number is a distance d: the pair is compared at dε. Pairs are looked at both ways unless
+the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most e^ε times that of input 3.
 
 A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R
 and --range R also decide R-zCDP and bounded range R, and --delta D decides (ε,D)-DP in place of ε-DP. Of a sampler
@@ -47,7 +47,7 @@ they share what --confidence leaves to chance.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
-  optratio audit --pmf-exec ./histogram --inputs datasets.jsonl --neighbors pairs.txt --outcomes labels --eps 1
+  optratio audit --pmf-exec ./histogram --inputs datasets.jsonl --neighbors remove-row --outcomes labels --eps 1
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
 	}
 	return a.judge(s, c, true)

@@ -26,6 +26,7 @@ type Inputs struct {
 	OneWay bool // each pair is looked at in its order alone: Pr[M(from) in S] <= e^(distance·ε) Pr[M(to) in S]
 
 	places map[string]int // the first place of each value, by strictjson.Key
+	made   int            // how many of them AddRowPairs added
 }
 
 // InputPair is a pair of neighbors, by the places of two inputs. It is compared at Distance times ε, Distance² times ρ, and an unchanged δ.
@@ -72,7 +73,11 @@ func (in *Inputs) domain(space *inquiry.Space, distance *big.Rat) *inquiry.Domai
 			pairs = append(pairs, [2]inquiry.Vector{vectors[p.From], vectors[p.To]})
 		}
 	}
-	name := fmt.Sprintf("the %d inputs of %s, %d pairs", len(in.Values), cmp.Or(in.Name, "a list"), len(in.Pairs))
+	name := fmt.Sprintf("the %d inputs of %s", len(in.Values)-in.made, cmp.Or(in.Name, "a list"))
+	if in.made > 0 {
+		name += fmt.Sprintf(", and %d that differ from one of them in a row", in.made)
+	}
+	name += fmt.Sprintf(", %d pairs", len(in.Pairs))
 	if in.OneWay {
 		name += " that are looked at one way"
 	}
@@ -277,6 +282,60 @@ func (in *Inputs) AddPair(text string) (err error) {
 	return nil
 }
 
+// mostRowPairs bounds the pairs that AddRowPairs makes.
+const mostRowPairs = 100_000
+
+// AddRowPairs makes pairs of every input that was added, which is a list of rows, with each list that has one row less, or with replace another one of all rows
+// in the place of one. These lists become inputs too.
+func (in *Inputs) AddRowPairs(replace bool) error {
+	places := 0
+	lists, rows, seen := make([][]string, len(in.Values)), []string(nil), map[string]bool{}
+	for i, value := range in.Values {
+		var list []json.RawMessage
+		if json.Unmarshal(value, &list) != nil || list == nil {
+			return fmt.Errorf("%s is not a list of rows, such as [3,1,2] or [{\"age\":31}]", brief(value))
+		}
+		places += len(list)
+		for _, row := range list {
+			lists[i] = append(lists[i], string(row))
+			if key, _ := strictjson.Key(row); !seen[key] { // of an input that was added
+				rows, seen[key] = append(rows, string(row)), true
+			}
+		}
+	}
+	if !replace {
+		rows = []string{""}
+	}
+	if pairs := places * len(rows); pairs > mostRowPairs {
+		return fmt.Errorf("that makes about %d pairs, of at most %d; give fewer or shorter inputs, or a file of pairs", pairs, mostRowPairs)
+	}
+	paired := map[[2]int]bool{}
+	for at, list := range lists {
+		from, _ := in.find(in.Values[at]) // the first of those that are alike
+		for i := range list {
+			for _, row := range rows {
+				changed := slices.Clone(list)
+				if changed[i] = row; !replace {
+					changed = slices.Delete(changed, i, i+1)
+				}
+				text := json.RawMessage("[" + strings.Join(changed, ", ") + "]")
+				to, err := in.find(text)
+				if err != nil {
+					to, err = len(in.Values), in.Add(text)
+					in.made++
+				}
+				if err != nil {
+					return err
+				}
+				if pair := [2]int{min(from, to), max(from, to)}; from != to && !paired[pair] {
+					in.Pairs, paired[pair] = append(in.Pairs, InputPair{From: from, To: to}), true
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // find returns the place of an input.
 func (in *Inputs) find(value json.RawMessage) (int, error) {
 	key, err := strictjson.Key(value)
@@ -285,7 +344,7 @@ func (in *Inputs) find(value json.RawMessage) (int, error) {
 	}
 	at, known := in.places[key]
 	if !known {
-		return 0, fmt.Errorf("%s is none of the inputs", brief(value))
+		return 0, fmt.Errorf("%s is not among the inputs; add it to their file, a line", brief(value))
 	}
 	return at, nil
 }

@@ -53,6 +53,67 @@ var addRemove = []string{
 	`{"input":{"rows":[]},"pmf":{"no":"1"}}`,
 }
 
+// The pairs of datasets are those of all that differ in a row, by two loops over all lists, and are made once, whatever the inputs hold.
+func TestRowPairs(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		in, rows := &Inputs{}, map[string]bool{}
+		var given []string
+		for range 1 + random.IntN(4) {
+			list := []string{}
+			for range random.IntN(4) {
+				row := []string{"1", `"a"`, `{"x":1}`}[random.IntN(3)]
+				list, rows[row] = append(list, row), true
+			}
+			text := "[" + strings.Join(list, ", ") + "]"
+			given = append(given, text)
+			require.NoError(t, in.Add(json.RawMessage(text)))
+		}
+		replace := random.IntN(2) == 0
+		require.NoError(t, in.AddRowPairs(replace))
+		parse := func(text string) (list []string) {
+			var values []json.RawMessage
+			require.NoError(t, json.Unmarshal([]byte(text), &values))
+			for _, v := range values {
+				list = append(list, string(v))
+			}
+			return list
+		}
+		got, want := map[[2]string]bool{}, map[[2]string]bool{}
+		both := func(m map[[2]string]bool, a, b []string) {
+			x, y := strings.Join(a, ","), strings.Join(b, ",")
+			m[[2]string{min(x, y), max(x, y)}] = true
+		}
+		for _, p := range in.Pairs {
+			both(got, parse(string(in.Values[p.From])), parse(string(in.Values[p.To])))
+		}
+		assert.Len(t, got, len(in.Pairs))
+		for _, text := range given {
+			list := parse(text)
+			for i := range list {
+				less := append(append([]string{}, list[:i]...), list[i+1:]...)
+				if !replace {
+					both(want, list, less)
+				}
+				for row := range rows {
+					if other := append(append(append([]string{}, list[:i]...), row), list[i+1:]...); replace && row != list[i] {
+						both(want, list, other)
+					}
+				}
+			}
+		}
+		assert.Equal(t, want, got, "%v", given)
+	}
+	in := &Inputs{}
+	require.NoError(t, in.Add(json.RawMessage(`{"rows":[]}`)))
+	assert.ErrorContains(t, in.AddRowPairs(true), "is not a list of rows")
+	in = &Inputs{}
+	long, err := json.Marshal(random.Perm(400))
+	require.NoError(t, err)
+	require.NoError(t, in.Add(long))
+	assert.ErrorContains(t, in.AddRowPairs(true), "about 160000 pairs, of at most 100000")
+}
+
 func TestInputs(t *testing.T) {
 	for _, c := range []struct {
 		name, exp string

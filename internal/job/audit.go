@@ -25,8 +25,8 @@ type Audit struct {
 	Epsilon
 	Size
 	Domain      string `json:"domain" help:"lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
-	Inputs      string `json:"inputs" help:"file of what is asked about instead of scores, a JSON value a line; needs {neighbors} FILE"`
-	Neighbors   string `json:"neighbors" help:"linf, monotonic, shifted (rows of {pmf-file} are neighbors also if they are after a shift), or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]; of inputs 0,3 or [A,B], with a distance 0,3,2"`
+	Inputs      string `json:"inputs" help:"file of what is asked about instead of scores, such as datasets: one JSON value a line; needs {neighbors}"`
+	Neighbors   string `json:"neighbors" help:"of scores: linf (each may change by Δ), monotonic (all change one way), shifted (rows of {pmf-file} are neighbors also if they are after a shift), or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]. Of inputs: remove-row or replace-row (every input is a list of rows, and its neighbors have one row less, or one replaced by another row of the file), or a file of pairs: 0,3 or [A,B], with a distance 0,3,2"`
 	Sensitivity string `json:"sensitivity" help:"sensitivity Δ"`
 	OneWay
 	Target
@@ -106,7 +106,7 @@ func (q *Audit) checkOutcomes(in *reading) {
 func (q *Audit) askable(in *reading, properties []verify.Property) []verify.Property {
 	if q.Inputs != "" {
 		in.refuse(q.Domain != "lattice", "{inputs} and {domain} exclude each other: the inputs are the domain")
-		in.refuse(slices.Contains(neighborhoods, q.Neighbors) || q.Monotonic, "{inputs}: give {neighbors} FILE, a line such as 0,3 for each pair of inputs that are neighbors; linf, monotonic and shifted are about scores")
+		in.refuse(slices.Contains(neighborhoods, q.Neighbors) || q.Monotonic, "{inputs}: give {neighbors} remove-row or replace-row, where inputs are lists of rows, or FILE, with a line such as 0,3 for each pair of inputs; linf, monotonic and shifted are about scores")
 		in.refuse(q.Against != "", "{against}: a mechanism is about scores, leave it out with {inputs}")
 	}
 	for _, p := range properties {
@@ -138,6 +138,7 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 	default:
 		o.Vectors = in.vectors(q.Domain, "lattice, half-lattice, random")
 	}
+	in.refuse(slices.Contains(rowNeighbors, q.Neighbors), "{neighbors} %s: is about datasets; give them with {inputs} FILE, one a line", q.Neighbors)
 	in.refuse(q.Neighbors == "shifted" && q.File == "", "{neighbors} shifted: is about the rows of {pmf-file}, give that")
 	if o.Monotonic = q.Monotonic || q.Neighbors == "monotonic"; q.Monotonic {
 		in.refuse(q.Neighbors != "linf" && q.Neighbors != "monotonic", "{monotonic-scores} and {neighbors} %s exclude each other: give one of them", escape.Quoted(q.Neighbors))
@@ -152,7 +153,15 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 func (q *Audit) readInputs(in *reading) *audit.Inputs {
 	inputs, first := &audit.Inputs{Name: q.Inputs}, true
 	in.each("inputs", q.Inputs, func(text string) error { return inputs.Add(json.RawMessage(text)) })
-	in.refuse(inputs.Values == nil, "{inputs} %s: no inputs, give a JSON value a line", escape.Quoted(q.Inputs))
+	in.refuse(inputs.Values == nil, "{inputs} %s: the file has no inputs; give one JSON value a line", escape.Quoted(q.Inputs))
+	if slices.Contains(rowNeighbors, q.Neighbors) {
+		if in.err == nil {
+			err := inputs.AddRowPairs(q.Neighbors == "replace-row")
+			in.refuse(err != nil, "{inputs} %s with {neighbors} %s: %w", escape.Quoted(q.Inputs), q.Neighbors, err)
+			in.refuse(len(inputs.Pairs) == 0, "{inputs} %s with {neighbors} %s: no input has a neighbor; give inputs with more rows", escape.Quoted(q.Inputs), q.Neighbors)
+		}
+		return inputs
+	}
 	in.each("neighbors", q.Neighbors, func(text string) error {
 		if text != `"oneway"` {
 			first = false
@@ -261,8 +270,11 @@ func (q *Audit) progress(h *Host, report func(string, ...any)) func(done, total 
 	}
 }
 
-// neighborhoods are the neighbors that have a name.
-var neighborhoods = []string{"linf", "monotonic", "shifted"}
+// The neighbors that have a name: of scores, and of inputs that are lists of rows.
+var (
+	neighborhoods = []string{"linf", "monotonic", "shifted"}
+	rowNeighbors  = []string{"remove-row", "replace-row"}
+)
 
 // otherwise adds the field that goes with a program whose answers are of another kind than was asked for, or that is asked too much.
 func otherwise(err error) error {
