@@ -13,7 +13,7 @@ import (
 //
 //	0 < x0 <= x1,   0 < y1 <= y0,   na (x1-x0) e^ε <= nb (y0-y1)
 //
-// the wealth does not rise on average, whatever a mechanism does that is ε-private (docs/reference/auditing.md has the proof).
+// the wealth does not rise on average, whatever a mechanism does that is ε-private (research/docs/bets.md has the proof).
 type bet struct{ x0, x1, y0, y1 float64 }
 
 // noBet leaves the wealth as it is.

@@ -113,7 +113,7 @@ type evidence struct {
 var errRepeats = fmt.Errorf("%w: the samples are not independent, so that no ε is concluded from them", inquiry.ErrUndecided)
 
 // statistics searches the score vectors for neighbors that look bad, and bets on what it found that fresh samples show it
-// too (docs/reference/auditing.md). The budget is the only limit, but for the context: what is known when it ends is reported.
+// too (research/docs/bets.md). The budget is the only limit, but for the context: what is known when it ends is reported.
 func (o *Options) statistics(ctx context.Context, name string, s sampler, space *inquiry.Space, dom *inquiry.Domain) (*Report, error) {
 	if o.Budget < 1 {
 		return nil, fmt.Errorf("%w: a budget of %d samples", errOptions, o.Budget)
