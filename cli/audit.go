@@ -40,7 +40,8 @@ the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most e^ε 
 
 A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R
 and --range R also decide R-zCDP and bounded range R, and --delta D decides (ε,D)-DP in place of ε-DP. Of a sampler
-they are violated if a lower bound exceeds R or D.
+they are violated if a lower bound exceeds R or D. Of stated probabilities, --order 2,8 --claimed 0.1,0.3
+decides Rényi divergences, and --profile lists them, and the least δ at several ε.
 
 Several ε, separated by commas, are asked about one after the other and have a verdict each (with --json an array);
 they share what --confidence leaves to chance.`,

@@ -45,6 +45,14 @@ type verifyForm struct {
 	Claimed    number.Number  `json:"claimed_eps"`
 	Precision  number.Number  `json:"precision,omitzero"`
 	Properties []propertyForm `json:"properties"`
+	Profile    []struct {
+		Eps   number.Number `json:"eps"`
+		Delta number.Number `json:"delta"`
+	} `json:"profile,omitempty"`
+	Renyi []struct {
+		Order      number.Number `json:"order"`
+		Divergence number.Number `json:"divergence"`
+	} `json:"renyi,omitempty"`
 }
 
 type auditForm struct {

@@ -125,6 +125,13 @@ func printMarkdown(w io.Writer, v report.Verdicts) {
 		shown = shown || r.Witness != nil
 	}
 	fmt.Fprintln(w)
+	if profile := v.Profiled(); profile != nil {
+		fmt.Fprintf(w, "| %s |\n|---|---|---|---|\n", strings.Join(profile.Head, " | "))
+		for _, row := range profile.Rows {
+			fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
+		}
+		fmt.Fprintln(w)
+	}
 	for _, r := range v.Properties {
 		if r.Witness != nil {
 			fmt.Fprintf(w, "- %s\n", escape.Markdown(report.WitnessLine(&r)))

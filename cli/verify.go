@@ -20,7 +20,9 @@ among them. Is the mechanism ε-DP, symmetric, shift-invariant, monotone, and ne
 mechanism? The exit code tells about what --property names, which is dp by default; the others are facts. The answer
 says how private the mechanism is (tight ε, with the pair that attains it), and shows the smallest witness of what
 fails. Other properties: bounded-range, dominates-em-mean, rdp, zcdp. --rho R decides R-zCDP, --range R bounded
-range R (by default ε), and --delta D decides (ε,D)-DP in place of ε-DP and says which δ would do.
+range R (by default ε), and --delta D decides (ε,D)-DP in place of ε-DP and says which δ would do. rdp is about the
+Rényi divergences of orders 2 to 32, which are to be finite; --order 1.5,2,inf --claimed 0.1,0.2,1 decides whether
+that of each order is at most the number claimed of it. --profile lists them, and the least δ at several ε.
 
 With --domain FILE (score vectors, one a line, comma-separated or JSON arrays) it does the same for these vectors and
 their neighbors: every score moves by up to its sensitivity up or down (--neighbors linf), or all one way (monotonic).
@@ -31,6 +33,7 @@ their neighbors: every score moves by up to its sensitivity up or down (--neighb
   optratio verify --mechanism krr -n 3 -k 2 --eps 0.5 --property dp,bounded-range
   optratio verify --mechanism em -n 3 -k 2 --eps 1 --rho 0.125 --range 1
   optratio verify --mechanism em -n 3 -k 2 --eps 0.8 --delta 1e-3
+  optratio verify --mechanism em -n 2 -k 4 --eps 1 --property rdp --order 2,8 --claimed 0.2273,0.4324
   optratio verify --mechanism rnmh --domain scores.txt --sensitivities 0,1 --eps 1 --property dp`,
 	}
 	return a.judge(s, c, false)

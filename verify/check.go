@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -234,7 +235,7 @@ type Options struct {
 	NoRange    bool                                   // DP without the range, which takes most of the time; has no effect where bounded-range is asked for
 	readings   bool                                   // see inquiry.Question
 	limit      int64                                  // comparisons for each property after which it is undecided; 0: none
-	Targets    map[Property]*big.Rat                  // the ρ that zcdp is about, nil: any finite one; the δ of approximate-dp, nil: 0; the range of bounded-range, nil: ε
+	Targets    map[Property]*big.Rat                  // the ρ that zcdp is about, or the divergence of rdp:2, nil: any finite one; the δ of approximate-dp, nil: 0; the range of bounded-range, nil: ε
 	about      *number.Epsilon                        // that dp is about, nil: the one that the mechanism runs at
 	rho        rhoMode                                // how much of ρ is wanted
 	Gap        *big.Rat                               // of Calibrate: relative width of the parameter's enclosure, > 0; nil for 1e-9
@@ -370,6 +371,12 @@ func (o *Options) Complete() {
 			o.Properties = append(o.Properties, p)
 		}
 	}
+	orders := slices.DeleteFunc(slices.Collect(maps.Keys(o.Targets)), func(p Property) bool {
+		_, ok := inquiry.Order(p)
+		return !ok || slices.Contains(o.Properties, p)
+	})
+	slices.SortFunc(orders, byOrder)
+	o.Properties = append(o.Properties, orders...)
 	o.Facts = slices.DeleteFunc(slices.Clone(o.Facts), func(p Property) bool { return slices.Contains(o.Properties, p) })
 }
 

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"math/big"
 	"slices"
 
@@ -77,6 +78,9 @@ func (c *run) renyi() (results []*Result, err error) {
 func ofOrders(all []*divergence, alone int) (results []*Result) {
 	for i, d := range all {
 		d.res.Orders = [][2]number.Number{{orderNumber(d.alpha), d.known()}}
+		if d.limit == nil { // there is nothing to be close to
+			d.res.Attained = nil
+		}
 		if i <= alone {
 			results = append(results, d.res)
 			continue
@@ -85,10 +89,17 @@ func ofOrders(all []*divergence, alone int) (results []*Result) {
 		if rdp.Verdict == Proved {
 			rdp.Verdict, rdp.Reason, rdp.Witness = d.res.Verdict, d.res.Reason, d.res.Witness
 		}
-		rdp.Checked, rdp.Total, rdp.Attained = rdp.Checked+d.res.Checked, rdp.Total+d.res.Total, nil
+		rdp.Checked, rdp.Total = rdp.Checked+d.res.Checked, rdp.Total+d.res.Total
 		rdp.Orders = append(rdp.Orders, d.res.Orders...)
 	}
 	return results
+}
+
+// byOrder compares two properties by their orders.
+func byOrder(p, q Property) int {
+	x, _ := inquiry.Order(p)
+	y, _ := inquiry.Order(q)
+	return cmp.Or(cmp.Compare(orderNumber(x).Float64(), orderNumber(y).Float64()), cmp.Compare(p, q))
 }
 
 // orderText and orderNumber write an order, nil for ∞.
@@ -260,13 +271,13 @@ func (x *contrast) order(alpha *big.Rat) number.Interval {
 	return number.Log(sum).Quo(v)
 }
 
-// mostLikely describes two neighbors at the candidate whose probabilities' ratio is the largest, as far as float64 numbers tell.
+// mostLikely describes two neighbors at the candidate whose probability at the first is the most times that at the second, as far as float64 numbers tell.
 func (c *run) mostLikely(d direction) *Witness {
 	at, most := 0, 0.0
 	for r := range d.a.P {
 		_, p := d.a.P[r].Bounds()
 		_, o := d.b.P[r].Bounds()
-		if ratio := max(p/o, o/p); ratio > most {
+		if ratio := p / o; ratio > most {
 			at, most = r, ratio
 		}
 	}

@@ -42,8 +42,10 @@ func (p InputPair) Multiple() *big.Rat { return cmp.Or(p.Distance, unity) }
 
 // check refuses what the distances of pairs do not go with. What else does not go with inputs is for who makes them to refuse.
 func (in *Inputs) check(o *Options) error {
+	asked := slices.AppendSeq(slices.Clone(o.Properties), maps.Keys(o.Targets))
+	orders := o.Profile || slices.ContainsFunc(asked, func(p verify.Property) bool { return inquiry.Kind(p) == verify.RDP })
 	for i, p := range in.Pairs {
-		if (o.Profile || slices.ContainsFunc(o.Properties, func(p verify.Property) bool { return inquiry.Kind(p) == verify.RDP })) && p.Multiple().Cmp(unity) != 0 {
+		if orders && p.Multiple().Cmp(unity) != 0 {
 			return fmt.Errorf("%w: rdp and a profile are about neighbors, and pair %d has a distance other than 1", errOptions, i)
 		}
 	}

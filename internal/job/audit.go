@@ -58,7 +58,7 @@ func (q *Audit) read(in *reading) audit.Options {
 	o.Sensitivity = in.positive("sensitivity", q.Sensitivity)
 	q.checkOutcomes(in)
 	targets := q.Target.options(in, q.askable(in, q.properties(in)))
-	o.Properties, o.Slack, o.Targets = targets.Properties, targets.Slack, targets.Targets
+	o.Properties, o.Slack, o.Targets, o.Profile = targets.Properties, targets.Slack, targets.Targets, targets.Profile
 	if q.Against != "" {
 		o.Against = in.mechanism("against", q.Against)
 	}
@@ -117,6 +117,7 @@ func (q *Audit) askable(in *reading, properties []verify.Property) []verify.Prop
 	if q.SampleExec == "" {
 		return properties
 	}
+	in.refuse(q.Order != "" || q.Profile, "{order} and {profile}: are about stated probabilities; leave them out with {sample-exec}")
 	if q.Property == "" {
 		properties = []verify.Property{Choose(q.Delta == "", verify.DP, verify.ApproximateDP)}
 	} else if q.Delta != "" && !slices.Contains(properties, verify.ApproximateDP) {

@@ -23,6 +23,9 @@ type Target struct {
 	Rho      string `json:"rho" help:"target of zero-concentrated DP: also decide zcdp with this ρ"`
 	Range    string `json:"range" help:"target of bounded range, in the units of ε: also decide bounded-range with this instead of ε"`
 	Delta    string `json:"delta" help:"decide (ε,δ)-DP with this δ, a decimal or fraction from 0 to 1: approximate-dp, by default in the place of dp"`
+	Order    string `json:"order" help:"orders of Rényi divergences, such as 1.5,2,inf: decide each of these in place of rdp, which is about all of 2 to 32"`
+	Claimed  string `json:"claimed" help:"with {order}: what the divergences are claimed to be at most, a number for each order or one for all"`
+	Profile  bool   `json:"profile" help:"also list the least δ at several ε, and the Rényi divergences of {order} or of several orders, over all pairs that are looked at"`
 	Slack    string `json:"slack" help:"ε-DP is proved up to ε plus this, and violated above (default: 1e-6 of ε for numbers that are not exact, and 0 for exact ones)"`
 }
 
@@ -45,7 +48,8 @@ func (t *Target) properties(in *reading) []verify.Property {
 
 // options adds the targets to properties, of which those that the targets are about are added where some are named.
 func (t *Target) options(in *reading, properties []verify.Property) (o verify.Options) {
-	o.Properties, o.Targets = properties, map[verify.Property]*big.Rat{}
+	o.Properties, o.Targets, o.Profile = properties, map[verify.Property]*big.Rat{}, t.Profile
+	t.orders(in, &o)
 	if t.Slack != "" {
 		o.Slack = in.within("slack", t.Slack, "a decimal >= 0 such as 1e-6", notNegative)
 	}
@@ -68,6 +72,34 @@ func (t *Target) options(in *reading, properties []verify.Property) (o verify.Op
 	// A δ of 0, which is ε-DP, is never meant by leaving it out.
 	in.refuse(slices.Contains(properties, verify.ApproximateDP), "{property} %s: it is about a δ; give {delta} too, such as {delta} 1e-6", verify.ApproximateDP)
 	return o
+}
+
+// orders asks about Rényi divergences of one order each.
+func (t *Target) orders(in *reading, o *verify.Options) {
+	orders, claims := in.names("order", t.Order), in.names("claimed", t.Claimed)
+	in.refuse(t.Claimed != "" && t.Order == "", "{claimed} %s: give the orders that it is about too, such as {order} 2,4,8", escape.Quoted(t.Claimed))
+	in.refuse(len(claims) > 1 && len(claims) != len(orders), "{claimed} %s: %d numbers for %d orders; give one for each, or one for all", escape.Quoted(t.Claimed), len(claims), len(orders))
+	var properties []verify.Property
+	for i, text := range orders {
+		p := verify.RDP + ":inf"
+		if text != "inf" {
+			alpha := in.within("order", text, "orders >= 1, decimals or fractions such as 1.5, or inf", func(x *big.Rat) bool { return x.Cmp(one) >= 0 })
+			if in.err != nil {
+				return
+			}
+			p = verify.RDP + verify.Property(":"+inquiry.ScoreText(alpha))
+		}
+		in.refuse(slices.Contains(properties, p), "{order} %s: the order %s is there twice", escape.Quoted(t.Order), text)
+		properties, o.Targets[p] = append(properties, p), nil
+		if len(claims) > 0 {
+			o.Targets[p] = in.within("claimed", claims[min(i, len(claims)-1)], "decimals >= 0 such as 0.125", notNegative)
+		}
+	}
+	if at := slices.Index(o.Properties, verify.RDP); at >= 0 && len(properties) > 0 {
+		o.Properties = slices.Replace(o.Properties, at, at+1, properties...)
+	} else if len(o.Properties) > 0 {
+		o.Properties = append(o.Properties, properties...)
+	}
 }
 
 // certifiable refuses a certificate, if one is wanted, where no violation that may be found has one: of one of these properties, by a mechanism of this name, or by stated numbers

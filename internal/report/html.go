@@ -138,7 +138,7 @@ func (w *writer) cells(row, head []string) string {
 		}
 		switch head[i] {
 		case "property":
-			text = escape.HTML(cmp.Or(longName[verify.Property(c)], c))
+			text = escape.HTML(cmp.Or(long(verify.Property(c)), c))
 		case "mechanism":
 			if name, _, _ := strings.Cut(strings.ReplaceAll(c, " (", ","), ","); w.paragraph != nil && w.paragraph(name) != "" {
 				text = fmt.Sprintf(`<a href="%s">%s</a>`, escape.HTML(w.paragraph(name)), text)

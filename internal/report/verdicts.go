@@ -183,15 +183,37 @@ func (v Verdicts) page(c Context) *Page {
 	if shown && v.Units != "" {
 		p.say("%s", v.Units)
 	}
-	p.add(Block{Lines: v.findings(), joined: true}, Block{Lines: v.notes(), joined: true, in: terminal}, assumed(v.assumed()...))
+	p.add(Block{Lines: v.findings(), joined: true}, Block{Lines: v.notes(), joined: true, in: terminal})
+	if profile := v.Profiled(); profile != nil {
+		p.add(Block{Title: "Privacy profile", Table: profile})
+	}
+	p.add(assumed(v.assumed()...))
 	return p
+}
+
+// Profiled is the table of δ at several ε beside that of Rényi divergences; nil where these are not wanted.
+func (v Verdicts) Profiled() *Table {
+	t := &Table{Head: []string{"at ε", "least δ", "order", "Rényi divergence"}}
+	for i := range max(len(v.Profile), len(v.Renyi)) {
+		row := make([]string, len(t.Head))
+		for j, points := range [][][2]number.Number{v.Profile, v.Renyi} {
+			if i < len(points) {
+				row[2*j], row[2*j+1] = points[i][0].String(), points[i][1].String()
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if t.Rows == nil {
+		return nil
+	}
+	return t
 }
 
 // pictures are the sections of what was violated, and of what was found beside it.
 func (v Verdicts) pictures(c Context) (all []Block) {
 	for _, r := range v.Properties {
 		if r.Witness != nil && r.Verdict == verify.Violated {
-			all = append(all, v.drawn(&r, r.Witness, "Where "+longName[r.Name]+" fails"))
+			all = append(all, v.drawn(&r, r.Witness, "Where "+long(r.Name)+" fails"))
 		}
 	}
 	if claim := v.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.Stopped && (!claim.TightEps.IsValid() || inquiry.Says(claim.TightEps)) {
@@ -265,6 +287,17 @@ var longName = map[verify.Property]string{
 	"answers": "answers to every question", "against": "agreement with the named mechanism",
 }
 
+// long is the long name, with an order where the property is about one.
+func long(p verify.Property) string {
+	name := longName[inquiry.Kind(p)]
+	if alpha, ok := inquiry.Order(p); ok && alpha != nil {
+		name += " of order " + inquiry.ScoreText(alpha)
+	} else if ok {
+		name += " of order ∞"
+	}
+	return name
+}
+
 func (d Verdicts) sampled() bool { return d.Confidence != nil }
 
 // private names the claim.
@@ -292,9 +325,9 @@ func (d Verdicts) headline() (tone, word string) {
 		}
 		switch r.Verdict {
 		case verify.Violated:
-			violated = append(violated, longName[r.Name])
+			violated = append(violated, long(r.Name))
 		case verify.Undecided:
-			undecided = append(undecided, longName[r.Name])
+			undecided = append(undecided, long(r.Name))
 		}
 	}
 	switch {

@@ -78,6 +78,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
           inputs: Iterable[Any] | None = None, oneway: bool = False,
           properties: str | Iterable[str] | None = None, outcomes: Literal["index", "labels", "real", "mixed"] | None = None,
           delta: Real | None = None, rho: Real | None = None, bounded_range: Real | None = None, against: str | None = None,
+          order: str | Sequence[Any] | None = None, claimed: str | Sequence[Any] | None = None, profile: bool = False,
           precision: Real | None = None, confidence: float | None = None, budget: int | str | None = None,
           until: Literal["refuted", "budget"] | None = None, seed: int | None = None, children: int | None = None,
           timeout: float | str | None = None, time_limit: float | str | None = None,
@@ -104,6 +105,8 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     properties: names such as ["dp", "symmetry"]; see `optratio audit --help`, which describes the other parameters too.
     delta: decide (ε,δ)-DP with this δ instead of ε-DP.
     rho, bounded_range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
+    order, claimed: decide Rényi divergences of these orders, such as [2, 8, "inf"], and whether they are at most what is claimed of each.
+    profile: the report lists δ at several ε and Rényi divergences, of pmf.
     children: of sample, so many calls at the same time, in threads of this process: faster where the function waits, or computes outside
         Python's interpreter lock, as NumPy does for much. It must be safe to call from several threads.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted. Without a time_limit an audit
@@ -158,7 +161,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
             "audit", **command, eps=eps, exp_eps=exp_eps, n=n, k=k, domain=domain, inputs=inputs_file, neighbors=neighbors, sensitivity=sensitivity,
             monotonic_scores=monotonic_scores, property=properties, against=against, pmf_precision=precision, outcomes=outcomes, rho=rho, range=bounded_range,
             delta=delta, confidence=confidence, budget=budget, until=until, seed=seed, timeout=seconds(timeout), time_limit=seconds(time_limit),
-            children=children, html=html), server)
+            children=children, html=html, order=order, claimed=claimed, profile=profile), server)
         if server.fatal is not None:
             raise server.fatal
     finally:

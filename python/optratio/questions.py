@@ -121,11 +121,13 @@ def ratio(n: int, k: int, *, eps: Real | None = None, exp_eps: Real | None = Non
 
 def verify(mechanism: str, *, n: int | None = None, k: int | None = None, eps: Real | None = None, exp_eps: Real | None = None,
            properties: Names | None = None, sensitivity: Real | None = None, monotonic_scores: bool = False, delta: Real | None = None, rho: Real | None = None,
-           bounded_range: Real | None = None, html: str | None = None, time_limit: float | str | None = None) -> Report:
+           bounded_range: Real | None = None, order: Values | None = None, claimed: Values | None = None, profile: bool = False,
+           html: str | None = None, time_limit: float | str | None = None) -> Report:
     """Which properties a mechanism of the program has: `optratio verify`. Returns a Report, as audit does for functions."""
     document, code, message = _ask(
         "verify", mechanism=mechanism, n=n, k=k, eps=eps, exp_eps=exp_eps, property=_names(properties), sensitivity=sensitivity,
-        monotonic_scores=monotonic_scores, delta=delta, rho=rho, range=bounded_range, html=html, time_limit=seconds(time_limit))
+        monotonic_scores=monotonic_scores, delta=delta, rho=rho, range=bounded_range, order=_list(order), claimed=_list(claimed), profile=profile,
+        html=html, time_limit=seconds(time_limit))
     return Report.of(document, code == 0, message)
 
 

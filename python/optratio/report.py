@@ -231,6 +231,8 @@ class Property:
             parts.append(_tight("δ", self.tight_delta, self.stopped))
         if self.rho is not None:
             parts.append(f"ρ {self.rho}")
+        if ":" in self.name:
+            parts += [f"ε({Number.of(x['alpha'])}) {Number.of(x['eps'])}" for x in self.document.get("orders") or []]
         if self.stopped and parts:
             parts.append(f"after {self.checked} {f'of {self.total} ' if self.total else ''}comparisons")
         if self.reason:
@@ -254,6 +256,7 @@ class Report:
 
     ok: of what was asked for, by default dp and answers to every question, nothing is violated, and of stated probabilities nothing is undecided. tight_eps: the least ε of stated probabilities;
     eps_lower_bound, and with delta delta_lower_bound at the claimed ε: of samples, at the confidence. witness: the smallest that was found, of dp where there is one.
+    profile, renyi: with profile=True pairs of an ε and the least δ there, and of an order and the Rényi divergence.
     findings: what went wrong beside probabilities. exception: the first exception of the function. document: the JSON document of the program.
     """
 
@@ -273,6 +276,8 @@ class Report:
     confidence: float | None
     questions: int
     samples: int
+    profile: list[tuple[Number, Number]]
+    renyi: list[tuple[Number, Number]]
 
     @classmethod
     def of(cls, d: Mapping[str, Any], ok: bool = True, message: str = "", exception: BaseException | None = None, names: Names = _NO_NAMES) -> Report:
@@ -280,7 +285,9 @@ class Report:
         return cls(d, ok, message, exception, d["mechanism"], d["domain"], {p["name"]: Property.of(p, names) for p in d["properties"]},
                    [Finding.of(f, names) for f in d.get("findings") or []], Witness.of(d["witness"], names) if d.get("witness") else None,
                    _optional(d.get("claimed_eps")), _optional(d.get("tight_eps")), _optional(d.get("eps_lower_bound")), _optional(d.get("delta_lower_bound")),
-                   d.get("confidence"), d.get("questions", 0), d.get("samples", 0))
+                   d.get("confidence"), d.get("questions", 0), d.get("samples", 0),
+                   [(Number.of(x["eps"]), Number.of(x["delta"])) for x in d.get("profile", [])],
+                   [(Number.of(x["order"]), Number.of(x["divergence"])) for x in d.get("renyi", [])])
 
     def __getattr__(self, name: str) -> Property:
         properties: dict[str, Property] = self.__dict__.get("properties", {})

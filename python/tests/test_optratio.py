@@ -112,6 +112,16 @@ class Probabilities(unittest.TestCase):
         self.assertEqual(report.zcdp.verdict, "violated")
         self.assertGreater(float(report.zcdp.rho), 0.125)
 
+    def test_profile(self):
+        report = optratio.audit(pmf=permute_and_flip, eps=1, n=2, k=2, properties=["rdp"], order=[2, float("inf")], claimed=[0.3, 1], profile=True)
+        self.assertEqual([p.name for p in report.violated], ["rdp:2"])
+        self.assertTrue(report.properties["rdp:2"].witness)
+        self.assertIn("ε(2) 0.", str(report.properties["rdp:2"]))
+        self.assertAlmostEqual(float(report.profile[4][0]), 1)
+        self.assertAlmostEqual(float(report.renyi[1][1]), 1, 6)
+        self.assertEqual(optratio.verify("pf", n=2, k=2, eps=1).profile, [])
+        self.assertEqual(float(optratio.verify("pf", n=2, k=2, eps=1, profile=True, order="2").renyi[0][0]), 2)
+
     def test_exception(self):
         def f(scores, epsilon, sensitivity):
             if scores[0] < scores[-1]:
