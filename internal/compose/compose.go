@@ -1,0 +1,359 @@
+// Package compose encloses what several private selections cost together: the least δ for which their answers are (ε,δ)-DP at a given ε in total, or the least ε
+// in total for a δ. An adversary asks the selections one after the other and may choose each query, and its neighbor, by the answers before; or the same
+// queries each time. Scores are any real ones, of any number of candidates, and neighbors move each by at most Δ.
+//
+// The privacy profile V(s) = max over events S of Pr_P[S] - e^s Pr_Q[S] of one selection is that of two candidates' scores; that of several follows by
+// a recursion, as research/docs/compose.md proves. Upper bounds of V come from tables on a grid of s, in which roundings have their place (table.go), for
+// many selections from measures of losses that bound a block of them (blocks.go). Lower bounds are attacks.
+package compose
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+// Step is a selection that is made so many times.
+type Step struct {
+	Kind
+	Count int
+}
+
+// Problem asks what steps cost that are made in their order.
+type Problem struct {
+	Steps  []Step
+	Equal  bool    // the adversary asks the same at all steps, which are of one kind
+	Gap    float64 // relative width that is wanted
+	Report func(format string, args ...any)
+}
+
+// Answer has bounds of what was asked for, and how they were found.
+type Answer struct {
+	Lower, Upper number.Interval
+	Attack       *Equal // that attains the lower end; nil where the attack is adaptive
+	Method       string // convolution, recursion, blocks, or events
+	Block        int    // selections in a block
+	Stopped      error  // why the width is not what was wanted
+}
+
+// Width is the relative width of an answer.
+func (a *Answer) Width() float64 {
+	hi := up(a.Upper)
+	if hi == 0 {
+		return 0
+	}
+	return (hi - down(a.Lower)) / hi
+}
+
+// target is what is given: s, or δ.
+type target struct {
+	s, delta number.Interval
+	eps      bool // δ is given
+}
+
+// Eps bounds the least ε in total for which the steps are (ε,δ)-DP.
+func (p *Problem) Eps(ctx context.Context, delta *big.Rat) (*Answer, error) {
+	return p.answer(ctx, target{delta: number.FromRat(delta, prec), eps: true})
+}
+
+// Delta bounds the least δ for which the steps are (s,δ)-DP.
+func (p *Problem) Delta(ctx context.Context, s *big.Rat) (*Answer, error) {
+	return p.answer(ctx, target{s: number.FromRat(s, prec)})
+}
+
+// LeastDelta is the least δ that is taken: below it floating-point numbers have no room for what comes far above it.
+const LeastDelta = 1e-150
+
+// most bounds the points of tables that are looked at for an answer, and first those that are looked at first.
+const most, first = 4e9, 3e7
+
+func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
+	w := &work{Problem: p, ctx: ctx, target: t, gap: p.Gap}
+	w.best.Lower, w.best.Upper, w.total = number.FromInt(0, prec), one, number.FromInt(0, prec)
+	for _, st := range p.Steps {
+		w.count += st.Count
+		w.total = w.total.Add(st.eps().Mul(number.FromInt(int64(st.Count), prec)))
+		w.rho += float64(st.Count) * st.rho()
+	}
+	if t.eps {
+		w.best.Upper = w.total
+	}
+	if !t.eps { // δ falls about like e^{-cs} there, c = (s-ρ)/2ρ
+		w.gap *= max(1, t.s.Near()*(t.s.Near()-w.rho)/(2*w.rho))
+	}
+	k := p.Steps[0].Kind
+	switch {
+	case len(p.Steps) == 1 && !k.adaptive():
+		w.convolution(k)
+	case p.Equal:
+		w.events(k)
+	default:
+		w.recursion()
+	}
+	if w.best.Width() <= w.gap {
+		w.best.Stopped = nil
+	} else if w.best.Stopped == nil {
+		w.best.Stopped = context.Cause(ctx)
+	}
+	return &w.best, nil
+}
+
+// rho is about ρ of zCDP, or more; it only says how far tables have to reach.
+func (k Kind) rho() float64 {
+	if m, ok := mechanisms.Lookup(k.Mechanism); ok == nil {
+		if rho, ok := mechanisms.Concentration(m, k.Eps, 64); ok {
+			return rho.Near()
+		}
+	}
+	e := k.Eps.Float()
+	return e * math.Tanh(e/2)
+}
+
+// work is a problem that is being solved.
+type work struct {
+	*Problem
+	target
+	ctx   context.Context
+	count int
+	total number.Interval // Σ ε
+	rho   float64
+	gap   float64 // that is wanted of the answer
+	best  Answer
+}
+
+// narrow takes the bounds of a table that are better than those known.
+func (w *work) narrow(t *table) {
+	if w.eps {
+		lower, upper, ok := t.eps(w.delta)
+		if w.best.Lower = w.best.Lower.Max(lower); ok {
+			w.best.Upper = w.best.Upper.Min(upper)
+		}
+		return
+	}
+	lower, upper := t.delta(w.s)
+	w.best.Lower, w.best.Upper = w.best.Lower.Max(lower), w.best.Upper.Min(upper)
+}
+
+// tail returns an s at which rho-zCDP leaves at most delta.
+func tail(rho, delta float64) float64 { return rho + 2*math.Sqrt(rho*math.Log(1/delta)) }
+
+// guess is about δ, or more, from zCDP.
+func (w *work) guess() float64 {
+	if w.eps {
+		return w.delta.Near()
+	}
+	s := w.s.Near()
+	if s <= w.rho {
+		return 1
+	}
+	return max(LeastDelta, math.Exp(-(s-w.rho)*(s-w.rho)/(4*w.rho)))
+}
+
+// convolution composes selections of which one pair of distributions is the worst.
+func (w *work) convolution(k Kind) {
+	w.best.Method, w.best.Block = "convolution", 1
+	small := w.guess() * 1e-14 / float64(w.count)
+	for range 20 {
+		upper := k.once(false).times(w.count, small).table()
+		lower := k.once(true).times(w.count, small).table()
+		upper.p, upper.q = lower.p, lower.q
+		w.narrow(upper)
+		if w.eps || w.best.Width() < 1e-9 || small < LeastDelta*1e-14 {
+			break
+		}
+		small *= 1e-8
+	}
+}
+
+// attack takes the best equal queries as a lower bound.
+func (w *work) attack(k Kind, times int) *Equal {
+	var e Equal
+	if w.eps {
+		e = k.equalAt(times, w.delta.Near())
+	} else {
+		e, _ = k.bestEqual(times, w.s.Near())
+	}
+	p, q := e.law(factorials(times))
+	var value number.Interval
+	if w.eps {
+		above := p.Sub(w.delta)
+		if above.Lo().Sign() <= 0 {
+			return &e
+		}
+		value = number.Log(above.Quo(q))
+	} else {
+		value = p.Sub(q.Mul(number.Exp(w.s)))
+	}
+	if value.Lo().Cmp(w.best.Lower.Lo()) >= 0 {
+		w.best.Lower, w.best.Attack = value, &e
+	}
+	return &e
+}
+
+// recursion encloses the value of the best adaptive attack, on finer and finer grids.
+func (w *work) recursion() {
+	for _, st := range w.Steps {
+		if st.Count == w.count {
+			w.attack(st.Kind, st.Count)
+		}
+	}
+	mean := 0.0 // of ε², over the selections
+	for _, st := range w.Steps {
+		mean += float64(st.Eps.Float()*st.Eps.Float()) * float64(st.Count) / float64(w.count)
+	}
+	tiny := w.guess() * 1e-4
+	spent, before := 0.0, math.Inf(1)
+	for m := 4; w.ctx.Err() == nil; m *= 2 {
+		d := math.Sqrt(mean) / float64(m)
+		pl := w.plan(d, tiny)
+		if spent += pl.cost; spent > most && w.best.Width() < 1 {
+			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g, after as much work as is done at most", w.best.Width(), w.gap)
+			return
+		}
+		if w.Report != nil {
+			w.Report("%d points, between %.9g and %.9g", int(pl.cost), down(w.best.Lower), up(w.best.Upper))
+		}
+		t, err := pl.run(w.ctx)
+		if err != nil {
+			return
+		}
+		w.best.Method, w.best.Block = "recursion", pl.block
+		if pl.block < w.count {
+			w.best.Method = "blocks"
+		}
+		old := w.best.Lower
+		w.narrow(t)
+		if old.Lo().Cmp(w.best.Lower.Lo()) < 0 {
+			w.best.Attack = nil
+		}
+		switch width := w.best.Width(); {
+		case width <= w.gap:
+			return
+		case !w.eps && tiny > up(w.best.Upper)*1e-4:
+			tiny, m = max(LeastDelta, up(w.best.Upper)*1e-5), m/2
+		case pl.cost > first && width > 0.97*before:
+			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g: finer grids leave it there", width, w.gap)
+			return
+		default:
+			before = width
+		}
+	}
+}
+
+// most of the points of a table that is not cut into blocks, and of one that is.
+const whole, cut = 4e8, 2e8
+
+// plan is how V is to be computed on a grid.
+type plan struct {
+	*work
+	d, tiny float64
+	steps   []*steps
+	block   int // the most selections in a table
+	cost    float64
+}
+
+// plan finds how many selections one table can have: all, or blocks of them, which are then composed as if nobody adapted to what they answer.
+func (w *work) plan(d, tiny float64) *plan {
+	pl := &plan{work: w, d: d, tiny: tiny, block: w.count}
+	known := map[Step]*steps{}
+	for _, st := range w.Steps {
+		st.Count = 0
+		if known[st] == nil {
+			known[st] = newSteps(st.Kind, d)
+		}
+		pl.steps = append(pl.steps, known[st])
+	}
+	for i, st := range w.Steps {
+		pl.cost += float64(st.Count) * float64(pl.nodes(up(w.total), w.rho, 1)) * float64(len(pl.steps[i].points))
+	}
+	if pl.cost <= whole {
+		return pl
+	}
+	for pl.cost > cut && pl.block > 1 {
+		pl.block = (pl.block + 1) / 2
+		pl.cost = 0
+		for i, st := range w.Steps {
+			b := float64(min(st.Count, pl.block))
+			pl.cost += b * float64(pl.nodes(b*st.Eps.Float(), b*st.rho(), float64(w.count)/b)) * float64(len(pl.steps[i].points))
+		}
+	}
+	return pl
+}
+
+// nodes returns how many nodes a table of selections needs, of which there are so many.
+func (pl *plan) nodes(eps, rho, blocks float64) int {
+	return int(math.Ceil(min(eps, tail(rho, pl.tiny/blocks))/pl.d)) + 1
+}
+
+// run computes the profile of all steps.
+func (pl *plan) run(ctx context.Context) (*table, error) {
+	pad := 0
+	for _, s := range pl.steps {
+		pad = max(pad, s.reach+2)
+	}
+	if pl.block == pl.count {
+		t := newTable(exact(pl.d), pl.nodes(up(pl.total), pl.rho, 1), pad)
+		t.attacks = true
+		for i := len(pl.steps) - 1; i >= 0; i-- {
+			for range pl.Steps[i].Count {
+				var err error
+				if t, err = t.after(ctx, pl.steps[i]); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return t, nil
+	}
+	var all *losses
+	small := pl.tiny * 1e-4 / float64(pl.count)
+	stride := max(1, int(math.Sqrt(float64(pl.block))/2))
+	for i, st := range pl.Steps {
+		blocks := (st.Count + pl.block - 1) / pl.block
+		b, longer := st.Count/blocks, st.Count%blocks // so many blocks have one more selection
+		rest := float64(pl.count) / float64(b)
+		t := newTable(exact(pl.d), pl.nodes(float64(b+1)*st.Eps.Float(), float64(b+1)*st.rho(), rest), pad)
+		for j := 1; j <= b+1; j++ {
+			var err error
+			if t, err = t.after(ctx, pl.steps[i]); err != nil {
+				return nil, err
+			}
+			count := 0
+			switch j {
+			case b:
+				count = blocks - longer
+			case b + 1:
+				count = longer
+			}
+			if count > 0 {
+				part := t.losses(stride).times(count, small)
+				if all != nil {
+					part = all.then(part, small)
+				}
+				all = part
+			}
+		}
+	}
+	return all.table(), context.Cause(ctx)
+}
+
+// events encloses the value of the best equal queries.
+func (w *work) events(k Kind) {
+	w.best.Method, w.best.Block = "events", 1
+	w.attack(k, w.count)
+	ways := factorials(w.count)
+	for more := w.gap / 2; more < 64 && w.ctx.Err() == nil; more *= 2 {
+		enough := exact(up(w.best.Lower) * (1 + more))
+		s, limit := w.s, up(enough)
+		if w.eps {
+			s, limit = enough, down(w.delta)
+		}
+		if k.noMore(w.ctx, ways, s, limit) {
+			w.best.Upper = w.best.Upper.Min(enough)
+			return
+		}
+	}
+}

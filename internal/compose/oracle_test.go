@@ -1,0 +1,292 @@
+package compose
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/number"
+)
+
+// Oracles from the statement of the problem alone: trees of selections with rational probabilities, in exact arithmetic, and a plain accountant.
+
+type ratPair struct{ p, q []*big.Rat }
+
+func quo(a, b *big.Rat) *big.Rat { return new(big.Rat).Quo(a, b) }
+func mul(a, b *big.Rat) *big.Rat { return new(big.Rat).Mul(a, b) }
+func sub(a, b *big.Rat) *big.Rat { return new(big.Rat).Sub(a, b) }
+
+var unit = big.NewRat(1, 1)
+
+// queries returns pairs of distributions of a mechanism on neighboring score vectors, from its definition: of two candidates, and of an
+// arrangement of three for em and pf.
+func queries(k Kind, parts int64) (all []ratPair) {
+	z, _ := k.Eps.Z()
+	half := big.NewRat(1, 2)
+	em := func(weights ...*big.Rat) []*big.Rat {
+		sum := new(big.Rat)
+		for _, w := range weights {
+			sum.Add(sum, w)
+		}
+		var p []*big.Rat
+		for _, w := range weights {
+			p = append(p, quo(w, sum))
+		}
+		return p
+	}
+	pf := func(a, b *big.Rat) []*big.Rat { // the greater weight is 1, or is made so
+		if a.Cmp(b) < 0 {
+			a, b = quo(a, b), unit
+			return []*big.Rat{mul(a, half), sub(unit, mul(a, half))}
+		}
+		b = quo(b, a)
+		return []*big.Rat{sub(unit, mul(b, half)), mul(b, half)}
+	}
+	switch k.Mechanism {
+	case "geo", "krr":
+		n := 2
+		if k.Mechanism == "krr" {
+			n = k.Candidates
+		}
+		var w, v []*big.Rat
+		for i := range n {
+			w, v = append(w, z), append(v, z)
+			if i == 0 {
+				w[0] = unit
+			} else if i == 1 {
+				v[1] = unit
+			}
+		}
+		return []ratPair{{em(w...), em(v...)}}
+	case "em":
+		for i := int64(1); i < parts; i++ {
+			rest := sub(big.NewRat(parts, i), unit) // weights e^{εq/2Δ}: the other candidate's, as a part of the first one's
+			all = append(all, ratPair{em(unit, rest), em(z, rest)})
+		}
+	case "pf":
+		for i := int64(0); i <= parts; i++ {
+			u := new(big.Rat).Add(z, mul(big.NewRat(i, parts), sub(unit, z)))
+			all = append(all, ratPair{pf(unit, u), pf(z, u)})
+		}
+	}
+	return all
+}
+
+// tree returns the most that an adversary reaches who chooses among the queries after each answer.
+func tree(steps [][]ratPair, alpha *big.Rat) *big.Rat {
+	if len(steps) == 0 {
+		v := sub(unit, alpha)
+		if v.Sign() < 0 {
+			v.SetInt64(0)
+		}
+		return v
+	}
+	best := new(big.Rat)
+	for _, pair := range steps[0] {
+		sum := new(big.Rat)
+		for o := range pair.p {
+			sum.Add(sum, mul(pair.p[o], tree(steps[1:], mul(alpha, quo(pair.q[o], pair.p[o])))))
+		}
+		if sum.Cmp(best) > 0 {
+			best = sum
+		}
+	}
+	return best
+}
+
+func randomKind(r *rand.Rand, names ...string) Kind {
+	z := big.NewRat(1+r.Int64N(19), 20)
+	e, err := number.FromExp(new(big.Rat).Inv(z))
+	if err != nil {
+		panic(err)
+	}
+	return Kind{names[r.IntN(len(names))], e, 2 + r.IntN(3)}
+}
+
+// Adaptive trees in rationals lie below every upper bound, also of mixed steps, and on grids as coarse as they come; attacks lie below the bounds of other grids.
+// For geo and krr the tree is exact.
+func TestTreesInRationals(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 4))
+	for range 200 {
+		count := 1 + r.IntN(4)
+		p := &Problem{Gap: 1e-2}
+		var steps [][]ratPair
+		single := true
+		total := 0.0
+		for range count {
+			k := randomKind(r, "em", "pf", "em", "pf", "geo", "krr")
+			single = single && !k.adaptive()
+			p.Steps = append(p.Steps, Step{k, 1})
+			steps = append(steps, queries(k, []int64{40, 16, 8, 5}[count-1]))
+			total += k.Eps.Float()
+		}
+		alpha := new(big.Rat).SetFloat64(math.Exp(total * r.Float64() * 0.95))
+		s := number.LogRat(alpha, prec)
+		value := tree(steps, alpha)
+		exactValue := number.FromRat(value, prec)
+		name := fmt.Sprint(p.Steps, s.Near())
+
+		a, err := p.answer(t.Context(), target{s: s})
+		require.NoError(t, err)
+		require.True(t, a.Upper.Hi().Cmp(exactValue.Lo()) >= 0, "%s: %v < %v", name, a.Upper, exactValue)
+		require.True(t, a.Lower.Lo().Cmp(a.Upper.Hi()) <= 0, name)
+		if single {
+			assert.InDelta(t, exactValue.Near(), down(a.Lower), 1e-9, name)
+		}
+		w := &work{Problem: p, count: count, total: number.FromInt(0, prec), rho: 1e9}
+		for _, st := range p.Steps {
+			w.total = w.total.Add(st.eps())
+		}
+		coarse, err := w.plan(total/float64(1+r.IntN(20)), 1e-9).run(t.Context())
+		require.NoError(t, err)
+		lower, upper := coarse.delta(s)
+		require.True(t, upper.Hi().Cmp(exactValue.Lo()) >= 0, "%s: %v < %v at d = %v", name, upper, exactValue, coarse.d)
+		require.True(t, upper.Hi().Cmp(a.Lower.Lo()) >= 0 && lower.Lo().Cmp(a.Upper.Hi()) <= 0, name)
+
+		if value.Sign() > 0 {
+			e, err := p.Eps(t.Context(), value)
+			require.NoError(t, err)
+			require.True(t, e.Upper.Hi().Cmp(s.Lo()) >= 0, "%s: %v", name, e.Upper)
+		}
+	}
+}
+
+// Equal queries with all outcomes in rationals: the search finds events that are as good as any on a grid of queries, and no query is above the upper bound.
+func TestEqualQueriesInRationals(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 6))
+	for range 100 {
+		count := 1 + r.IntN(6)
+		k := randomKind(r, "em", "pf")
+		alpha := new(big.Rat).SetFloat64(math.Exp(float64(count) * k.Eps.Float() * r.Float64() * 0.95))
+		s := number.LogRat(alpha, prec)
+		best := new(big.Rat)
+		for _, pair := range queries(k, 60) {
+			var same [][]ratPair
+			for range count {
+				same = append(same, []ratPair{pair})
+			}
+			if v := tree(same, alpha); v.Cmp(best) > 0 {
+				best = v
+			}
+		}
+		value := number.FromRat(best, prec)
+		p := &Problem{Steps: []Step{{k, count}}, Equal: true, Gap: 1e-4}
+		a, err := p.answer(t.Context(), target{s: s})
+		require.NoError(t, err)
+		name := fmt.Sprint(k, count, s.Near(), value.Near(), down(a.Lower), up(a.Upper))
+		require.GreaterOrEqual(t, up(a.Upper), down(value), name)
+		require.GreaterOrEqual(t, down(a.Lower), up(value)*(1-1e-12)-1e-300, name) // on its own x, it is no worse than on the grid's
+		require.NoError(t, a.Stopped, name)
+	}
+}
+
+// accountant composes a pair of two or three outcomes with itself by convolution in floating point, and returns δ at s. Outcome i happens so many times.
+func accountant(p, q []float64, times int, s float64) float64 {
+	fold := func(once []float64) []float64 {
+		all := []float64{1}
+		for range times {
+			next := make([]float64, len(all)+len(once)-1)
+			for i, x := range all {
+				for j, y := range once {
+					next[i+j] += x * y
+				}
+			}
+			all = next
+		}
+		return all
+	}
+	a, b := fold(p), fold(q)
+	sum := 0.0
+	for i := range a {
+		sum += max(0, a[i]-math.Exp(s)*b[i])
+	}
+	return sum
+}
+
+// At T = 1000 a plain accountant has the values of the attack, and of the mechanisms of which one pair is the worst.
+func TestAccountant(t *testing.T) {
+	for _, c := range []struct {
+		mechanism, eps string
+		s              *big.Rat
+	}{{"em", "0.1", big.NewRat(8, 1)}, {"pf", "0.1", big.NewRat(14, 1)}, {"geo", "0.1", big.NewRat(14, 1)}, {"krr", "0.1", big.NewRat(8, 1)}, {"em", "1", big.NewRat(180, 1)}} {
+		e, err := number.ParseEpsilon(c.eps)
+		require.NoError(t, err)
+		k := Kind{c.mechanism, e, 10}
+		p := &Problem{Steps: []Step{{k, 1000}}, Gap: 1e-3, Equal: true}
+		a, err := p.Delta(t.Context(), c.s)
+		require.NoError(t, err)
+		x := 0.0
+		if a.Attack != nil {
+			x = a.Attack.X
+		}
+		eps, s := e.Float(), down(number.FromRat(c.s, 64))
+		z := math.Exp(-eps)
+		var plain float64
+		switch c.mechanism {
+		case "em":
+			plain = accountant([]float64{(1 - math.Exp(-x)) / (1 - z), (math.Exp(-x) - z) / (1 - z)}, []float64{z * (math.Exp(x) - 1) / (1 - z), (1 - math.Exp(x)*z) / (1 - z)}, 1000, s)
+		case "pf":
+			plain = accountant([]float64{1 - math.Exp(-x)/2, math.Exp(-x) / 2}, []float64{math.Exp(x) * z / 2, 1 - math.Exp(x)*z/2}, 1000, s)
+		case "geo":
+			plain = accountant([]float64{1 / (1 + z), z / (1 + z)}, []float64{z / (1 + z), 1 / (1 + z)}, 1000, s)
+		case "krr":
+			all := 1 + 9*z
+			plain = accountant([]float64{1 / all, 8 * z / all, z / all}, []float64{z / all, 8 * z / all, 1 / all}, 1000, s)
+		}
+		assert.InEpsilon(t, plain, down(a.Lower), 1e-10, c)
+		assert.GreaterOrEqual(t, up(a.Upper), plain*(1-1e-10), c)
+	}
+}
+
+// Values of research/docs/compose.md lie in the enclosures.
+func TestValues(t *testing.T) {
+	for _, c := range []struct {
+		mechanism, eps string
+		times          int
+		delta          string
+		equal, most    float64 // attained, and certified from above
+	}{
+		{"em", "0.5", 10, "1e-6", 3.5690761236, 3.5796359}, {"pf", "0.5", 10, "1e-6", 4.9989780875, 4.9989782},
+		{"pf", "0.1", 100, "1e-6", 4.6618059099, 4.6618259}, {"geo", "0.5", 10, "1e-6", 4.9998854711, 4.9998854712}, {"krr", "0.5", 10, "1e-6", 3.8976083, 3.8976084},
+	} {
+		e, err := number.ParseEpsilon(c.eps)
+		require.NoError(t, err)
+		delta, _ := new(big.Rat).SetString(c.delta)
+		p := &Problem{Steps: []Step{{Kind{c.mechanism, e, 10}, c.times}}, Gap: 1e-3}
+		a, err := p.Eps(t.Context(), delta)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, down(a.Lower), c.most, c)
+		assert.GreaterOrEqual(t, up(a.Upper), c.equal, c)
+		assert.LessOrEqual(t, a.Width(), 1e-3, c)
+		p.Equal = true
+		a, err = p.Eps(t.Context(), delta)
+		require.NoError(t, err)
+		assert.InDelta(t, c.equal, down(a.Lower), 1e-7, c)
+		assert.GreaterOrEqual(t, up(a.Upper), c.equal)
+	}
+	// What adaptivity gains: δ at ε = 1, three selections, s = 0.6, and five of permute-and-flip at s = 1.
+	for _, c := range []struct {
+		mechanism             string
+		times                 int
+		s                     *big.Rat
+		equal, adaptive, most float64
+	}{{"em", 3, big.NewRat(3, 5), 0.178556, 0.185597, 0.185600}, {"pf", 5, big.NewRat(1, 1), 0.459153, 0.464316, 0.464317}} {
+		e, err := number.ParseEpsilon("1")
+		require.NoError(t, err)
+		p := &Problem{Steps: []Step{{Kind{c.mechanism, e, 0}, c.times}}, Gap: 2e-5}
+		a, err := p.Delta(t.Context(), c.s)
+		require.NoError(t, err)
+		assert.LessOrEqual(t, down(a.Lower), c.most)
+		assert.GreaterOrEqual(t, up(a.Upper), c.adaptive)
+		assert.Greater(t, down(a.Lower), c.adaptive-2e-5)
+		p.Equal = true
+		a, err = p.Delta(t.Context(), c.s)
+		require.NoError(t, err)
+		assert.InDelta(t, c.equal, down(a.Lower), 1e-6)
+	}
+}

@@ -1,0 +1,58 @@
+package compose
+
+import (
+	"math/big"
+
+	"optratio/number"
+)
+
+// exact returns a float as an interval.
+func exact(x float64) number.Interval { return number.FromFloat(x, prec) }
+
+// delta returns bounds of V(s), s >= 0.
+func (t *table) delta(s number.Interval) (lower, upper number.Interval) {
+	zero := number.FromInt(0, prec)
+	i := min(int(s.Near()/t.d), t.n)
+	lower = zero
+	for j := max(0, i-1); j <= min(t.n, i+2); j++ { // any event is an attack
+		at := number.Exp(s.Sub(t.dist.Mul(number.FromInt(int64(j), prec))))
+		lower = lower.Max(exact(t.p[t.pad+j]).Sub(exact(t.q[t.pad+j]).Mul(at)))
+	}
+	if i == t.n {
+		return lower, exact(t.over[t.pad+t.n])
+	}
+	high, low := exact(t.over[t.pad+i]), exact(t.over[t.pad+i+1])
+	base := t.dist.Mul(number.FromInt(int64(i), prec))
+	share := number.Expm1(s.Sub(base)).Quo(number.Expm1(t.dist))
+	if share.Lo().Sign() < 0 || share.Hi().Cmp(big.NewFloat(1)) > 0 { // s is about at a node
+		return lower, high
+	}
+	return lower, high.Sub(high.Sub(low).Mul(share))
+}
+
+// eps returns bounds of the least s >= 0 with V(s) <= δ; there is no upper one where the table ends before.
+func (t *table) eps(delta number.Interval) (lower, upper number.Interval, ok bool) {
+	zero := number.FromInt(0, prec)
+	lower = zero
+	d := down(delta)
+	for i := range t.n + 1 {
+		over, p, q := t.over[t.pad+i], t.p[t.pad+i], t.q[t.pad+i]
+		base := t.dist.Mul(number.FromInt(int64(i), prec))
+		if p > q && p > d { // p - q e^{s-base} > δ for all smaller s
+			if attack := exact(p).Sub(delta).Quo(exact(q)); attack.Lo().Sign() > 0 {
+				lower = lower.Max(base.Add(number.Log(attack)))
+			}
+		}
+		if over > d {
+			continue
+		}
+		if i == 0 {
+			return zero, zero, true
+		}
+		before := exact(t.over[t.pad+i-1])
+		share := before.Sub(delta).Quo(before.Sub(exact(over)))
+		upper = base.Sub(t.dist).Add(number.Log(one.Add(share.Mul(number.Expm1(t.dist)))))
+		return lower, upper, true
+	}
+	return lower, upper, false
+}
