@@ -44,9 +44,14 @@ they are violated if a lower bound exceeds R or D. Of stated probabilities, --or
 decides Rényi divergences, and --profile lists them, and the least δ at several ε.
 
 Several ε, separated by commas, are asked about one after the other and have a verdict each (with --json an array);
-they share what --confidence leaves to chance.`,
+they share what --confidence leaves to chance.
+
+--against-exec CMD decides the property same: the outcomes are distributed as those of CMD, a program that is asked the
+same questions. Of samplers it is a test, which cannot prove it and says which differences it would show. With
+--property same nothing else is asked about.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
+  optratio audit --pmf-exec ./fast --against-exec 'python3 plain.py' --eps 1 -n 3 -k 2 --property same
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
   optratio audit --pmf-exec ./histogram --inputs datasets.jsonl --neighbors remove-row --outcomes labels --eps 1
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,26 +20,74 @@ import (
 )
 
 // published are programs with faults that others reported, written anew from the reports: what they answer to a question.
-var published = map[string]func(input json.RawMessage, epsilon float64) any{"gaussian": gaussian}
+var published = map[string]func(q publishedQuestion) any{
+	"gaussian": gaussian, "noisy max": noisyMax(1), "noisy min": noisyMax(-1), "geometric": geometric(false), "rounded Laplace": geometric(true),
+}
+
+// publishedQuestion is a line that they are asked.
+type publishedQuestion struct {
+	Scores  []float64
+	Input   json.RawMessage
+	Epsilon float64
+	Samples int
+	rng     *rand.Rand
+}
+
+// count is an input that is a number.
+func (q publishedQuestion) count() (x float64) {
+	_ = json.Unmarshal(q.Input, &x)
+	return x
+}
 
 // servePublished answers questions as a published program does.
-func servePublished(answer func(json.RawMessage, float64) any) {
-	out := json.NewEncoder(os.Stdout)
+func servePublished(answer func(publishedQuestion) any) {
+	out, rng := json.NewEncoder(os.Stdout), rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-		var q struct {
-			Input   json.RawMessage `json:"input"`
-			Epsilon float64         `json:"epsilon"`
-		}
+		q := publishedQuestion{rng: rng}
 		_ = json.Unmarshal(in.Bytes(), &q)
-		_ = out.Encode(answer(q.Input, q.Epsilon))
+		_ = out.Encode(answer(q))
+	}
+}
+
+// noisyMax takes the greatest score with Gumbel noise, or with sign -1 the least one, and states the probabilities.
+func noisyMax(sign float64) func(publishedQuestion) any {
+	return func(q publishedQuestion) any {
+		p, sum := make([]float64, len(q.Scores)), 0.0
+		best := -math.MaxFloat64
+		for _, s := range q.Scores {
+			best = max(best, sign*s)
+		}
+		for r, s := range q.Scores {
+			p[r] = math.Exp(q.Epsilon * (sign*s - best) / 2)
+			sum += p[r]
+		}
+		for r := range p {
+			p[r] /= sum
+		}
+		return map[string]any{"pmf": p}
+	}
+}
+
+// geometric adds two-sided geometric noise to a count, or Laplace noise that is rounded then.
+func geometric(laplace bool) func(publishedQuestion) any {
+	return func(q publishedQuestion) any {
+		values := make([]float64, q.Samples)
+		for i := range values {
+			a, b := q.rng.ExpFloat64()/q.Epsilon, q.rng.ExpFloat64()/q.Epsilon
+			if laplace {
+				values[i] = q.count() + math.Round(a-b)
+			} else {
+				values[i] = q.count() + math.Floor(a) - math.Floor(b)
+			}
+		}
+		return map[string]any{"values": values}
 	}
 }
 
 // gaussian adds normal noise of scale √(2 ln(1.25/δ))/ε to a count, at δ = 1e-5, and states the probabilities of intervals.
-func gaussian(input json.RawMessage, epsilon float64) any {
-	var count float64
-	_ = json.Unmarshal(input, &count)
-	sigma := math.Sqrt(2*math.Log(1.25e5)) / epsilon
+func gaussian(q publishedQuestion) any {
+	sigma := math.Sqrt(2*math.Log(1.25e5)) / q.Epsilon
+	count := q.count()
 	below := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	p := map[string]float64{}
 	for i := -200; i <= 200; i++ {
@@ -112,4 +161,65 @@ func TestSeveralEpsilons(t *testing.T) {
 	out, problems, code = ask(t, "", "audit", "--sample-exec", `while read -r q; do s=${q##*:}; s=${s%?}; echo "{\"counts\":[$s,0]}"; done`, "--eps", "1,2", "-n", "2", "-k", "1", "--budget", "2000")
 	assert.Equal(t, command.Done, code, problems)
 	assert.Equal(t, 2, strings.Count(out, "with confidence 0.975"))
+}
+
+// sameVerdict is the verdict on the property same, with its witness.
+type sameVerdict struct {
+	Name, Verdict, Reason string
+	Checked               int
+	Witness               struct {
+		Scores    []int
+		Input     *int
+		Candidate any
+		P         struct{ Lower, Estimate string }
+		PExpected struct{ Lower, Estimate string } `json:"p_expected"`
+	}
+}
+
+// sameAs audits a program beside a reference.
+func sameAs(t *testing.T, args ...string) (same *sameVerdict, code int) {
+	t.Helper()
+	out, problems, code := ask(t, "", append([]string{"audit", "--eps", "1", "--json"}, args...)...)
+	var doc struct{ Properties []sameVerdict }
+	require.NoError(t, json.Unmarshal([]byte(out), &doc), problems)
+	for _, p := range doc.Properties {
+		if p.Name == "same" {
+			same = &p
+		}
+	}
+	require.NotNil(t, same, out)
+	return same, code
+}
+
+// TestTheWrongEndOfNoisyMax: report noisy max with Gumbel noise returned the least one (opendp/opendp, issue 2912, "make_report_noisy_max_gumbel returns the noisy min"), which is as private as the
+// greatest, and useless.
+func TestTheWrongEndOfNoisyMax(t *testing.T) {
+	args := []string{"-n", "3", "-k", "1", "--property", "dp,same", "--pmf-exec"}
+	same, code := sameAs(t, append(args, subjectCommand("noisy min"), "--against-exec", subjectCommand("noisy max"))...)
+	assert.Equal(t, command.Violated, code)
+	assert.Equal(t, "violated", same.Verdict)
+	require.Len(t, same.Witness.Scores, 3)
+	assert.NotEqual(t, same.Witness.P.Lower, same.Witness.PExpected.Lower)
+	same, code = sameAs(t, append(args, subjectCommand("noisy max"), "--against-exec", subjectCommand("noisy max"))...)
+	assert.Zero(t, code)
+	assert.Equal(t, "proved", same.Verdict)
+	assert.Equal(t, 21, same.Checked) // three candidates at seven score vectors
+	_, problems, code := ask(t, "", append([]string{"audit", "--eps", "1", "-n", "2", "-k", "1", "--pmf-exec", subjectCommand("noisy max")}, "--against-exec", "exit 1")...)
+	assert.Equal(t, command.Usage, code)
+	assert.Contains(t, problems, `"exit 1" ends before it is asked anything`)
+}
+
+// TestRoundedLaplace: rounded Laplace noise was taken for geometric noise (world-federation-of-advertisers/cardinality_estimation_evaluation_framework, pull request 97): at ε = 1 it leaves a
+// count as it is with probability 1-e^{-1/2} = 0.393 in place of (e-1)/(e+1) = 0.462. Both are private.
+func TestRoundedLaplace(t *testing.T) {
+	args := []string{"--inputs", fileOf(t, "0\n1\n"), "--neighbors", fileOf(t, "0,1\n"), "--outcomes", "real", "--budget", "30000", "--property", "same", "--sample-exec"}
+	same, code := sameAs(t, append(args, subjectCommand("rounded Laplace"), "--against-exec", subjectCommand("geometric"))...)
+	assert.Equal(t, command.Violated, code)
+	assert.Equal(t, "violated", same.Verdict)
+	assert.Contains(t, same.Reason, "by a test of samples, p <= 0.05")
+	require.NotNil(t, same.Witness.Input)
+	same, code = sameAs(t, append(args, subjectCommand("geometric"), "--against-exec", subjectCommand("geometric"))...)
+	assert.Zero(t, code)
+	assert.Equal(t, "undecided", same.Verdict)
+	assert.Contains(t, same.Reason, "would show")
 }

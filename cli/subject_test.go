@@ -80,7 +80,7 @@ func answerAsSubject(kind string) {
 }
 
 func subjectCommand(kind string) string {
-	return fmt.Sprintf("%s=%s '%s'", asSubject, kind, os.Args[0])
+	return fmt.Sprintf("%s='%s' '%s'", asSubject, kind, os.Args[0])
 }
 
 // A program that answers with permute-and-flip's probabilities has permute-and-flip's numbers.

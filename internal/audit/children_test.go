@@ -33,7 +33,7 @@ func severalOf(t *testing.T, children int, command, outcomes string) (sampler, [
 		t.Cleanup(a.child.stop)
 		askers = append(askers, a)
 	}
-	return newSampler(askers), askers
+	return newSampler(&program{children: askers}), askers
 }
 
 // Samples are dealt evenly, the rest to the first children; sums and splits are those of the shares.
@@ -134,7 +134,7 @@ func TestChildrenReproducible(t *testing.T) {
 			t.Cleanup(a.child.stop)
 			askers = append(askers, a)
 		}
-		r, err := o.statistics(context.Background(), "several", newSampler(askers), space, dom)
+		r, err := o.statistics(context.Background(), "several", newSampler(&program{children: askers}), space, dom)
 		require.NoError(t, err)
 		if text := r.String(); run == 0 {
 			first = text

@@ -29,11 +29,12 @@ type Options struct {
 	Epsilon     number.Epsilon
 	Sensitivity *big.Rat // 1
 	Seed        uint64
-	Properties  []verify.Property            // of probabilities, nil: as in verify.Options, of labels with the facts that are about them; of samplers those of Testable, nil: dp
+	Properties  []verify.Property            // empty: nothing but Against and Same; of probabilities, nil: as in verify.Options, of labels with the facts that are about them; of samplers those of Testable, nil: dp
 	Slack       *big.Rat                     // what ε may be exceeded by: see verify.Options
 	Targets     map[verify.Property]*big.Rat // see verify.Options
 	Profile     bool                         // see verify.Options
 	Against     mechanisms.Mechanism         // compare the answers with its probabilities; may be nil
+	Reference   string                       // a command line, likewise: the property Same; "": none
 
 	Precision  *big.Rat // relative, of JSON numbers; 1e-9
 	Budget     int64    // samples in all; 1000000
@@ -50,7 +51,8 @@ type Options struct {
 	Progress func(done, total int64)
 
 	program Program
-	facts   []verify.Property // of probabilities: reported as well, as in verify.Options
+	beside  func([]comparison) sampler // draws at the sides of comparisons of the program with the reference
+	facts   []verify.Property          // of probabilities: reported as well, as in verify.Options
 	meter   *meter
 	shown   float64 // the tight ε on the domain, once it is known: see pace
 }

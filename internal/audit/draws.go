@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -25,24 +26,28 @@ const (
 // of a child depends on the child's place and the seed alone. Each is started again by itself.
 type program struct {
 	children []*asker
-	all      labelled // labels of all, in the order of the children
+	others   []*asker     // of a reference, one for each child, with its labels
+	compared []comparison // whose sides it draws at, by the children and the others; nil: it draws by the children
+	all      labelled     // labels of all, in the order of the children
 	parted
 }
 
-// newSampler returns the children of a program as a sampler of the outcomes that are wanted.
-func newSampler(children []*asker) sampler {
-	o := children[0].opts
-	for _, c := range children {
+// newSampler returns a program as a sampler of the outcomes that are wanted.
+func newSampler(s *program) sampler {
+	o := s.children[0].opts
+	for _, c := range slices.Concat(s.children, s.others) {
 		c.most, c.limit = firstQuestion, lastQuestion
 		if c.lists() {
 			c.limit = mostValues
 		}
+		if o.Outcomes == Mixed {
+			c.most = firstMixed
+		}
 	}
-	s := &program{children: children, all: *newLabelled(o)}
+	s.all = *newLabelled(o)
 	switch o.Outcomes {
 	case Mixed:
-		children[0].most = firstMixed
-		return newMixed(children[0])
+		return newMixed(s)
 	case Real:
 		return &binned{draw: s.values}
 	}
@@ -83,10 +88,17 @@ func (a *asker) draw(q inquiry.Vector, samples int64, read func(line []byte, sam
 
 // draw lets every child draw its share, with what reads each answer of a child, and returns the first event or error in the order of the children.
 func (s *program) draw(q inquiry.Vector, samples int64, read func(child int, line []byte, samples int64) error) (string, error) {
-	events, errs := make([]string, len(s.children)), make([]error, len(s.children))
-	each, more := samples/int64(len(s.children)), samples%int64(len(s.children))
+	children := s.children
+	if s.compared != nil {
+		if q[0]%2 == 1 {
+			children = s.others
+		}
+		q = s.compared[q[0]/2].q
+	}
+	events, errs := make([]string, len(children)), make([]error, len(children))
+	each, more := samples/int64(len(children)), samples%int64(len(children))
 	var drawing sync.WaitGroup
-	for i, c := range s.children {
+	for i, c := range children {
 		share := each
 		if int64(i) < more {
 			share++

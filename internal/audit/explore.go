@@ -44,16 +44,6 @@ func (s *statistics) run(dom *inquiry.Domain) error {
 	if err := s.field.collect(dom, pairsOf(len(s.field.places[0].q)), s.stopped); err != nil {
 		return err
 	}
-	if s.o.Against != nil {
-		if err := s.drawForFit(places); err != nil {
-			return err
-		}
-	}
-	if len(s.o.tested()) > 0 {
-		if err := s.compare(places); err != nil {
-			return err
-		}
-	}
 	if !s.o.wants() && len(s.o.measured()) == 0 {
 		return nil
 	}

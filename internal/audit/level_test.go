@@ -27,7 +27,7 @@ func TestVerdictsShareTheLevel(t *testing.T) {
 		{nil, nil, 1}, // δ alone
 		{[]verify.Property{verify.DP}, nil, 1},
 		{[]verify.Property{verify.DP, verify.ApproximateDP}, nil, 2},
-		{[]verify.Property{verify.Symmetry, verify.Shift, verify.ApproximateDP}, nil, 2}, // the comparisons share one part
+		{[]verify.Property{verify.Symmetry, verify.Shift, verify.ApproximateDP}, nil, 3},
 		{[]verify.Property{verify.DP, verify.Monotone, verify.ZCDP, verify.BoundedRange, verify.ApproximateDP}, pf, 6},
 	} {
 		o := samplerOptions(t, "0.5", 20_000)

@@ -24,7 +24,7 @@ func TestQuestionsFitTheirAnswers(t *testing.T) {
 	o.program.Command = subjectCommand("wide")
 	a := newAsker(context.Background(), &inquiry.Space{Unit: big.NewRat(1, 1)}, &o)
 	t.Cleanup(a.child.stop)
-	_, event, err := newSampler([]*asker{a}).Sample(inquiry.Vector{0}, 400)
+	_, event, err := newSampler(&program{children: []*asker{a}}).Sample(inquiry.Vector{0}, 400)
 	require.NoError(t, err)
 	require.Empty(t, event)
 }

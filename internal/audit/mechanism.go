@@ -109,7 +109,7 @@ func Draws(ctx context.Context, m mechanisms.Mechanism, src rand.Source, o Optio
 	if err != nil {
 		return nil, err
 	}
-	return o.statistics(ctx, m.Info().Name, &drawing{m, space, src}, space, dom)
+	return o.statistics(ctx, m.Info().Name, &drawing{mechanism: m, space: space, src: src}, space, dom)
 }
 
 // drawing draws from a mechanism of this process.
@@ -117,6 +117,7 @@ type drawing struct {
 	mechanism mechanisms.Mechanism
 	space     *inquiry.Space
 	src       rand.Source
+	drawn     int64
 }
 
 func (d *drawing) Sample(q inquiry.Vector, samples int64) (counts []int64, event string, err error) {
@@ -129,5 +130,6 @@ func (d *drawing) Sample(q inquiry.Vector, samples int64) (counts []int64, event
 	for range samples {
 		counts[draw()]++
 	}
+	d.drawn += samples
 	return counts, "", nil
 }

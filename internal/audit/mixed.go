@@ -15,10 +15,10 @@ type mixed struct {
 	tree *node
 }
 
-func newMixed(a *asker) *mixed {
+func newMixed(s *program) *mixed {
 	m := &mixed{shapes: shapes{}, tree: &node{end: 1}}
 	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {
-		event, err = a.draw(q, samples, func(line []byte, n int64) error {
+		event, err = s.draw(q, samples, func(_ int, line []byte, n int64) error {
 			got, err := m.parse(line, n)
 			all = append(all, got...)
 			return err

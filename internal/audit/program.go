@@ -130,6 +130,13 @@ func newAsker(ctx context.Context, space *inquiry.Space, o *Options) *asker {
 	}
 }
 
+// reference returns an asker of the reference, whose labels are numbered as a's are. What goes wrong there is no finding.
+func (a *asker) reference() *asker {
+	other := newAsker(a.ctx, a.space, a.opts)
+	other.child.command, other.labels, other.muted = a.opts.Reference, a.labels, true
+	return other
+}
+
 // on returns an asker of the same program about another space, with limits of its own.
 func (a *asker) on(space *inquiry.Space) *asker {
 	other := *a
@@ -326,7 +333,16 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	if o.Inputs != nil { // of which there are none that are known to be smaller
 		retry = nil
 	}
-	r, err := examine(a.ctx, name, inquiry.Stated(inquiry.Remember(a), dom, true), o, retry, func(r *Report) (*inquiry.Question, error) {
+	references, err := o.references(space)
+	if err != nil {
+		return nil, err
+	}
+	if o.Reference != "" {
+		other := a.reference()
+		defer other.child.stop()
+		references = append(references, reference{Same, o.Reference, other})
+	}
+	r, err := examine(a.ctx, name, inquiry.Stated(inquiry.Remember(a), dom, true), o, references, retry, func(r *Report) (*inquiry.Question, error) {
 		side.trouble = a.trouble
 		return o.aside(r, reach, about(side), retry)
 	})

@@ -154,7 +154,7 @@ func (f *field) oneWay(e edge, a aim, own, near []float64, n, m float64) edge {
 	best, hopeful := e, math.Inf(-1)
 	var chosen []outcome
 	f.events(e, own, near, n, m, func(x, y float64, in []outcome) {
-		if len(in) == len(own) {
+		if len(in) == len(own) || f.single && (len(in) > 1 || in[0].r > 0) {
 			return
 		}
 		rated := rate(x, y, f.ordered && (in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1))

@@ -18,23 +18,32 @@ import (
 // line returns the question about q as a program reads it: for so many samples, or its probabilities where that is 0.
 func (a *asker) line(q inquiry.Vector, samples int64) []byte {
 	var b bytes.Buffer
-	if in := a.opts.Inputs; in != nil {
-		fmt.Fprintf(&b, `{"input":%s,%s`, in.Values[q[0]], a.setting)
+	text := a.opts.text(a.space, q)
+	if a.opts.Inputs != nil {
+		fmt.Fprintf(&b, `{"input":%s,%s`, text, a.setting)
 	} else {
-		b.WriteString(`{"scores":[`)
-		for i, text := range inquiry.ScoresJSON(a.space.Scores(q)) {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.Write(text)
-		}
-		fmt.Fprintf(&b, `],%s,"monotonic":%t`, a.setting, a.opts.Monotonic)
+		fmt.Fprintf(&b, `{"scores":%s,%s,"monotonic":%t`, text, a.setting, a.opts.Monotonic)
 	}
 	if samples > 0 {
 		fmt.Fprintf(&b, `,"samples":%d`, samples)
 	}
 	b.WriteByte('}')
 	return b.Bytes()
+}
+
+// text writes what is asked about as JSON: an input, or the list of scores.
+func (o *Options) text(space *inquiry.Space, q inquiry.Vector) json.RawMessage {
+	if o.Inputs != nil {
+		return o.Inputs.Values[q[0]]
+	}
+	list := []byte("[")
+	for i, text := range inquiry.ScoresJSON(space.Scores(q)) {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, text...)
+	}
+	return append(list, ']')
 }
 
 // numberText writes a number as JSON: exactly where it is known and a short decimal, otherwise the nearest double.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -21,6 +22,8 @@ const (
 	Answers verify.Property = "answers"
 	// Against: the probabilities are those of a named mechanism.
 	Against verify.Property = "against"
+	// Same: the outcomes are distributed as those of a reference program.
+	Same verify.Property = "same"
 )
 
 // Report is the outcome of an audit.
@@ -242,8 +245,8 @@ func (r *Report) chooseWitness() {
 }
 
 // examine checks stated probabilities, on a domain and on what side adds to it: first what is asked for, then the facts, so that a limit that ends the facts
-// leaves the rest whole. retry gives a subject for smaller cases, on a space of its own; nil where only the domain can be asked about, and side is nil where there is none.
-func examine(ctx context.Context, name string, main *inquiry.Question, o *Options, retry func(*inquiry.Space) inquiry.Subject,
+// leaves the rest whole. Then come the references, on the domain. retry gives a subject for smaller cases, on a space of its own; nil where only the domain can be asked about, and side is nil where there is none.
+func examine(ctx context.Context, name string, main *inquiry.Question, o *Options, references []reference, retry func(*inquiry.Space) inquiry.Subject,
 	side func(*Report) (*inquiry.Question, error)) (*Report, error) {
 	options := verify.Options{Properties: o.Properties, Facts: o.facts, Slack: o.Slack, Targets: o.Targets, Profile: o.Profile}
 	if o.meter == nil && o.Progress != nil { // there are no questions: of a table
@@ -251,6 +254,9 @@ func examine(ctx context.Context, name string, main *inquiry.Question, o *Option
 	}
 	options.Complete()
 	order, asked := slices.Concat(options.Properties, options.Facts), len(options.Properties)
+	if o.Properties != nil && len(o.Properties) == 0 { // nothing but the references
+		asked = 0
+	}
 	later := options.Facts
 	options.Facts = nil
 	if at := slices.Index(later, verify.BoundedRange); at >= 0 && slices.Contains(options.Properties, verify.DP) { // dp finds it on the way
@@ -277,11 +283,13 @@ func examine(ctx context.Context, name string, main *inquiry.Question, o *Option
 			return nil, err
 		}
 	}
-	var against []verify.Result
-	if o.Against != nil {
-		if against, err = o.against(main); err != nil {
+	var compared []verify.Result
+	for _, c := range references {
+		res, err := c.against(main)
+		if err != nil {
 			return nil, err
 		}
+		compared = append(compared, res)
 	}
 	if len(later) > 0 {
 		facts := verify.Options{Properties: later, Slack: options.Slack, Progress: options.Progress}
@@ -301,7 +309,7 @@ func examine(ctx context.Context, name string, main *inquiry.Question, o *Option
 		res.Fact = i >= asked
 		r.Properties = append(r.Properties, *res)
 	}
-	r.Properties = append(r.Properties, against...)
+	r.Properties = append(r.Properties, compared...)
 	r.chooseWitness()
 	return r, nil
 }
@@ -341,8 +349,8 @@ func (o *Options) around(ctx context.Context, c inquiry.Case, options verify.Opt
 	return report.Properties[0].Witness
 }
 
-// named is the mechanism that answers are compared with, run as it is private for monotonic scores where these are.
-func (o *Options) named(space *inquiry.Space) (*inquiry.Exact, error) {
+// named is the space of the mechanism that answers are compared with, run as it is private for monotonic scores where these are.
+func (o *Options) named(space *inquiry.Space) (*inquiry.Space, error) {
 	at := *space
 	if o.Monotonic {
 		half, err := mechanisms.MonotonicSensitivities(o.Against, space.Sensitivities)
@@ -351,45 +359,65 @@ func (o *Options) named(space *inquiry.Space) (*inquiry.Exact, error) {
 		}
 		at.Sensitivities = slices.Repeat(half, len(space.Sensitivities))
 	}
-	return inquiry.ForMechanism(o.Against, &at), nil
+	return &at, nil
 }
 
-// against compares the answers with a mechanism's probabilities, vector by vector.
-func (o *Options) against(asked *inquiry.Question) ([]verify.Result, error) {
-	space := asked.Domain.Space
-	compared := "compared with " + o.Against.Info().Name
-	named, err := o.named(space)
-	if err != nil {
-		return nil, err
+// reference is what answers are compared with.
+type reference struct {
+	property verify.Property
+	name     string
+	subject  inquiry.Subject
+}
+
+// references are those of a mechanism that is named.
+func (o *Options) references(space *inquiry.Space) ([]reference, error) {
+	if o.Against == nil {
+		return nil, nil
 	}
-	res := verify.Result{Name: Against, Verdict: verify.Proved, Reason: compared}
+	at, err := o.named(space)
+	return []reference{{Against, o.Against.Info().Name, inquiry.ForMechanism(o.Against, at)}}, err
+}
+
+// against compares the answers with those of a named mechanism or a reference, one by one.
+func (r reference) against(asked *inquiry.Question) (verify.Result, error) {
+	space := asked.Domain.Space
+	res := verify.Result{Name: r.property, Verdict: verify.Proved, Reason: "compared with " + r.name}
+	answered := func(a *inquiry.Answer) bool {
+		fault, _, _ := a.Fault()
+		return fault == "" && a.Event == ""
+	}
 	for q := range asked.Domain.Vectors {
-		want, err := named.Answer(q)
-		if err != nil {
-			return nil, err
-		}
 		got, err := asked.Subject.Answer(q)
-		if err != nil {
+		var want *inquiry.Answer
+		if err == nil {
+			want, err = r.subject.Answer(q)
+		}
+		if errors.Is(err, inquiry.ErrUndecided) {
 			res.Verdict, res.Reason = verify.Undecided, reason(err)
 			break
 		}
-		if fault, _, _ := got.Fault(); fault != "" || got.Event != "" {
+		if err != nil {
+			return res, err
+		}
+		if !answered(got) || !answered(want) {
 			res.Verdict, res.Reason = verify.Undecided, "not every question was answered with probabilities that are a distribution"
 			continue
 		}
-		for r := range got.P {
+		outcomes := max(len(got.P), len(want.P))
+		got, want = got.Padded(outcomes), want.Padded(outcomes)
+		for i := range got.P {
 			res.Checked++
-			switch s, ok := got.P[r].Compare(want.P[r], 1024); {
-			case !ok && vague(got.P[r]):
+			switch s, ok := got.P[i].Compare(want.P[i], 1024); {
+			case !ok && vague(got.P[i]):
 				res.Verdict, res.Reason = verify.Undecided, "the numbers are not known well enough"
 			case ok && s != 0:
-				res.Verdict, res.Reason = verify.Violated, compared
-				res.Witness = &verify.Witness{Scores: space.Scores(q), Candidate: &r, P: got.P[r].Number(), PExpected: want.P[r].Number()}
-				return []verify.Result{res}, nil
+				res.Verdict, res.Reason = verify.Violated, "compared with "+r.name
+				res.Witness = &verify.Witness{Scores: space.Scores(q), Candidate: &i, P: got.P[i].Number(), PExpected: want.P[i].Number()}
+				return res, nil
 			}
 		}
 	}
-	return []verify.Result{res}, nil
+	return res, nil
 }
 
 // vague reports whether the readings of a number differ by more than a part of 1e-6, so that it equals no other for certain.

@@ -40,11 +40,17 @@ func (p Program) Samples(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	askers := make([]*asker, max(1, p.Children))
+	references := slices.Clone(askers)
 	for i := range askers {
 		askers[i] = newAsker(ctx, space, &o)
 		defer askers[i].child.stop()
+		references[i] = askers[i].reference()
+		defer references[i].child.stop()
 	}
-	r, err := o.statistics(ctx, p.Command, newSampler(askers), space, dom)
+	o.beside = func(compared []comparison) sampler {
+		return newSampler(&program{children: askers, others: references, compared: compared})
+	}
+	r, err := o.statistics(ctx, p.Command, newSampler(&program{children: askers}), space, dom)
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +88,8 @@ type statistics struct {
 	field    *field
 	wealth   *wealth
 	repeats  independence
-	early    []dated  // samples to be drawn again
-	samples  []sample // for the test of fit
-	planned  int64    // how many there should be
-	compared []comparison
-	refuted  int // the level of the bound where the audit ended with the refutation, 0 otherwise
+	early    []dated // samples to be drawn again
+	refuted  int     // the level of the bound where the audit ended with the refutation, 0 otherwise
 	drawn    int64
 	budget   int64 // of all tests together
 	cuts     int   // how often intervals were chosen
@@ -133,6 +136,23 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	alpha.Quo(alpha, big.NewRat(whole.parts(), 1))
 	less, measured, again := whole, whole.measured(), o.again()
 	less.Budget -= askedAgain * again
+	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
+	st := newStatistics(ctx, &less, s, space, alpha, rng)
+	st.budget = o.Budget
+	r := &Report{Confidence: o.Confidence}
+	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
+	var tests []verify.Result
+	for i, p := range whole.tested() {
+		budget := int64(min(testShare, testedShare/float64(len(whole.tested()))) * float64(less.Budget))
+		if !whole.wants() && len(measured) == 0 {
+			budget = (less.Budget - st.drawn) / int64(len(whole.tested())-i)
+		}
+		res, err := st.test(p, dom, alpha, budget)
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, res)
+	}
 	reserve, share := int64(0), rangeShare
 	if !whole.wants() && slices.Equal(measured, []verify.Property{verify.ApproximateDP}) {
 		share = deltaShare
@@ -142,13 +162,6 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		less.Budget -= reserve
 	}
 	less.Budget -= less.Budget / lateShare
-	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
-	st := &statistics{
-		ctx: ctx, o: &less, budget: o.Budget, sampler: s, space: space, rng: rng, field: newField(o, rng),
-		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{}, alpha: alpha, quick: o.UntilRefuted,
-	}
-	r := &Report{Confidence: o.Confidence}
-	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
 	why, err := st.search(dom, again)
 	if err != nil {
 		return nil, err
@@ -174,19 +187,20 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		more = append(more, res)
 	}
 	if !st.repeats.broken {
-		more = append(more, st.comparisons(alpha)...)
-		if o.Against != nil && len(st.field.places) > 0 {
-			fit, err := st.fit(alpha)
-			if err != nil {
-				return nil, err
-			}
-			more = append(more, *fit)
-		}
+		more = append(more, tests...)
 	}
 	r.Samples, r.Properties = st.drawn, append(append(r.Properties, st.repeats.result()), more...)
 	r.nameInputs(o.Inputs)
 	r.chooseWitness()
 	return r, nil
+}
+
+// newStatistics begins an audit. Its verdict on ε is wrong with a probability of alpha at most.
+func newStatistics(ctx context.Context, o *Options, s sampler, space *inquiry.Space, alpha *big.Rat, rng *rand.Rand) *statistics {
+	return &statistics{
+		ctx: ctx, o: o, budget: o.Budget, sampler: s, space: space, rng: rng, field: newField(o, rng),
+		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{}, alpha: alpha, quick: o.UntilRefuted,
+	}
 }
 
 // search searches the domain, bets, and tests whether samples are independent. It returns why dp is undecided, if it is.
@@ -354,6 +368,13 @@ func (s *statistics) askAgain(samples int64) error {
 		answers = append(answers, got)
 	}
 	return nil
+}
+
+func sumOf[T int64 | float64](counts []T) (n T) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
 }
 
 // evenness is the entropy of counts.

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -126,7 +125,7 @@ func TestSamplesFitTheirMechanismOnly(t *testing.T) {
 		require.Equal(t, c.verdict, fit.Verdict, c.name)
 		require.Equal(t, c.verdict == verify.Violated, fit.Witness != nil)
 		if fit.Witness != nil {
-			require.Contains(t, fit.Reason, fmt.Sprintf("in %d tests together", 2*fit.Checked), "both tails of every count")
+			require.Regexp(t, `^by a test of samples, p <= 0\.025: \d+ of \d+ samples, and \d+ of \d+ samples of the other side$`, fit.Reason) // half of the level
 		}
 	}
 }
@@ -285,8 +284,7 @@ func (s *failing) Sample(q inquiry.Vector, samples int64) ([]int64, string, erro
 	return s.lawSampler.Sample(q, samples)
 }
 
-// The test of fit keeps to its level on correct samplers, though the audit draws more where it looks bad, and shows its
-// strongest evidence.
+// The test of fit keeps to its level on correct samplers, though it draws more where it looks bad.
 func TestFitIsNoFalseAlarm(t *testing.T) {
 	slowtest.Only(t)
 	t.Parallel()
@@ -305,25 +303,6 @@ func TestFitIsNoFalseAlarm(t *testing.T) {
 	}
 	t.Logf("%d of %d correct samplers do not fit, nominal 1 in 8", alarms, n)
 	require.LessOrEqual(t, alarms, n/5)
-
-	// Only the exact shape (0, 0, -4) differs, and by far most of all.
-	o := samplerOptions(t, "1", 200_000)
-	o.Against = pf
-	odd := func(q []float64) []float64 {
-		p := flipLaw(1)(q)
-		if q[0] == 0 && q[1] == 0 && q[2] == -4 {
-			return []float64{p[0] - 0.2, p[1] + 0.2, p[2]}
-		}
-		move := 0.1 * min(p[0], p[1])
-		p[0], p[1] = p[0]-move, p[1]+move
-		return p
-	}
-	r, err := draw("odd", newLawSampler(odd, 1), o)
-	require.NoError(t, err)
-	fit := r.Find(Against)
-	require.Equal(t, verify.Violated, fit.Verdict)
-	require.Equal(t, "-4", inquiry.ScoreText(fit.Witness.Scores[2]))
-	require.Regexp(t, `candidate [01] was taken \d+ times of \d+, p <= \S+ in \d+ tests together`, fit.Reason)
 }
 
 // Domains of any size are audited within the budget, and not at all once there is no time.

@@ -76,6 +76,7 @@ type field struct {
 	pooled   bool     // outcomes are candidates
 	ordered  bool     // outcomes are ranges of numbers, in their order
 	alone    bool     // no place is like another: they are no score vectors
+	single   bool     // the first outcome alone is an event
 	directed bool     // pairs are looked at in their order alone
 	branches []branch // of the tree whose leaves outcomes are grouped by; nil: there is none
 	distance func(q, other inquiry.Vector) *big.Rat

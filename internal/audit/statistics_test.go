@@ -10,66 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"optratio/number"
 	"optratio/verify"
 )
-
-// TestTailsOfEnclosedProbabilities: a tail is a bound for every probability in the enclosure, also where that reaches 0 or 1.
-func TestTailsOfEnclosedProbabilities(t *testing.T) {
-	within := func(lo, hi float64) number.Interval { return number.NewInterval(big.NewFloat(lo), big.NewFloat(hi)) }
-	tail := func(n, x int64, p float64) (sum float64) {
-		if float64(x) > p*float64(n) {
-			for y := x; y <= n; y++ {
-				sum += choose(n, y, p)
-			}
-			return sum
-		}
-		for y := range x + 1 {
-			sum += choose(n, y, p)
-		}
-		return sum
-	}
-	for _, c := range []struct {
-		n, x int64
-		p    number.Interval
-		ps   []float64
-	}{
-		{10, 3, within(0.9, 1), []float64{0.9, 0.95, 1}}, {10, 8, within(0, 0.1), []float64{0, 0.05, 0.1}}, {20, 19, within(0.3, 0.31), []float64{0.3, 0.31}},
-		{20, 1, within(0.6, 0.61), []float64{0.6, 0.61}}, {10, 5, within(0.4, 0.6), []float64{0.5}}, {50, 40, within(0.5, 0.5), []float64{0.5}},
-	} {
-		_, most := tailOf(c.n, c.x, c.p).Float64()
-		for _, p := range c.ps {
-			assert.GreaterOrEqual(t, most*(1+1e-12), tail(c.n, c.x, p), "%d of %d at %v in %v", c.x, c.n, p, c.p)
-		}
-		assert.LessOrEqual(t, most, 1.0)
-	}
-	for _, c := range []struct {
-		n, x int64
-		p    float64
-	}{{10, 1, 0}, {10, 9, 1}, {10, 10, 0}, {10, 0, 1}} {
-		assert.Zero(t, tailOf(c.n, c.x, within(c.p, c.p)).Hi().Sign(), "%+v cannot be", c)
-	}
-	assert.Equal(t, 1.0, func() float64 { lo, _ := tailOf(10, 10, within(1, 1)).Float64(); return lo }())
-	assert.Equal(t, 1.0, func() float64 { lo, _ := tailOf(100, 55, within(0.5, 0.5)).Float64(); return lo }(), "within two standard deviations")
-	assert.Equal(t, 1.0, func() float64 { lo, _ := tailOf(10, 0, within(0, 0)).Float64(); return lo }(), "what is certain")
-	_, rare := tailOf(10, 9, number.FromRat(big.NewRat(999, 1000), binomialBits)).Float64()
-	assert.InEpsilon(t, tail(10, 9, 0.999), rare, 0.01, "less than one draw from the mean, and many standard deviations")
-	assert.Zero(t, upperTail(10, 11, number.FromRat(big.NewRat(1, 3), binomialBits)).Hi().Sign(), "more than all")
-	_, most := tailOf(50, 40, within(0.5, 0.5)).Float64()
-	assert.InEpsilon(t, tail(50, 40, 0.5), most, 0.05)
-}
-
-// TestTailsAreWrittenRoundedUp: never as 0, and never as less than they may be.
-func TestTailsAreWrittenRoundedUp(t *testing.T) {
-	write := func(x float64) string {
-		return (&strongest{tail: number.FromFloat(x, binomialBits), tests: 1}).text()
-	}
-	assert.Equal(t, "1e-300", write(0))
-	assert.Equal(t, "1e-300", write(1e-310))
-	assert.Equal(t, "1.1e-300", write(1e-300))
-	assert.Equal(t, "1.1e-03", write(0.001))
-	assert.Equal(t, "2.1e-05", write(0.00002))
-}
 
 // TestTieIsTheBestExplanation: of all pairs h and h/c, tie returns one that no other on a grid explains better.
 func TestTieIsTheBestExplanation(t *testing.T) {

@@ -128,7 +128,11 @@ func (t *Table) Audit(ctx context.Context, shifted bool, o Options) (*Report, er
 	if err != nil {
 		return nil, err
 	}
-	r, err := examine(ctx, t.Name, asked, &o, nil, nil)
+	references, err := o.references(asked.Domain.Space)
+	if err != nil {
+		return nil, err
+	}
+	r, err := examine(ctx, t.Name, asked, &o, references, nil, nil)
 	if err != nil {
 		return nil, err
 	}

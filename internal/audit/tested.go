@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 
 	"optratio/internal/inquiry"
@@ -10,13 +13,14 @@ import (
 	"optratio/verify"
 )
 
-// Symmetry, shift-invariance and monotonicity of a sampler are tested by comparing how often a candidate was taken at two score vectors. Given the sum
-// of the two counts, the first one is hypergeometric where the probabilities are equal, and stochastically larger or smaller where one of
-// them is (Fisher 1935). All comparisons together share the level.
+// Symmetry, shift-invariance, and that a sampler is like a named mechanism or a reference, say of pairs of laws that they are the same; monotonicity, that a
+// candidate is no likelier at one score vector than at another. Then e^0 bounds the ratio of an event's probabilities: each is audited as a mechanism with two inputs a
+// pair, its sides, that is claimed to be 0-DP, by the search and the bets that ε has.
 const (
-	testShare     = 0.25 // of the budget, unless nothing else is asked for
-	fewestForTest = 300  // draws at either vector of a comparison, where there are several
-	mostTests     = 200  // comparisons of vectors, of one property
+	testShare     = 0.25 // of the budget for each of these properties,
+	testedShare   = 0.4  // and at most this for all together, unless nothing else is asked for
+	fewestForTest = 300  // samples for either side of a comparison, where there are several
+	mostTests     = 200  // comparisons of one property
 )
 
 // Testable are the properties that samples can tell about: dp; those that are tested by comparisons; and those that a bound refutes.
@@ -25,62 +29,92 @@ var Testable = []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verif
 // OfLabels are the properties of stated probabilities that are about any outcomes; the first three are those to decide by default.
 var OfLabels = []verify.Property{verify.DP, verify.BoundedRange, verify.Sum, verify.RDP, verify.ZCDP, verify.ApproximateDP}
 
-// comparison is of the counts at two score vectors, of candidates at the first with candidates at the second. atLeast says
-// that the second's probability must not be less; otherwise they must be equal.
-type comparison struct {
-	property  verify.Property
-	q, other  inquiry.Vector
-	matched   [][2]int
-	atLeast   bool
-	own, near []int64
-}
-
 // asked returns those of some properties that are asked for.
 func (o *Options) asked(some []verify.Property) []verify.Property {
 	return slices.DeleteFunc(slices.Clone(some), func(p verify.Property) bool { return !slices.Contains(o.Properties, p) })
 }
 
 // tested are those of the properties that are tested by comparisons, measured those that bounds on probabilities refute, and wants says whether ε is asked for.
-func (o *Options) tested() []verify.Property   { return o.asked(Testable[1:4]) }
+func (o *Options) tested() []verify.Property {
+	tested := o.asked(Testable[1:4])
+	if o.Against != nil {
+		tested = append(tested, Against)
+	}
+	if o.Reference != "" {
+		tested = append(tested, Same)
+	}
+	return tested
+}
 func (o *Options) measured() []verify.Property { return o.asked(Testable[4:]) }
 func (o *Options) wants() bool                 { return slices.Contains(o.Properties, verify.DP) }
 
 // parts is among how many verdicts the level is divided.
 func (o *Options) parts() int64 {
-	n := int64(len(o.measured()))
+	n := int64(len(o.measured()) + len(o.tested()))
 	if o.wants() {
-		n++
-	}
-	if o.Against != nil {
-		n++
-	}
-	if len(o.tested()) > 0 {
 		n++
 	}
 	return max(1, n)
 }
 
-// plan chooses what is compared, before anything is drawn.
-func (s *statistics) plan(places []int, budget int64) (plan []comparison, each int64) {
-	properties := s.o.tested()
-	part := budget / int64(len(properties))
-	count := int(max(1, min(mostTests, part/(2*fewestForTest))))
+// comparison is of the laws at two sides: of a score vector or an input, and of another one, or the same one that another sampler draws at. The outcomes that are compared are pairs
+// of candidates, and all others together; nil: all outcomes, each with itself.
+type comparison struct {
+	q, other inquiry.Vector
+	matched  [][2]int
+}
+
+// sides draws at the sides of comparisons: at 2i at the first one of comparison i, and at 2i+1 at the second one.
+type sides struct {
+	compared      []comparison
+	first, second sampler
+}
+
+func (s *sides) Sample(side inquiry.Vector, samples int64) (counts []int64, event string, err error) {
+	c, at := s.compared[side[0]/2], side[0]%2
+	if at == 0 {
+		counts, event, err = s.first.Sample(c.q, samples)
+	} else {
+		counts, event, err = s.second.Sample(c.other, samples)
+	}
+	if err != nil || event != "" || c.matched == nil {
+		return counts, event, err
+	}
+	own := make([]int64, len(c.matched), len(c.matched)+1)
+	for i, m := range c.matched {
+		own[i] = countAt(counts, m[at])
+	}
+	if others := sumOf(counts) - sumOf(own); others > 0 {
+		own = append(own, others)
+	}
+	return own, "", nil
+}
+
+// compared returns what is compared to test a property, before anything is drawn: everything that is asked about, with a reference, or some pairs of score vectors.
+func (s *statistics) comparisons(p verify.Property, dom *inquiry.Domain, budget int64) (all []comparison) {
+	vectors := slices.Collect(dom.Vectors)
+	if p == Against || p == Same {
+		for _, q := range vectors {
+			all = append(all, comparison{q, q, nil})
+		}
+		return all
+	}
+	if len(vectors) == 0 {
+		return nil
+	}
 	unit := new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit)
 	delta := max(1, new(big.Int).Quo(unit.Num(), unit.Denom()).Int64())
-	for _, p := range properties {
-		for range count {
-			q := s.field.places[places[s.rng.IntN(len(places))]].q
-			plan = append(plan, s.drawComparison(p, q, delta))
-		}
+	for range max(1, min(mostTests, budget/(2*fewestForTest))) {
+		all = append(all, s.drawComparison(p, vectors[s.rng.IntN(len(vectors))], delta))
 	}
-	return plan, max(1, budget/int64(2*len(plan)))
+	return all
 }
 
 // drawComparison draws what a score vector is compared with: for symmetry a permutation of it, for shift-invariance a shift, and for monotonicity the vector in
 // which one candidate alone has risen by Δ or 2Δ.
 func (s *statistics) drawComparison(p verify.Property, q inquiry.Vector, delta int64) comparison {
 	n := len(q)
-	c, to := comparison{property: p, q: q, other: slices.Clone(q)}, make([]int, n)
+	c, to := comparison{q: q, other: slices.Clone(q)}, make([]int, n)
 	for r := range to {
 		to[r] = r
 	}
@@ -98,7 +132,7 @@ func (s *statistics) drawComparison(p verify.Property, q inquiry.Vector, delta i
 	case verify.Monotone:
 		r := s.rng.IntN(n)
 		c.other[r] += []int64{delta, 2 * delta}[s.rng.IntN(2)]
-		c.matched, c.atLeast = [][2]int{{r, r}}, true
+		c.matched = [][2]int{{r, r}}
 		return c
 	}
 	for r, at := range to {
@@ -107,107 +141,99 @@ func (s *statistics) drawComparison(p verify.Property, q inquiry.Vector, delta i
 	return c
 }
 
-// tail bounds from above the probability of counts that differ as much as those of candidate r and its counterpart, if the mechanism has the property.
-func (c *comparison) tail(r, at int) number.Interval {
-	x, n, y, m := c.own[r], sumOf(c.own), c.near[at], sumOf(c.near)
-	tail := hypergeometricTail(n, m, x+y, x)
-	if c.atLeast {
-		return tail
+// sameEpsilon is the ε of two laws that are the same.
+var sameEpsilon = func() number.Epsilon {
+	zero, err := number.ParseExp("1")
+	if err != nil {
+		panic(err)
 	}
-	if x*m < y*n {
-		tail = hypergeometricTail(m, n, x+y, y)
+	return zero
+}()
+
+// test bets that the two laws of one of a property's comparisons differ.
+func (s *statistics) test(p verify.Property, dom *inquiry.Domain, alpha *big.Rat, budget int64) (res verify.Result, err error) {
+	compared := s.comparisons(p, dom, budget)
+	draws, reference := sampler(&sides{compared, s.sampler, s.sampler}), new(drawing)
+	switch p {
+	case Against:
+		named, err := s.o.named(s.space)
+		if err != nil {
+			return res, err
+		}
+		reference = &drawing{mechanism: s.o.Against, space: named, src: rand.NewPCG(s.o.Seed, 0x616761696e7374)}
+		draws = &sides{compared, s.sampler, reference}
+		budget += budget / 4 // of which the sampler draws at most four fifths
+	case Same:
+		draws = s.o.beside(compared)
 	}
-	return tail.Mul(number.FromInt(2, binomialBits)) // both tails
+	o := *s.o
+	o.Epsilon, o.Properties, o.UntilRefuted, o.Budget = sameEpsilon, []verify.Property{verify.DP}, true, budget-budget/lateShare
+	o.Targets, o.Against, o.Reference, o.Inputs = nil, nil, "", s.o.twins(p, s.space, compared)
+	if s.o.Progress != nil {
+		o.Progress = func(done, _ int64) { s.o.Progress(s.drawn+done, s.budget) }
+	}
+	space, pairs, err := o.domain(0)
+	if err != nil {
+		return res, err
+	}
+	own := newStatistics(s.ctx, &o, draws, space, alpha, s.rng)
+	own.wealth.levels = own.wealth.levels[:1] // there is no other ε
+	own.repeats, own.field.single = s.repeats, p == verify.Monotone
+	why, err := own.search(pairs, 0)
+	if err != nil {
+		return res, err
+	}
+	s.repeats, s.drawn = own.repeats, s.drawn+own.drawn-reference.drawn
+	res = verify.Result{Name: p, Verdict: verify.Undecided, Reason: why}
+	own.conclude(&res)
+	res.Checked, res.Attained = own.seen(), nil
+	if res.Verdict == verify.Violated {
+		level, _ := alpha.Float64()
+		s.unpair(res.Witness, p, compared)
+		w := res.Witness
+		res.Reason = fmt.Sprintf("by a test of samples, p <= %.2g: %s, and %s of the other side", level, w.P.Method(), cmp.Or(w.PExpected.Method(), w.PNeighbor.Method()))
+	} else if res.Checked > 0 && s.ctx.Err() == nil {
+		res.Reason = fmt.Sprintf("a test of samples found nothing, and cannot prove it; an event's probabilities that differ by %.2g would show", own.power())
+	}
+	return res, nil
 }
 
-// compare draws what was planned. A comparison where an error came instead of samples is left out.
-func (s *statistics) compare(places []int) error {
-	budget := int64(testShare * float64(s.o.Budget))
-	if !s.o.wants() && len(s.o.measured()) == 0 {
-		budget = s.o.Budget - s.drawn
+// twins are the inputs that the sides of comparisons are taken for, and their pairs.
+func (o *Options) twins(p verify.Property, space *inquiry.Space, compared []comparison) *Inputs {
+	in := &Inputs{OneWay: p == verify.Monotone}
+	for i, c := range compared {
+		other := o.text(space, c.other)
+		if p == Same || p == Against {
+			other = slices.Concat([]byte(`{"reference":`), other, []byte("}"))
+		}
+		in.Values = append(in.Values, o.text(space, c.q), other)
+		in.Pairs = append(in.Pairs, InputPair{From: 2 * i, To: 2*i + 1})
 	}
-	plan, each := s.plan(places, budget)
-	s.compared = plan
-	for i := range plan {
-		c := &plan[i]
-		var err error
-		if c.own, c.near, err = s.drawBoth(s.field.place(c.q), each, s.field.place(c.other), each); err != nil {
-			return err
+	return in
+}
+
+// unpair puts what the sides of a comparison are into its witness.
+func (s *statistics) unpair(w *verify.Witness, p verify.Property, compared []comparison) {
+	side := w.Scores[0].Num().Int64()
+	c := compared[side/2]
+	if side%2 == 1 {
+		w.P, w.PNeighbor = w.PNeighbor, w.P
+	}
+	w.Scores, w.Neighbor = s.space.Scores(c.q), s.space.Scores(c.other)
+	if p == Against || p == Same {
+		w.PExpected, w.PNeighbor, w.Neighbor = w.PNeighbor, number.Number{}, nil
+	}
+	if w.Candidate != nil && c.matched != nil {
+		m := c.matched[*w.Candidate]
+		if w.Candidate = &m[0]; m[0] != m[1] {
+			w.NeighborCandidate = &m[1]
 		}
 	}
-	return nil
 }
 
-// comparisons returns the verdicts at a level.
-func (s *statistics) comparisons(alpha *big.Rat) []verify.Result {
-	tests := int64(0) // planned, of all properties
-	for _, c := range s.compared {
-		tests += int64(len(c.matched))
-	}
-	var out []verify.Result
-	for _, p := range s.o.tested() {
-		out = append(out, s.verdictOn(p, newStrongest(alpha, tests)))
-	}
-	return out
-}
-
-// nothingFound is the reason why a test leaves a property undecided.
-const nothingFound = "a test of samples found nothing, and cannot prove it"
-
-// verdictOn returns the verdict on one property, with the strongest evidence for a witness.
-func (s *statistics) verdictOn(p verify.Property, strongest *strongest) verify.Result {
-	res := verify.Result{Name: p, Verdict: verify.Undecided, Reason: nothingFound}
-	for _, c := range s.compared {
-		if c.property != p || c.own == nil || c.near == nil {
-			continue
-		}
-		for _, m := range c.matched {
-			r, at := m[0], m[1]
-			res.Checked++
-			if !strongest.refutes(c.tail(r, at)) {
-				continue
-			}
-			x, n, y, m := c.own[r], sumOf(c.own), c.near[at], sumOf(c.near)
-			res.Verdict = verify.Violated
-			res.Reason = fmt.Sprintf("by a test of samples: candidate %d was taken %d times of %d, and candidate %d %d times of %d, p <= %s in %d comparisons together",
-				r, x, n, at, y, m, strongest.text(), strongest.tests)
-			res.Witness = &verify.Witness{
-				Scores: s.space.Scores(c.q), Neighbor: s.space.Scores(c.other), Candidate: &r, P: frequency(x, n), PNeighbor: frequency(y, m),
-			}
-			if p == verify.Symmetry {
-				res.Witness.NeighborCandidate = &at
-			}
-		}
-	}
-	if res.Checked == 0 {
-		res.Reason = "nothing was compared"
-	}
-	return res
-}
-
-func sumOf[T int64 | float64](counts []T) (n T) {
-	for _, c := range counts {
-		n += c
-	}
-	return n
-}
-
-// hypergeometricTail bounds from above the probability that of `hits` draws without replacement among n + m, x or more are of the n. Where x is not above the mean it
-// returns 1. The first term is C(n,x) C(m,hits-x) / C(n+m,hits); those that follow fall by ratios that fall,
-//
-//	t_{i+1}/t_i = (n-i)(hits-i) / ((i+1)(m-hits+i+1)).
-func hypergeometricTail(n, m, hits, x int64) number.Interval {
-	one := number.FromInt(1, binomialBits)
-	if mean := new(big.Rat).Mul(big.NewRat(hits, 1), big.NewRat(n, n+m)); big.NewRat(x, 1).Cmp(mean) <= 0 {
-		return one
-	}
-	choose := func(n, k int64) number.Interval {
-		return logFactorial(n).Sub(logFactorial(k)).Sub(logFactorial(n - k))
-	}
-	term := number.Exp(choose(n, x).Add(choose(m, hits-x)).Sub(choose(n+m, hits)))
-	return fallingSum(term, x, min(n, hits), func(i int64) number.Interval {
-		num := new(big.Int).Mul(big.NewInt(n-i), big.NewInt(hits-i))
-		den := new(big.Int).Mul(big.NewInt(i+1), big.NewInt(m-hits+i+1))
-		return number.FromRat(new(big.Rat).SetFrac(num, den), binomialBits)
-	})
+// power is about the difference of an event's probabilities that bets on so many samples at either side of every pair show more often than not.
+func (s *statistics) power() float64 {
+	each := float64(s.drawn) / float64(2*len(s.field.all))
+	limit, _ := s.wealth.limit.Float64()
+	return math.Sqrt((math.Log(limit) + 4) / each)
 }

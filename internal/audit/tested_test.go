@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"fmt"
 	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -127,28 +129,6 @@ func TestBoundsOnRangeAndRho(t *testing.T) {
 	}
 }
 
-// TestHypergeometricTail against sums of the exact probabilities.
-func TestHypergeometricTail(t *testing.T) {
-	choose := func(n, k int64) *big.Rat { return new(big.Rat).SetInt(new(big.Int).Binomial(n, k)) }
-	for _, c := range [][3]int64{{10, 10, 7}, {20, 5, 9}, {5, 20, 9}, {300, 400, 150}, {30, 30, 60}, {8, 8, 0}} {
-		n, m, hits := c[0], c[1], c[2]
-		for x := max(0, hits-m); x <= min(n, hits); x++ {
-			exact := new(big.Rat)
-			for y := x; y <= min(n, hits); y++ {
-				exact.Add(exact, new(big.Rat).Quo(new(big.Rat).Mul(choose(n, y), choose(m, hits-y)), choose(n+m, hits)))
-			}
-			got := hypergeometricTail(n, m, hits, x)
-			hi, _ := got.Hi().Rat(nil)
-			require.GreaterOrEqual(t, hi.Cmp(exact), 0, "%v, %d", c, x)
-			if x*(n+m) > hits*n {
-				want, _ := exact.Float64()
-				_, most := got.Float64()
-				require.InEpsilon(t, want, most, 1e-9, "%v, %d", c, x)
-			}
-		}
-	}
-}
-
 // TestConcentration: the bound is that of the best order, and 0 where nothing is shown.
 func TestConcentration(t *testing.T) {
 	require.Zero(t, concentration(big.NewRat(1, 3), big.NewRat(1, 3)).Hi().Sign())
@@ -157,4 +137,49 @@ func TestConcentration(t *testing.T) {
 	lo, hi := x.Float64()
 	require.Greater(t, lo, 0.36634) // D_2/2
 	require.Less(t, hi, 0.5)        // ε²/2
+}
+
+// TestDifferencesThatWouldShow: what an audit says would show is found nearly always where it is at a single score vector, and equal laws are told apart no more often than
+// the level says.
+func TestDifferencesThatWouldShow(t *testing.T) {
+	slowtest.Only(t)
+	t.Parallel()
+	for _, budget := range []int64{10_000, 100_000} {
+		audit := func(seed uint64, difference float64) *verify.Result {
+			drawer := func(more float64, seed uint64) sampler {
+				return newLawSampler(func(q []float64) []float64 {
+					p := []float64{0.4, 0.5, 0.1}
+					if q[0] == 0 && q[1] == 0 && q[2] == -2 {
+						p[0], p[1] = p[0]+more, p[1]-more
+					}
+					return p
+				}, seed)
+			}
+			o := samplerOptions(t, "1", budget)
+			o.K, o.Seed, o.Properties, o.Reference = 1, seed, []verify.Property{}, "reference"
+			own, other := drawer(0, seed+1), drawer(difference, seed+1000)
+			o.beside = func(compared []comparison) sampler { return &sides{compared, own, other} }
+			r, err := draw("it", own, o)
+			require.NoError(t, err)
+			return r.Find(Same)
+		}
+		said, alarms, found := 0.0, 0, 0
+		for seed := range uint64(60) {
+			if res := audit(seed, 0); res.Verdict == verify.Violated {
+				alarms++
+			} else if said == 0 {
+				_, reason, _ := strings.Cut(res.Reason, "differ by ")
+				_, err := fmt.Sscan(reason, &said)
+				require.NoError(t, err)
+			}
+		}
+		for seed := range uint64(30) {
+			if audit(seed, said).Verdict == verify.Violated {
+				found++
+			}
+		}
+		t.Logf("%d samples: %v would show, and does %d of 30 times; %d of 60 false alarms", budget, said, found, alarms)
+		require.GreaterOrEqual(t, found, 24)
+		require.LessOrEqual(t, alarms, 8) // Bin(60, 1/20) exceeds it once in 200 times
+	}
 }

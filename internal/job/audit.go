@@ -31,6 +31,7 @@ type Audit struct {
 	OneWay
 	Target
 	Against    string               `json:"against" help:"compare with this mechanism's probabilities"`
+	Reference  string               `json:"against-exec" help:"compare with what this program answers, for the property same"`
 	Confidence string               `json:"confidence" help:"of a sampler's lower bound on ε"`
 	Until      string               `json:"until" help:"end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget"`
 	Outcomes   string               `json:"outcomes" help:"what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers) or mixed (lists or objects of labels and numbers)"`
@@ -57,7 +58,14 @@ func (q *Audit) read(in *reading) audit.Options {
 	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.Brief = q.N, q.K, q.Domain, q.Seed, q.Outcomes, true
 	o.Sensitivity = in.positive("sensitivity", q.Sensitivity)
 	q.checkOutcomes(in)
-	targets := q.Target.options(in, q.askable(in, q.properties(in)))
+	properties := q.properties(in, audit.Same)
+	if at := slices.Index(properties, audit.Same); at >= 0 {
+		in.refuse(q.Reference == "", "{property} same: give the program to compare with, {against-exec} CMD")
+		properties = slices.Delete(properties, at, at+1)
+	}
+	in.refuse(q.Reference != "" && q.File != "", "{against-exec}: compares programs, and {pmf-file} is a table; give {pmf-exec} or {sample-exec}")
+	o.Reference = q.Reference
+	targets := q.Target.options(in, q.askable(in, properties))
 	o.Properties, o.Slack, o.Targets, o.Profile = targets.Properties, targets.Slack, targets.Targets, targets.Profile
 	if q.Against != "" {
 		o.Against = in.mechanism("against", q.Against)

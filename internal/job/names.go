@@ -21,7 +21,7 @@ func Choices(flag string) (names []string) {
 	case "mechanism", "against", "gain":
 		return mechanisms.Names()
 	case "property":
-		for _, p := range append(verify.All(), audit.Answers, audit.Against) {
+		for _, p := range append(verify.All(), audit.Answers, audit.Against, audit.Same) {
 			names = append(names, string(p))
 		}
 		return names

@@ -29,13 +29,13 @@ type Target struct {
 	Slack    string `json:"slack" help:"ε-DP is proved up to ε plus this, and violated above (default: 1e-6 of ε for numbers that are not exact, and 0 for exact ones)"`
 }
 
-// properties reads Property.
-func (t *Target) properties(in *reading) []verify.Property {
+// properties reads Property, in which there may be more than those of package verify.
+func (t *Target) properties(in *reading, more ...verify.Property) []verify.Property {
 	names := in.names("property", t.Property)
 	return parsed(in, "property", t.Property, func(string) (out []verify.Property, err error) {
 		for _, name := range names {
 			p := verify.Property(name)
-			if !slices.Contains(verify.All(), p) {
+			if !slices.Contains(verify.All(), p) && !slices.Contains(more, p) {
 				return nil, fmt.Errorf("%w %q, want one of %v", number.InputError("unknown property"), name, verify.All())
 			}
 			if !slices.Contains(out, p) {
