@@ -82,7 +82,7 @@ func TestReportHasTheCurveOfTheCommand(t *testing.T) {
 	require.Len(t, docs, 24)
 	for _, d := range docs {
 		for _, m := range d.Mechanisms {
-			assert.Contains(t, string(page), "<td>"+m.Ratio.String()+"</td>")
+			assert.Contains(t, string(page), ">"+m.Ratio.String()+"</td>")
 		}
 	}
 	assert.Contains(t, string(page), "SHA-256", "a small ratio has its certificate")

@@ -16,7 +16,11 @@ const mostCompared = 8
 
 // ofRecommend says which mechanism to take.
 func ofRecommend(d *recommend.Recommendation, c Context) *Page {
-	p := &Page{Title: "Which mechanism for these scores?", Tone: "good", Word: "Recommended: " + cmp.Or(d.Recommended, "none"), untitled: true}
+	title := "Which mechanism for these scores?"
+	if q, ok := c.Question.(*job.Recommend); ok {
+		title = fmt.Sprintf("scores %s, sensitivities %s, %s", q.Scores, cmp.Or(q.Sensitivities, q.Sensitivity), q.Epsilon)
+	}
+	p := &Page{Title: title, Tone: "good", Word: "Recommended: " + cmp.Or(d.Recommended, "none"), untitled: true}
 	if d.Undecided != "" || d.Recommended == "" {
 		p.Tone = "open"
 	}
@@ -103,7 +107,7 @@ func ofCheck(d *document.Check) *Page {
 		claims.Table.Rows = append(claims.Table.Rows, []string{q.On, q.Value.String(), strconv.FormatBool(q.Follows)})
 	}
 	if d.Valid {
-		p.say("valid: every claim follows from the values in the file")
+		p.add(Block{Lines: []string{"valid: every claim follows from the values in the file"}, joined: true, in: terminal})
 		if d.Proves != "" {
 			p.say("proved: %s", d.Proves)
 		}

@@ -6,11 +6,15 @@ import (
 	"html"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"optratio/internal/decimal"
 	"optratio/internal/escape"
+	"optratio/internal/job"
+	"optratio/mechanisms"
 	"optratio/verify"
 )
 
@@ -27,9 +31,30 @@ const readable = 6
 // plain escapes a text, with fewer digits of its numbers.
 func plain(text string) string { return escape.HTML(decimal.Shorten(text, readable)) }
 
-// Typeset escapes a text, with fewer digits of its numbers, and sets the powers e^ε and e^-ε in it as such.
+var power = regexp.MustCompile(`\b(e|2)\^(-?)(ε|[0-9]+(?:\.[0-9]+)?)`)
+
+// Typeset escapes a text, with fewer digits of its numbers, and sets powers as such.
 func Typeset(text string) template.HTML {
-	return template.HTML(strings.NewReplacer("e^-ε", "e<sup>−ε</sup>", "e^ε", "e<sup>ε</sup>").Replace(plain(text)))
+	raised := power.ReplaceAllStringFunc(strings.ReplaceAll(plain(text), "….", "…"), func(p string) string {
+		base, exponent, _ := strings.Cut(p, "^")
+		return base + "<sup>" + strings.Replace(exponent, "-", "−", 1) + "</sup>"
+	})
+	return template.HTML(raised)
+}
+
+var firstWord = regexp.MustCompile(`^[a-z][a-z]`)
+
+// sentence is a line as a page has it, with a full stop, and with a capital unless it begins with a name or a symbol.
+func sentence(line string) template.HTML {
+	word, _, _ := strings.Cut(line, " ")
+	_, err := mechanisms.Lookup(strings.Trim(word, ":,"))
+	if err != nil && long(verify.Property(word)) == "" {
+		line = firstWord.ReplaceAllStringFunc(line, func(begin string) string { return strings.ToUpper(begin[:1]) + begin[1:] })
+	}
+	if !strings.HasSuffix(line, ":") && !strings.HasSuffix(line, ".") {
+		line += "."
+	}
+	return Typeset(line)
 }
 
 // Parts are what the page says, without the head of a document: the question with its verdict, and the sections below it. Titles begin at a level, 1 for
@@ -81,7 +106,7 @@ func (w *writer) title(text string) {
 
 func (w *writer) lines(lines []string) {
 	for _, t := range lines {
-		w.add("<p>%s</p>", Typeset(t))
+		w.add("<p>%s</p>", sentence(t))
 	}
 }
 
@@ -114,7 +139,8 @@ func (w *writer) block(b *Block) {
 }
 
 func (w *writer) table(t *Table) {
-	w.add("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\">\n<table>\n<thead><tr>")
+	broad := t.broad()
+	w.add("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\">\n<table%s>\n<thead><tr>", job.Choose(broad, ` class="broad"`, ""))
 	for _, c := range t.Head {
 		w.add("<th scope=\"col\">%s</th>", escape.HTML(c))
 	}
@@ -123,28 +149,57 @@ func (w *writer) table(t *Table) {
 		if i == t.Apart && t.Says != "" {
 			w.add("<tr><td class=\"note\" colspan=\"%d\">%s</td></tr>", len(t.Head), escape.HTML(t.Says))
 		}
-		w.add("<tr>%s</tr>", w.cells(row, t.Head))
+		w.add("<tr>%s</tr>", w.cells(row, t.Head, broad))
 	}
 	w.add("</tbody>\n</table>\n</div>")
 }
 
-// cells writes the cells of a row; a verdict has a class of its own, the name of a mechanism leads to what is said of it, and that of a property is its long one.
-func (w *writer) cells(row, head []string) string {
-	var b strings.Builder
-	for i, c := range row {
-		class, text := "", escape.HTML(c)
-		if c == "proved" || c == "violated" || c == "undecided" {
-			class = ` class="` + c + `"`
+// broad reports whether a phone is too narrow for the table: the words of its columns have more than so many letters together.
+func (t *Table) broad() bool {
+	const most = 42
+	sum := 0
+	for i, head := range t.Head {
+		longest := utf8.RuneCountInString(head) / 2 // which is broken
+		for _, row := range t.Rows {
+			if i < len(row) {
+				for word := range strings.FieldsSeq(row[i]) {
+					longest = max(longest, utf8.RuneCountInString(word))
+				}
+			}
 		}
-		switch head[i] {
+		sum += longest
+	}
+	return sum > most
+}
+
+// cells writes the cells of a row. A verdict has a class of its own, the name of a mechanism leads to what is said of it, and that of a property is its long one.
+func (w *writer) cells(row, heads []string, broad bool) string {
+	var b strings.Builder
+	for i, head := range heads {
+		c, attributes := "", ""
+		if i < len(row) {
+			c = row[i]
+		}
+		text := escape.HTML(c)
+		if c == "proved" || c == "violated" || c == "undecided" {
+			attributes = ` class="` + c + `"`
+		}
+		if broad {
+			attributes += ` data-head="` + escape.HTML(head) + `"`
+		}
+		switch head {
 		case "property":
 			text = escape.HTML(cmp.Or(long(verify.Property(c)), c))
+		case "checked":
+			text = strings.TrimSuffix(text, " checked")
+		case "remark":
+			text = string(Typeset(c))
 		case "mechanism":
 			if name, _, _ := strings.Cut(strings.ReplaceAll(c, " (", ","), ","); w.paragraph != nil && w.paragraph(name) != "" {
 				text = fmt.Sprintf(`<a href="%s">%s</a>`, escape.HTML(w.paragraph(name)), text)
 			}
 		}
-		fmt.Fprintf(&b, "<td%s>%s</td>", class, text)
+		fmt.Fprintf(&b, "<td%s>%s</td>", attributes, text)
 	}
 	return b.String()
 }

@@ -63,7 +63,7 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 	p.add(assumed(
 		fmt.Sprintf("No mechanism that is private at %s has a smaller %s than the lower end of %s; the one shown attains the upper end.", private, loss, d.Optimum),
 		"Both are proved in exact or outward-rounded arithmetic; a certificate (--cert) holds the numbers, which optratio check verifies.",
-		"Assumed is the problem: its inputs, pairs of neighbors, losses and prior.",
+		"The problem is taken as it is given: its inputs, pairs of neighbors, losses and prior.",
 	))
 	if r := d.Rounded; r != nil {
 		p.add(Block{Lines: []string{fmt.Sprintf("%s: multiples of 2^-%d, private as they are written; loss given up: %s", cmp.Or(c.Optimal, "written with --optimal"), r.Bits, r.GivenUp)}, in: job.Choose(c.Optimal == "", browser, everywhere)})
@@ -236,7 +236,7 @@ func lossesOf(d *document.Optimum) Block {
 		for x, input := range d.InputNames {
 			g := group{heading: "input " + input}
 			for i, l := range losses {
-				g.bars = append(g.bars, bar{class: classes[i], value: l[x].Float64(), number: told(l[x]), label: names[i]})
+				g.bars = append(g.bars, bar{class: classes[i], value: l[x].Float64(), number: told(l[x]), label: job.Choose(len(losses) > 1, names[i], "")})
 			}
 			groups = append(groups, g)
 		}

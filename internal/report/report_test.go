@@ -62,7 +62,7 @@ func TestPageOfApproximatePrivacy(t *testing.T) {
 	}), Context{})
 	wellFormed(t, page)
 	for _, part := range []string{
-		"No: it is not (ε,δ)-DP at ε = 0.5 and δ = 0.125", "<p>tight δ 0.25, wanted at most 0.125; claimed: ε = 0.5</p>",
+		"No: it is not (ε,δ)-DP at ε = 0.5 and δ = 0.125", "<p>Tight δ 0.25, wanted at most 0.125; claimed: ε = 0.5.</p>",
 		"approximate-dp fails: scores (0, 0, 0) and (0, -2, -2), candidates 1, 2 together: 0.5 and 0.25", "<td>(ε,δ)-DP</td>",
 	} {
 		assert.Contains(t, page, part)

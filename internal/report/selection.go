@@ -62,8 +62,9 @@ func ofEvaluate(all []*document.Evaluate) *Page {
 
 // ofPMF says the probabilities of one or more mechanisms on the same scores, a column for each.
 func ofPMF(all []*document.PMF, c Context) *Page {
-	p := &Page{Title: "Probabilities on given scores, " + given(all[0].AtEpsilon), Tone: "good", untitled: true}
-	scores := c.Question.(*job.PMF).Vector
+	q := c.Question.(*job.PMF)
+	p := &Page{Title: "Probabilities on the scores " + q.Scores + ", " + given(all[0].AtEpsilon), Tone: "good", untitled: true}
+	scores := q.Vector
 	table := &Table{Head: []string{"candidate (from 0)", "score"}}
 	errors := &Table{Head: []string{"", ""}, Rows: [][]string{{"expected error, in units of the scores", ""}, {"mean squared error, in their squares", ""}}, headless: true}
 	groups := make([]group, len(scores))

@@ -24,7 +24,7 @@ func TestDeltaOfSamplesOnThePage(t *testing.T) {
 	r := reported(verify.Result{Name: verify.ApproximateDP, Verdict: verify.Violated, Checked: 1, Reason: "δ is at least 0.5 with confidence 0.95"})
 	r.Claimed, r.Confidence, r.Samples, r.DeltaBound = num("1"), rat("0.95"), 3000, num("1/2")
 	head, _ := said(r, Context{}).Parts(1)
-	require.Contains(t, head, "<p>δ is at least 0.5 with confidence 0.95; claimed: ε = 1</p>\n<p>3,000 samples</p>")
+	require.Contains(t, head, "<p>δ is at least 0.5 with confidence 0.95; claimed: ε = 1.</p>\n<p>3,000 samples.</p>")
 }
 
 // The page of a check that was stopped names no tight ε or δ and draws none; where nothing was compared, it has no number at all.
@@ -46,7 +46,7 @@ func TestStoppedOnThePage(t *testing.T) {
 			require.NotContains(t, body, claim, c.property)
 		}
 	}
-	require.Contains(t, drawnOf(t, verify.Result{Name: verify.DP, Verdict: verify.Proved, Checked: 24000, TightEps: num("1/4"), Attained: attained}), "tight ε 0.25; claimed: ε = 1")
+	require.Contains(t, drawnOf(t, verify.Result{Name: verify.DP, Verdict: verify.Proved, Checked: 24000, TightEps: num("1/4"), Attained: attained}), "Tight ε 0.25; claimed: ε = 1.")
 }
 
 // The page of an audit of inputs shows them, and the multiple of ε that counts at a distance.

@@ -154,7 +154,8 @@ func (v Verdicts) page(c Context) *Page {
 	if claim != nil && !v.TightEps.IsValid() && claim.Remark() != "" {
 		p.aside("%s; claimed: ε = %s", claim.Remark(), v.Claimed)
 	}
-	p.add(Block{Lines: v.notes(), in: browser})
+	notes := v.notes()
+	p.add(Block{Lines: notes[:min(1, len(notes))], in: browser})
 	properties, asked := v.Sorted()
 	table := &Table{Head: []string{"property", "verdict", "checked", "remark"}, Apart: asked, Says: job.Choose(asked < len(properties), "beside what was asked for:", ""), headless: true}
 	for _, r := range properties {
@@ -183,7 +184,7 @@ func (v Verdicts) page(c Context) *Page {
 	if shown && v.Units != "" {
 		p.say("%s", v.Units)
 	}
-	p.add(Block{Lines: v.findings(), joined: true}, Block{Lines: v.notes(), joined: true, in: terminal})
+	p.add(Block{Lines: v.findings(), joined: true}, Block{Lines: notes, joined: true, in: terminal}, Block{Lines: notes[min(1, len(notes)):], in: browser})
 	if profile := v.Profiled(); profile != nil {
 		p.add(Block{Title: "Privacy profile", Table: profile})
 	}
