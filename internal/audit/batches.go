@@ -28,9 +28,8 @@ var errFailed = fmt.Errorf("%w: an error came instead of samples that a bet was 
 func (s *statistics) finalists() []edge {
 	edges := s.field.rank(s.field.edges, s.aim(), false)
 	first := min(len(edges), finalists)
-	out := slices.Clone(edges[:first])
-	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(b.hopeful, a.hopeful) })
-	return append(out, edges[:first]...)
+	hopes := descend(edges, func(e *edge) float64 { return e.hopeful })
+	return append(edges[:first:first], hopes[:first]...)
 }
 
 // opened is the segment of bets that is open: those on one event at one pair.

@@ -348,9 +348,20 @@ func (f *field) rank(edges []edge, a aim, hopes bool) []edge {
 		}
 	}
 	if hopes {
-		slices.SortStableFunc(out, func(a, b edge) int { return cmp.Compare(b.hopeful, a.hopeful) })
-	} else {
-		slices.SortStableFunc(out, func(a, b edge) int { return cmp.Compare(b.promise, a.promise) })
+		return descend(out, func(e *edge) float64 { return e.hopeful })
+	}
+	return descend(out, func(e *edge) float64 { return e.promise })
+}
+
+// descend returns the edges of the greatest measure first, and those of the same one as they come. It sorts their numbers, as edges are large.
+func descend(edges []edge, measure func(*edge) float64) []edge {
+	order, out := make([]int, len(edges)), make([]edge, len(edges))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(measure(&edges[j]), measure(&edges[i])), i-j) })
+	for i, from := range order {
+		out[i] = edges[from]
 	}
 	return out
 }
