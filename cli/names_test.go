@@ -43,11 +43,11 @@ func TestNamesThatAreNoText(t *testing.T) {
 		{"optimum p --eps 1", "p", "{\"inputs\":[\"a\",\"\xff\"],\"loss\":\"zero-one\"}", `p:1: the string "\xff" is not UTF-8`},
 		{"optimum p --eps 1", "p", `{"inputs":["a"],"inputs":["b"],"loss":"zero-one"}`, `p:1: the key "inputs" is there twice`},
 		{"optimum p --eps 1", "p", `{"inputs":[1,1.0],"loss":"zero-one"}`, `p:1: inputs[1]: "1" is there twice`},
-		{"optimum p --eps 1", "p", `{"inputs":["a"],"loss":"zero-one"} {}`, `p:1: no JSON: invalid character '{'`},
+		{"optimum p --eps 1", "p", `{"inputs":["a"],"loss":"zero-one"} {}`, `p:1: not JSON: invalid character '{'`},
 		{"optimum --pairs p --loss zero-one --eps 1", "p", "a,\xff\n", `p:1: "\xff" is not UTF-8`},
 		{"optimum --pairs p --loss zero-one --eps 1", "p", "a,b\r\n\"b\r\nc\",a\r\n", `p:2: "b\nc" has a line end in quotes`},
 		{"optimum --preset count:1 --prior p --eps 1", "p", "0,1/2\n 1,1/2\n", `p:2: no input is called " 1"`},
-		{"optimum --preset count:1 --rate t.jsonl --eps 1", "t.jsonl", `{"input":[0],"pmf":{"a":1}}`, `row 1: the input [0] is no name`},
+		{"optimum --preset count:1 --rate t.jsonl --eps 1", "t.jsonl", `{"input":[0],"pmf":{"a":1}}`, `row 1: the input [0] is not a name`},
 	} {
 		write("in", "1\n2\n")
 		write("nb", "0,1\n")

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
@@ -34,7 +36,13 @@ lattice, and the first named is 1. Equal ρ, not equal ε, is what counts where 
   optratio -n 4 -k 3 --rho 0.1 --mechanism pf,em,krr
   optratio -n 3 -k 2 --eps 1 --pmf-exec 'python3 examples/audit/em.py'`,
 		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && strings.ContainsAny(args[0], "./") {
+				return command.NoArgs(c, args)
+			}
 			if len(args) > 0 {
+				if meant := map[string]string{"rate": "ratio", "choose": "recommend"}[args[0]]; meant != "" {
+					return command.Usagef("there is no command %s; optratio %s does that", args[0], meant)
+				}
 				var names []string
 				for _, other := range c.Root().Commands() {
 					if !other.Hidden {

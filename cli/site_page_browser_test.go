@@ -92,7 +92,7 @@ func TestBrowserSiteForm(t *testing.T) {
 	assert.Empty(t, *errors)
 }
 
-// TestBrowserSiteFiles: a long file stays a file, of which the first lines are shown; one that is dropped anywhere is taken; what is no text is refused.
+// TestBrowserSiteFiles: a long file stays a file, of which the first lines are shown; one that is dropped anywhere is taken; what is not text is refused.
 func TestBrowserSiteFiles(t *testing.T) {
 	ctx, at, errors := siteServed(t)
 	var lines strings.Builder
@@ -109,7 +109,7 @@ func TestBrowserSiteFiles(t *testing.T) {
 	assert.Less(t, len(text), 1000)
 	require.NoError(t, chromedp.Run(ctx, chromedp.Text(".file", &text, chromedp.ByQuery), chromedp.Click(".file button", chromedp.ByQuery), typed("histogram", "5\n1\n"), chromedp.Click("form button:not(.second)", chromedp.ByQuery),
 		chromedp.Poll(`document.querySelector("#head h2")?.textContent.includes("of 2 bins")`, nil, chromedp.WithPollingInterval(50*time.Millisecond)),
-		chromedp.SetUploadFiles("input[type=file]", []string{broken}, chromedp.ByQuery), stateIs("error: broken.csv is no text in UTF-8")))
+		chromedp.SetUploadFiles("input[type=file]", []string{broken}, chromedp.ByQuery), stateIs("error: broken.csv is not text in UTF-8")))
 	assert.Contains(t, text, "long.csv, 0.2 MB: its first lines are shown")
 
 	const drop = `(() => { const d = new DataTransfer(); d.items.add(new File(["0,0,1/2,1/2\n1,0,9/10,1/10\n"], "t.csv")); document.querySelector("h1").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: d })); })()`

@@ -43,7 +43,7 @@ const summaryVariable = "GITHUB_STEP_SUMMARY"
 func (f *verdictFlags) create(json bool) (err error) {
 	switch {
 	case !slices.Contains([]string{formatText, formatMarkdown, formatGitHub}, f.format):
-		return command.Usagef("--format: %s is none of text, markdown and github", escape.Quoted(f.format))
+		return command.Usagef("--format: %s is not one of text, markdown and github", escape.Quoted(f.format))
 	case json && f.format != formatText:
 		return command.Usagef("--format: is for text, and --json prints one JSON document; leave one of the two out")
 	case f.junit != "":

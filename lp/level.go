@@ -28,7 +28,7 @@ func ParseLevel(s string) (Level, error) {
 			return Level(l), nil
 		}
 	}
-	return 0, fmt.Errorf("constraints %q are none of paper, dp, monotone, full", s)
+	return 0, fmt.Errorf("constraints %q are not among paper, dp, monotone, full", s)
 }
 
 func (l Level) String() string { return levelNames[l] }

@@ -47,7 +47,7 @@ func ParseLoss(s string) (Loss, error) {
 		}
 		return Loss{kind: "tail", tail: t}, nil
 	}
-	return Loss{}, fmt.Errorf("%w: loss %q is none of mean, square, top1, tail:T", errRequest, s)
+	return Loss{}, fmt.Errorf("%w: loss %q is not one of mean, square, top1, tail:T", errRequest, s)
 }
 
 // String names the loss as ParseLoss reads it; a loss given by values is "file".

@@ -76,11 +76,11 @@ func (q *Request) objective(ctx context.Context, m mechanisms.Mechanism, prec ui
 	}
 	lat, err := lattice.New(q.N, q.depths())
 	if err != nil || lat.Len() > maxEnumerate || !q.published() && q.hasMore(maxTabled) {
-		return number.Number{}, fmt.Errorf("%w: the error of %s needs a sum over %s orbits; leave it out of the mechanisms",
+		return number.Number{}, fmt.Errorf("%w: the error of %s needs a sum over %s score vectors up to order; take fewer candidates or a smaller depth, or leave it out",
 			ErrTooLarge, m.Info().Name, decimal.Count(lattice.Orbits(q.N, q.depths())))
 	}
 	if vectors := lattice.Vectors(q.N, q.depths(), false); !m.Info().Symmetric && vectors.Cmp(big.NewInt(maxEnumerate)) > 0 {
-		return number.Number{}, fmt.Errorf("%w: the error of %s needs a sum over %s score vectors, as its Info does not say that it is Symmetric; leave it out of the mechanisms",
+		return number.Number{}, fmt.Errorf("%w: the error of %s needs a sum over %s score vectors, as its Info does not say that it is Symmetric; take fewer candidates or a smaller depth, or leave it out",
 			ErrTooLarge, m.Info().Name, decimal.Count(vectors))
 	}
 	if w, ok := m.(weighted); ok && q.parts() == 1 {

@@ -81,7 +81,7 @@ func ParsePrior(s string) (Prior, error) {
 		}
 		return Prior{kind: "geometric", rho: rho}, nil
 	}
-	return Prior{}, fmt.Errorf("%w: prior %q is none of uniform, box, geometric:R", errRequest, s)
+	return Prior{}, fmt.Errorf("%w: prior %q is not one of uniform, box, geometric:R", errRequest, s)
 }
 
 // String names the prior as ParsePrior reads it, or by its kind where it was given by numbers.

@@ -98,7 +98,7 @@ func (r *Request) complete() error {
 	_, rational := r.Epsilon.Z()
 	switch {
 	case !slices.Contains([]string{methodAuto, methodClosedForm, methodLumped, methodLP}, r.Method):
-		return fmt.Errorf("%w: method %q is none of auto, closed-form, lumped, lp", errRequest, r.Method)
+		return fmt.Errorf("%w: method %q is not one of auto, closed-form, lumped, lp", errRequest, r.Method)
 	case r.Exact && !rational:
 		return fmt.Errorf("%w: exact results need e^epsilon as a fraction", errMethod)
 	case r.MaxWork < 0:

@@ -15,7 +15,7 @@ const proofTheorem = "closed-form"
 
 // ThresholdAnswer brackets the threshold: permute-and-flip is certified not optimal at the lower of
 // two ε, the first one, and optimal at the upper one, both having a rational e^ε; both are 0 where it is optimal at every ε, and infinite where it is at
-// none. An end that was not decided in time is no number, its fraction nil.
+// none. An end that was not decided in time is not a number, its fraction nil.
 type ThresholdAnswer struct {
 	Ends      [2]number.Number
 	Exp       [2]*big.Rat

@@ -201,7 +201,7 @@ func byName(builtIn ...Mechanism) map[string]Mechanism {
 func Register(m Mechanism) {
 	name := m.Info().Name
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
-		panic(fmt.Sprintf("mechanisms: %q is no name to register", name))
+		panic(fmt.Sprintf("mechanisms: %q is not a name to register", name))
 	}
 	if _, taken := registry[name]; taken {
 		panic("mechanisms: " + name + " is registered twice")

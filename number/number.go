@@ -22,7 +22,7 @@ const (
 	infinite
 )
 
-// Number is an immutable result. The zero value is no number.
+// Number is an immutable result. The zero value is not a number.
 type Number struct {
 	kind     kind
 	lo, hi   *big.Rat

@@ -15,7 +15,7 @@ func rat(t testing.TB, s string) *big.Rat {
 	t.Helper()
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {
-		t.Fatalf("%q is no rational", s)
+		t.Fatalf("%q is not a rational", s)
 	}
 	return r
 }

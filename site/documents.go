@@ -141,7 +141,7 @@ func anchored(markup string) string {
 func (l *library) text(source string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(l.root, source))
 	if err == nil && !utf8.Valid(text) {
-		err = errors.New("it is no text")
+		err = errors.New("it is not text")
 	}
 	return string(text), err
 }

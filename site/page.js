@@ -71,7 +71,7 @@ onmessage = ({ data: [scores, epsilon, sensitivity] }) => {
           port.onmessage = null;
           if (typeof data?.broken === "string") {
             end();
-            reply({ error: (data.broken || "it is no function").slice(0, 500) });
+            reply({ error: (data.broken || "it is not a function").slice(0, 500) });
           } else {
             reply(plain(data ?? {}));
           }

@@ -189,7 +189,7 @@ func TestNoDelta(t *testing.T) {
 	}
 }
 
-// What was not looked at leaves the least δ open above; an output that is no candidate needs δ = 1.
+// What was not looked at leaves the least δ open above; an output that is not a candidate needs δ = 1.
 func TestTightDeltaInPart(t *testing.T) {
 	claim := problem(t, "em", "3/2")
 	report, err := Lattice(context.Background(), claim, 3, 2, Options{Properties: []Property{ApproximateDP}, limit: 3})

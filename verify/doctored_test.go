@@ -90,7 +90,7 @@ var gallery = []struct {
 	doctored
 	broken  []Property
 	tight   string
-	unknown []Property          // undecided, as what is compared is no probability
+	unknown []Property          // undecided, as what is compared is not a probability
 	at      map[Property]string // the witnesses
 }{
 	{doctored{name: "right", pmf: func(t testing.TB, in *mechanisms.Instance) []*big.Rat {

@@ -176,7 +176,7 @@ func pmf(ps ...string) *inquiry.Answer {
 }
 
 // TestEventsTellVectorsApart: an answer against none violates what compares the two; none on both sides proves nothing, nor does
-// one beside a row that is no distribution.
+// one beside a row that is not a distribution.
 func TestEventsTellVectorsApart(t *testing.T) {
 	even, none, short := pmf("1/2", "1/2"), &inquiry.Answer{Event: "error: x"}, pmf("1/2", "1/4")
 	silence := map[Property]Verdict{

@@ -217,7 +217,7 @@ func TestNoDistributionIsNotPrivate(t *testing.T) {
 	}
 }
 
-// A row that is no distribution decides nothing about single probabilities, whatever it has in common with the other row, and no upper end of what
+// A row that is not a distribution decides nothing about single probabilities, whatever it has in common with the other row, and no upper end of what
 // is tight: what it misses may belong to any output. What is wrong with it is said with its place.
 func TestNoDistributionDecidesNothing(t *testing.T) {
 	half := []string{"0.5", "0.5"}

@@ -91,7 +91,7 @@ func (c *run) alike(t *tracker, q, other inquiry.Vector, matches iter.Seq2[int, 
 	return nil
 }
 
-// comparable reports whether two answers can be compared in single probabilities. One that is no distribution in any reading decides nothing.
+// comparable reports whether two answers can be compared in single probabilities. One that is not a distribution in any reading decides nothing.
 func (t *tracker) comparable(answers ...*inquiry.Answer) bool {
 	for _, x := range answers {
 		if fault, _, _ := x.Fault(); fault != "" {

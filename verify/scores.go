@@ -63,7 +63,7 @@ func around(ctx context.Context, p Claim, vectors [][]*big.Rat, monotonic bool, 
 	if err != nil {
 		return nil, err
 	}
-	a.Name = fmt.Sprintf("%d score vectors of %d candidates and their %s neighbors", len(vectors), n, inquiry.Model(monotonic))
+	a.Name = fmt.Sprintf("%d score vectors of %d candidates and their %s", len(vectors), n, inquiry.Near(monotonic))
 	a.Monotonic, a.Seed = monotonic, 1
 	return p.check(ctx, a.Space, a.Domain(), opts)
 }

@@ -117,7 +117,11 @@ func (w *Witness) ratio() string {
 	if apart == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", a ratio of e^%.4g", apart)
+	text := fmt.Sprintf("%.4g", apart)
+	if text == fmt.Sprintf("%.2g", apart) { // such as 1, which may stand for what is just above a claim
+		text = fmt.Sprintf("%.7g", apart)
+	}
+	return ", a ratio of e^" + text
 }
 
 // String describes the witness in one line.

@@ -18,7 +18,7 @@ const (
 	rivalPart  = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
 	mostOdd    = 12   // score vectors that as many are drawn at
 	hysteresis = 0.05 // in promise, before a pair and event that were bet on are left
-	loyalty    = 1.3  // likewise of a pair alone, in a quick stage whose outcomes are no candidates: times its promise (93,000 samples refute a noisy maximum, 116,000 without)
+	loyalty    = 1.3  // likewise of a pair alone, in a quick stage whose outcomes are not candidates: times its promise (93,000 samples refute a noisy maximum, 116,000 without)
 )
 
 // errFailed ends the bets of an audit.

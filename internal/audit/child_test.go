@@ -213,7 +213,7 @@ func TestSamplingProgram(t *testing.T) {
 	r, err = samplesOf(context.Background(), `while read q; do echo '{"counts":[7,0]}'; done`, o)
 	require.NoError(t, err)
 	require.Equal(t, verify.Violated, r.Verdict())
-	require.Contains(t, r.Findings[0].Detail, "answered 7 samples in all where")
+	require.Contains(t, r.Findings[0].Detail, "answered 7 samples where")
 }
 
 // Lines that answer nothing put answers out of step; they say nothing about privacy.

@@ -90,9 +90,9 @@ func (o *Options) check() error {
 	other := slices.IndexFunc(o.Properties, func(p verify.Property) bool { return !slices.Contains(OfLabels, inquiry.Kind(p)) })
 	switch {
 	case o.Outcomes != "" && o.Outcomes != Index && o.Outcomes != Labels && o.Outcomes != Real && o.Outcomes != Mixed:
-		return fmt.Errorf("%w: outcomes %q are none of index, labels, real, mixed", errOptions, o.Outcomes)
+		return fmt.Errorf("%w: outcomes %q are not among index, labels, real, mixed", errOptions, o.Outcomes)
 	case o.Outcomes != "" && o.Outcomes != Index && o.Against != nil:
-		return fmt.Errorf("%w: outcomes that are no candidates cannot be compared with a mechanism's", errOptions)
+		return fmt.Errorf("%w: outcomes that are not candidates cannot be compared with a mechanism's", errOptions)
 	case (o.tellsShifts() || o.Inputs != nil) && other >= 0:
 		return fmt.Errorf("%w: %s is about candidates and scores, which there are not", errOptions, o.Properties[other])
 	case o.Sensitivity.Sign() <= 0:
@@ -110,7 +110,7 @@ func (o *Options) check() error {
 	case o.K < 1 && o.Domain != "random":
 		return fmt.Errorf("%w: k = %d must be at least 1", errOptions, o.K)
 	case o.Domain != "lattice" && o.Domain != "half-lattice" && o.Domain != "random":
-		return fmt.Errorf("%w: domain %q is none of lattice, half-lattice, random", errOptions, o.Domain)
+		return fmt.Errorf("%w: domain %q is not one of lattice, half-lattice, random", errOptions, o.Domain)
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (o *Options) domain(most int) (*inquiry.Space, *inquiry.Domain, error) {
 	}
 	unit, _ := new(big.Rat).Quo(o.Sensitivity, space.Unit).Float64()
 	around := inquiry.Around{
-		Name: fmt.Sprintf("%s, and their %s neighbors", name, inquiry.Model(o.Monotonic)), Space: space, Vectors: vectors,
+		Name: fmt.Sprintf("%s, and their %s", name, inquiry.Near(o.Monotonic)), Space: space, Vectors: vectors,
 		Deltas: slices.Repeat([]int64{int64(unit)}, n), Monotonic: o.Monotonic, Seed: o.Seed, Far: o.far(space),
 	}
 	if len(pairs) == 0 {

@@ -74,7 +74,7 @@ func (s *statistics) unit() int64 {
 }
 
 // stages explores, and bets the rest: once where the whole budget goes into the bound. Where the audit ends with the refutation, there are quick stages before, which
-// grow, and of outcomes that are no candidates nothing else.
+// grow, and of outcomes that are not candidates nothing else.
 func (s *statistics) stages() error {
 	end := s.drawn + firstStage
 	for {
@@ -186,7 +186,7 @@ func (f *field) suspects() (places []int) {
 	return f.oddest(places)
 }
 
-// candidates are the pairs that exploring starts with: where outcomes are no candidates, those that were least looked at before.
+// candidates are the pairs that exploring starts with: where outcomes are not candidates, those that were least looked at before.
 func (f *field) candidates() []edge {
 	if f.pooled {
 		return f.edges

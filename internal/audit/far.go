@@ -37,7 +37,7 @@ func (o *Options) sampleDomain() (*inquiry.Space, *inquiry.Domain, error) {
 	out := *dom
 	out.Vectors = chain(dom.Vectors, slices.Values(far))
 	out.Neighbors = chainPairs(inquiry.Pairs(slices.Values(far), steps), neighbors)
-	out.Name += fmt.Sprintf("; and %d score vectors with far ties, gaps and fractions", len(far))
+	out.Name += fmt.Sprintf("; and a side set of %d vectors (ties, gaps, large scores)", len(far))
 	return space, &out, nil
 }
 
@@ -74,7 +74,7 @@ func (o *Options) farVectors(unit int64) (out []inquiry.Vector) {
 	return out
 }
 
-// tellsShifts reports whether outcomes are no candidates, so that they may depend on a number that is added to all scores.
+// tellsShifts reports whether outcomes are not candidates, so that they may depend on a number that is added to all scores.
 func (o *Options) tellsShifts() bool {
 	return o.Outcomes == Labels || o.Outcomes == Real || o.Outcomes == Mixed
 }

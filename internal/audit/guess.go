@@ -28,7 +28,7 @@ type guess struct {
 	fits    int     // how often it was
 }
 
-// guess is the first one; of outcomes that are no candidates there is none.
+// guess is the first one; of outcomes that are not candidates there is none.
 func (o *Options) guess(unit float64) guess {
 	private := 2 * unit / o.Epsilon.Float()
 	if o.Monotonic {

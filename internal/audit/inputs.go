@@ -277,7 +277,7 @@ func (in *Inputs) AddPair(text string) (err error) {
 		text := string(parts[2])
 		_ = json.Unmarshal(parts[2], &text) // of a string what is in it
 		if p.Distance, err = decimal.ParseNumber(text); err != nil || p.Distance.Sign() <= 0 {
-			return fmt.Errorf("%s is no distance, give a positive number such as 2, 0.5 or 1/3", brief(parts[2]))
+			return fmt.Errorf("%s is not a distance; give a positive number such as 2, 0.5 or 1/3", brief(parts[2]))
 		}
 	}
 	in.Pairs = append(in.Pairs, p)
@@ -356,9 +356,9 @@ func (in *Inputs) numbered(text json.RawMessage) (int, error) {
 	x, err := decimal.Parse(string(text))
 	switch n := int64(len(in.Values)); {
 	case err != nil || !x.IsInt() || x.Sign() < 0:
-		return 0, fmt.Errorf("%s is no line number; %s", brief(text), wantPair)
+		return 0, fmt.Errorf("%s is not a line number; %s", brief(text), wantPair)
 	case x.Cmp(big.NewRat(n, 1)) >= 0:
-		return 0, fmt.Errorf("there is no input %s, they are numbered from 0 to %d", brief(text), n-1)
+		return 0, fmt.Errorf("there is no input %s; they are numbered from 0 to %d", brief(text), n-1)
 	}
 	return int(x.Num().Int64()), nil
 }

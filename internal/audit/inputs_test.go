@@ -264,7 +264,7 @@ func (r response) Sample(q inquiry.Vector, samples int64) ([]int64, string, erro
 	return counts, "", nil
 }
 
-// TestSampledInputs: a bound on ε is in the unit of distance 1, and what a pair may do at a distance is no violation.
+// TestSampledInputs: a bound on ε is in the unit of distance 1, and what a pair may do at a distance is not a violation.
 func TestSampledInputs(t *testing.T) {
 	for _, c := range []struct {
 		distance, claimed string

@@ -11,7 +11,7 @@ import (
 	"optratio/verify"
 )
 
-// A program whose labels are no text is not taken for one that answers alike: nothing is proved of it, and its answers are violated.
+// A program whose labels are not text is not taken for one that answers alike: nothing is proved of it, and its answers are violated.
 func TestLabelsThatAreNoText(t *testing.T) {
 	for name, c := range map[string]struct{ first, second, want string }{
 		"lone surrogates": {`\udc80`, `\udc81`, `the escape \udc80 is half a character`},

@@ -79,7 +79,7 @@ func (l *labelled) parse(line []byte, samples int64) ([]int64, error) {
 	case err != nil:
 		return nil, f.unlike(fields, err)
 	case sum != samples:
-		return nil, fmt.Errorf("answered %d samples in all where %d were wanted", sum, samples)
+		return nil, fmt.Errorf("answered %d samples where %d were asked for", sum, samples)
 	}
 	return counts, nil
 }

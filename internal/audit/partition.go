@@ -191,7 +191,7 @@ func (g *growing) rate() {
 	}
 }
 
-// without returns the outcomes that are none of some, by the place of the field.
+// without returns the outcomes that are not among some, by the place of the field.
 func (g *growing) without(some [][]float64) []float64 {
 	rest := slices.Clone(g.totals)
 	for _, hits := range some {

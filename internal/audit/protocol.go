@@ -108,16 +108,16 @@ func (f form) fields(line []byte) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// noJSON says what to do about a line that is no JSON.
+// noJSON says what to do about a line that is not JSON.
 func (f form) noJSON(line []byte) string {
 	line = bytes.TrimSpace(line)
 	switch {
 	case bytes.Contains(line, []byte("np.")) || bytes.Contains(line, []byte("array(")) || bytes.Contains(line, []byte("tensor(")):
-		return "these are no JSON numbers: write float(x), or x.tolist() of an array"
+		return "these are not JSON numbers: write float(x), or x.tolist() of an array"
 	case len(line) > 0 && line[0] == '{' && bytes.ContainsRune(line, '\''):
-		return "this is no JSON, which has double quotes: in Python, print json.dumps of it"
+		return "this is not JSON, which has double quotes: in Python, print json.dumps of it"
 	}
-	return fmt.Sprintf("this is no JSON; only answers belong on its output, one line %s each, and all else on stderr", f)
+	return fmt.Sprintf("this is not JSON; only answers belong on its output, one line %s each, and all else on stderr", f)
 }
 
 // unlike returns the error that the fields of an answer gave rise to, as Unlike where they are not of the form.

@@ -26,7 +26,7 @@ type place struct {
 	first      []int64 // of them, those of the first halves of samples
 	firstTotal int64
 	class      int
-	level      []int     // of every candidate, in the class; nil where outcomes are no candidates
+	level      []int     // of every candidate, in the class; nil where outcomes are not candidates
 	pairs      int       // that it is one side of
 	expected   []float64 // hits of each candidate, of as many draws as a guess is worth
 	fits       int       // that the expected ones are of
@@ -75,7 +75,7 @@ type field struct {
 	all      [][2]int // every pair
 	pooled   bool     // outcomes are candidates
 	ordered  bool     // outcomes are ranges of numbers, in their order
-	alone    bool     // no place is like another: they are no score vectors
+	alone    bool     // no place is like another: they are not score vectors
 	single   bool     // the first outcome alone is an event
 	directed bool     // pairs are looked at in their order alone
 	branches []branch // of the tree whose leaves outcomes are grouped by; nil: there is none

@@ -122,7 +122,7 @@ func (o *Options) sideDomain(space *inquiry.Space, vectors []inquiry.Vector) *in
 		}
 	}
 	return &inquiry.Domain{
-		Name: fmt.Sprintf("a side set of %d vectors", len(vectors)), Space: space, Vectors: slices.Values(vectors),
+		Name: fmt.Sprintf("a side set of %d vectors (ties, gaps, large scores)", len(vectors)), Space: space, Vectors: slices.Values(vectors),
 		Neighbors: moved(o.sideSteps),
 		Shifted: moved(func(n int, rng *rand.Rand) iter.Seq[inquiry.Vector] {
 			return inquiry.Level(n, -whole/2, whole/3, rng.Int64N(8000)*whole/1000-4*whole)

@@ -12,7 +12,7 @@ import (
 	"optratio/internal/escape"
 )
 
-// A program that never answers anything is no mechanism under audit but a wrong command line, or one that does not know the protocol: that is bad input, and said at once.
+// A program that never answers anything is not a mechanism under audit but a wrong command line, or one that does not know the protocol: that is bad input, and said at once.
 // Its first failures are looked at closely for that; once a line of it was an answer, be it {"error":…} or NaN, all that goes wrong is an event.
 
 // refusal returns why a program that has never answered is not asked again, nil where it is: err is what is wrong with the line that it wrote, or what came instead of one, after
@@ -50,6 +50,12 @@ func (a *asker) refusal(line []byte, err error, samples int64, took time.Duratio
 	refused := fmt.Errorf("%w: %q never answered: %s", errOptions, c.command, f.text)
 	if samples == 0 && strings.Contains(f.text, "samples") {
 		return fmt.Errorf("%w: %w", refused, &Unlike{Kind: "counts", text: "it asks for a number of samples, and its probabilities are wanted"})
+	}
+	if strings.Contains(f.text, "'input'") && a.opts.Inputs == nil {
+		return fmt.Errorf("%w: %w", refused, &Unlike{Kind: "input", text: "it asks for an input, and is asked about scores"})
+	}
+	if strings.Contains(f.text, "'scores'") && a.opts.Inputs != nil {
+		return fmt.Errorf("%w: its questions have \"input\" in place of \"scores\"", refused)
 	}
 	return refused
 }

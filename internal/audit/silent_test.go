@@ -30,7 +30,7 @@ func TestProgramsThatNeverAnswer(t *testing.T) {
 		{`read q; echo "cannot read that" >&2; exit 2`, "", []string{"never answered: exit status 2: cannot read that"}},
 		{`while read q; do sleep 60; done | cat`, "", nil}, // hangs: that is an event
 		{`exec awk '{ line = line "{\"pmf\":[1]}\n" } END { printf line }'`, "", []string{"answered only when its input ended: let it flush its output after each line"}},
-		{echo(`welcome`), "", []string{`answered "welcome": this is no JSON; only answers belong on its output`}},
+		{echo(`welcome`), "", []string{`answered "welcome": this is not JSON; only answers belong on its output`}},
 		{echo(`{'pmf': [0.5, 0.5], 'counts': [1]}`), "", []string{"in Python, print json.dumps of it"}},
 		{echo(`{'pmf': [np.float64(0.5)]}`), "", []string{"write float(x), or x.tolist()"}},
 		{echo(`[0.5,0.5]`), "", []string{`write an object, {"pmf":[…]}`, `write an object, {"counts":[…]}`}},

@@ -257,14 +257,14 @@ func (s *stating) row(scores []*big.Rat) ([]*inquiry.Value, error) {
 	if p, ok := s.rows[key]; ok {
 		return p, nil
 	}
-	hint := "; add it, or rate one order of each scores, assuming that it is symmetric"
+	hint := "; add it, or say that the mechanism is symmetric (assume-symmetric)"
 	if s.symmetric {
 		hint = " in any order"
 	}
 	return nil, fmt.Errorf("%w: %s has no row for the scores %s%s", errTable, s.table, key, hint)
 }
 
-// ask asks about one score vector. What is no distribution in any reading is an error.
+// ask asks about one score vector. What is not a distribution in any reading is an error.
 func (s *stating) ask(ctx context.Context, scores []*big.Rat) ([]*inquiry.Value, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,20 +41,20 @@ func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) (*Table, 
 		fields, err := strictjson.Object(line)
 		switch {
 		case err != nil && (line[0] != '{' || strictjson.NoJSON(err)):
-			return fmt.Errorf("%w; give an object with scores and pmf", err)
+			return fmt.Errorf("%w; each line is an object such as {\"scores\":[0,-1],\"pmf\":[0.7,0.3]}", err)
 		case err != nil:
 			return err
 		}
 		var list []json.RawMessage
 		if text := fields["scores"]; text != nil && json.Unmarshal(text, &list) != nil {
-			return fmt.Errorf("the scores %s are no list", brief(text))
+			return fmt.Errorf("the scores %s are not a list", brief(text))
 		}
 		input := fields["input"]
 		switch {
 		case len(list) > 0 && input != nil:
-			return errors.New("scores and an input, give one of them")
+			return errors.New("this row has scores and an input; give one of them")
 		case len(list) == 0 && input == nil:
-			return errors.New("no scores")
+			return errors.New("this row has no scores; give an object such as {\"scores\":[0,-1],\"pmf\":[0.7,0.3]}")
 		case len(t.PMF) > 0 && (t.Inputs != nil) != (input != nil):
 			return errors.New("some rows have scores and some an input")
 		}
@@ -64,7 +64,7 @@ func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) (*Table, 
 			scores := make([]*big.Rat, len(list))
 			for i, text := range list {
 				if scores[i], _, err = readNumber(text); err != nil {
-					return fmt.Errorf("score %d: %s is no number", i+1, brief(text))
+					return fmt.Errorf("score %d: %s is not a number", i+1, brief(text))
 				}
 			}
 			t.Scores = append(t.Scores, scores)
@@ -215,7 +215,7 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*inquiry.Question, erro
 		return nil, err
 	}
 	o.relate(dom, vectors, shifted, delta[0])
-	dom.Name = fmt.Sprintf("the %d rows of %s, of which those are compared that are %s neighbors", len(vectors), t.Name, inquiry.Model(o.Monotonic))
+	dom.Name = fmt.Sprintf("the %d rows of %s, compared where they are %s", len(vectors), t.Name, inquiry.Near(o.Monotonic))
 	if len(o.Pairs) > 0 {
 		pairs := make([][2]inquiry.Vector, len(o.Pairs))
 		for i, pair := range o.Pairs {

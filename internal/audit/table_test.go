@@ -135,7 +135,7 @@ func TestRowsThatAreNoDistribution(t *testing.T) {
 	}
 }
 
-// A table is that of a mechanism where its numbers are, for certain: neither a row that is no distribution nor coarse numbers say so, or refute it.
+// A table is that of a mechanism where its numbers are, for certain: neither a row that is not a distribution nor coarse numbers say so, or refute it.
 func TestTablesAgainstAMechanism(t *testing.T) {
 	for _, c := range []struct {
 		table, precision string
@@ -323,7 +323,7 @@ func TestRandomTablesAgreeWithTheDefinitions(t *testing.T) {
 // byDefinition is an audit of a table that shares nothing with the package.
 func byDefinition(scores [][]int64, probs [][]*big.Rat, limit *big.Rat, monotonic, shifted bool) map[verify.Property]verify.Verdict {
 	out := map[verify.Property]verify.Verdict{Answers: verify.Proved}
-	open := map[verify.Property]bool{} // rows related by the property and a shift contradict it, or one is no distribution
+	open := map[verify.Property]bool{} // rows related by the property and a shift contradict it, or one is not a distribution
 	low, high, wrong, nonsense := make([][]*big.Rat, len(probs)), make([][]*big.Rat, len(probs)), make([]bool, len(probs)), make([]bool, len(probs))
 	for i, p := range probs { // what the numbers may be where what the sum misses belongs to any of them
 		off := big.NewRat(-1, 1)
@@ -441,19 +441,19 @@ func TestTableWithoutTime(t *testing.T) {
 func TestTablesThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "bad: it is empty",
-		"x":                                  "bad:1: no JSON: invalid character 'x'",
-		"[]":                                 "bad:1: no JSON object; give an object with scores and pmf",
-		"\n{\"scores\":0,\"pmf\":[1]}":       "bad:2: the scores \"0\" are no list",
-		"\n{\"scores\":[],\"pmf\":[]}":       "bad:2: no scores",
+		"x":                                  "bad:1: not JSON: invalid character 'x'",
+		"[]":                                 "bad:1: not a JSON object; each line is an object such as",
+		"\n{\"scores\":0,\"pmf\":[1]}":       "bad:2: the scores \"0\" are not a list",
+		"\n{\"scores\":[],\"pmf\":[]}":       "bad:2: this row has no scores",
 		`{"scores":[0],"pmf":[1,0]}`:         "bad:1: answered 2 probabilities for 1 scores",
 		`{"scores":["a"],"pmf":[1]}`:         "bad:1: score 1",
 		`{"scores":[0],"pmf":["1/0"]}`:       "bad:1: answered",
 		`{"scores":[1e99999999],"pmf":[1]}`:  "bad:1: score 1",
-		`{"scores":[0],"pmf":[1]} trailing`:  "bad:1: no JSON: invalid character 't' after",
+		`{"scores":[0],"pmf":[1]} trailing`:  "bad:1: not JSON: invalid character 't' after",
 		`{"scores":[0],"pmf":["1/3", null]}`: "bad:1: answered 2",
 		`{"scores":[0],"pmf":[1],"pmf":[1]}`: "bad:1: the key \"pmf\" is there twice",
-		`{"Scores":[0],"pmf":[1]}`:           "bad:1: no scores",
-		"\xef\xbb\xbf{}":                     "bad:1: no JSON: it begins with a byte-order mark",
+		`{"Scores":[0],"pmf":[1]}`:           "bad:1: this row has no scores",
+		"\xef\xbb\xbf{}":                     "bad:1: not JSON: it begins with a byte-order mark",
 	} {
 		_, err := ReadTable(strings.NewReader(text), "bad", Index, new(big.Rat))
 		require.ErrorIs(t, err, errTable, text)
@@ -525,9 +525,9 @@ func TestRepliesAreOneObject(t *testing.T) {
 		`{"PMF":[1,0]}`:                                   "which has no list of probabilities",
 		`{"pmf":[1,0],"note":{"a":1,"a":2}}`:              `the key "a" is there twice`,
 		`{"pmf":[1,0],"note":["a",{"b":1}],"note":2}`:     `the key "note" is there twice`,
-		`[1,0]`:           "no JSON object",
-		`hello`:           "which is no JSON",
-		`{"pmf":[1,0]`:    "which is no JSON",
+		`[1,0]`:           "not a JSON object",
+		`hello`:           "which is not JSON",
+		`{"pmf":[1,0]`:    "which is not JSON",
 		`{"pmf":[NaN,0]}`: "which holds NaN",
 	} {
 		_, err := (&labelled{list: true, n: 2}).parsePMF([]byte(text), new(big.Rat))

@@ -131,7 +131,7 @@ func (l *limits) words() (out []string) {
 	return out
 }
 
-// kinds are words for what is no label.
+// kinds are words for what is not a label.
 var kinds = map[string]bool{aNumber: true, aList: true, aRecord: true}
 
 // without says what is not at a place.

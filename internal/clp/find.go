@@ -15,5 +15,5 @@ func Find(name string) (linear.Solver, error) {
 	case "clp":
 		return New()
 	}
-	return nil, fmt.Errorf("solver %q is none of auto, clp, embedded", name)
+	return nil, fmt.Errorf("solver %q is not one of auto, clp, embedded", name)
 }

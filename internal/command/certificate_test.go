@@ -32,7 +32,7 @@ func TestCertificatesThatAreNotKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		write   func(io.Writer) error
 		said    string
-		alone   int // the exit code where the answer is no violation
+		alone   int // the exit code where the answer is not a violation
 		printed string
 	}{
 		"a panic":     {func(io.Writer) error { var none []int; none[0]++; return nil }, "internal error", Undecided, ""},

@@ -17,7 +17,7 @@ func Encode(doc Document) []byte {
 	err := e.Encode(doc)
 	body, isObject := bytes.CutPrefix(bytes.TrimSpace(fields.Bytes()), []byte("{"))
 	if err != nil || !isObject {
-		panic(fmt.Errorf("%s is no JSON object: %v", doc.Schema(), err)) // a document of ours that is none
+		panic(fmt.Errorf("%s is not a JSON object: %v", doc.Schema(), err)) // a document of ours that is none
 	}
 	out := fmt.Appendf(nil, `{"schema":%q`, doc.Schema())
 	if body[0] != '}' {

@@ -29,7 +29,7 @@ func (r *Reader) Cuts(l *Lattice, name string, allowed Level, take func(Cut)) {
 		f := r.Fields("cut", 2*l.K+6)
 		q := Cut{Privacy: f[0] == "p"}
 		if !q.Privacy && f[0] != "m" || q.Privacy && !allowed.Privacy || !q.Privacy && !allowed.Monotone {
-			r.Failf("cut: kind %s is no row of level %s", Quote(f[0]), name)
+			r.Failf("cut: kind %s is not a row of level %s", Quote(f[0]), name)
 		}
 		q.V, q.M = r.Variable(l, f[1:])
 		q.W, q.L = r.Variable(l, f[l.K+3:])
@@ -87,7 +87,7 @@ func CheckCut(q Cut) error {
 		return errors.New("the given candidate is not raised against every other")
 	case q.Privacy && max(most, given)-min(least, given) > 1:
 		// After some shift all differences must be 0 or 1.
-		return errors.New("the vectors are no neighbors: changes of two scores differ by more than 2Δ")
+		return errors.New("the vectors are not neighbors: changes of two scores differ by more than 2Δ")
 	}
 	return nil
 }

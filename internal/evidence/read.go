@@ -16,7 +16,7 @@ import (
 
 // Errors that Check wraps.
 var (
-	// ErrUnreadable: the input cannot be read or is no certificate of this format.
+	// ErrUnreadable: the input cannot be read or is not a certificate of this format.
 	ErrUnreadable error = number.InputError("not a readable certificate")
 	// ErrLimit: the check would take more than Options allow.
 	ErrLimit = errors.New("beyond the limits of the check")
@@ -179,7 +179,7 @@ func (r *Reader) Whole(word string, least, most int) int {
 func (r *Reader) Word(name string, options ...string) string {
 	s := r.Take(name)
 	if !slices.Contains(options, s) {
-		r.Failf("%s %s is none of %s", name, Quote(s), strings.Join(options, ", "))
+		r.Failf("%s %s is not one of %s", name, Quote(s), strings.Join(options, ", "))
 	}
 	return s
 }

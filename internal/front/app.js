@@ -118,7 +118,7 @@
     clearTimeout(timer);
     timer = 0;
     // A lone surrogate would be replaced on the way, and two names might become one.
-    if ([...form.elements].some((field) => field.value?.isWellFormed?.() === false)) { say("error: the text has half a character, which is no Unicode"); return; }
+    if ([...form.elements].some((field) => field.value?.isWellFormed?.() === false)) { say("error: the text has half a character, which is not Unicode"); return; }
     const fields = new FormData(form);
     for (const name of files.keys()) fields.delete(name);
     const asked = new URLSearchParams(fields).toString();
@@ -255,7 +255,7 @@
         area.parentElement.querySelector(".file").append(`${file.name}, ${(file.size / 1e6).toFixed(1)} MB: its first lines are shown, and all of it is asked about. `, button("Type a text instead", () => { clear(area); changed(); area.focus(); }));
       }
       form.requestSubmit();
-    } catch { say(`error: ${file.name} is no text in UTF-8`); }
+    } catch { say(`error: ${file.name} is not text in UTF-8`); }
   };
   for (const area of areas) {
     const chooser = element("input");

@@ -151,7 +151,7 @@ func (f *form) file(field, name string) string {
 		f.says[field] = strings.ReplaceAll(f.values.Get(field), "\r\n", "\n")
 	}
 	if f.files[name] = f.says[field]; !utf8.ValidString(f.says[field]) {
-		f.fail(field, "it is no text in UTF-8")
+		f.fail(field, "it is not text in UTF-8")
 	}
 	return name
 }

@@ -30,7 +30,7 @@ func (a *Answer) Fault() (fault string, place int, value number.Number) {
 
 // Distribution returns an answer whose numbers, as far as they are known, can be a distribution, and its fault. Where they miss the sum 1 in every reading
 // nothing is proved, and each is as uncertain as that: what is missing may belong to any of them, and what is too much may be in any. They violate a
-// property where all numbers between do, among which are the numbers divided by their sum. An answer of which a number is negative is no distribution, nil.
+// property where all numbers between do, among which are the numbers divided by their sum. An answer of which a number is negative is not a distribution, nil.
 func (a *Answer) Distribution(precision uint) (d *Answer, fault string) {
 	crossing := func(v *Value) bool { // some readings are negative
 		lo, _ := v.Bounds()

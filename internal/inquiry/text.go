@@ -57,6 +57,14 @@ func Model(monotonic bool) string {
 	return "linf"
 }
 
+// Near says who is a neighbor of a score vector.
+func Near(monotonic bool) string {
+	if monotonic {
+		return "monotonic neighbors (all scores up to Δ higher, or all up to Δ lower)"
+	}
+	return "linf neighbors (every score up to Δ higher or lower)"
+}
+
 // Tight writes a tight parameter, or the lower bound on it that was found until the check was stopped.
 func Tight(name, symbol string, x number.Number, stopped bool) string {
 	lo, ok := x.Lower()

@@ -122,7 +122,7 @@ func (s *Space) Vector(scores []*big.Rat) (Vector, error) {
 	for i, x := range scores {
 		steps := new(big.Rat).Quo(x, s.Unit)
 		if !steps.IsInt() || steps.Num().BitLen() > 52 {
-			return nil, fmt.Errorf("%w: score %s is no multiple of %s below 2^52", ErrClaim, ScoreText(x), s.Unit.RatString())
+			return nil, fmt.Errorf("%w: score %s is not a multiple of %s below 2^52", ErrClaim, ScoreText(x), s.Unit.RatString())
 		}
 		q[i] = steps.Num().Int64()
 	}

@@ -296,6 +296,7 @@ func otherwise(err error) error {
 	}
 	instead := map[string]string{
 		"pmf": "{pmf-exec}", "counts": "{sample-exec}", "values": "{sample-exec} and {outcomes} real or mixed", "labels": "{outcomes} labels", "index": "{outcomes} index",
+		"input": "{inputs} FILE {neighbors} remove-row, or what else its neighbors are",
 	}[u.Kind]
 	if instead == "" {
 		return err

@@ -113,7 +113,7 @@ func splitScores(text string) ([]*big.Rat, error) {
 	}
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &items); err != nil {
-		return nil, fmt.Errorf("%s is no JSON array", escape.Quoted(text))
+		return nil, fmt.Errorf("%s is not a JSON array", escape.Quoted(text))
 	}
 	if len(items) == 0 {
 		return nil, errors.New("no scores")
@@ -143,7 +143,7 @@ func splitPair(text string) (pair [2][]*big.Rat, err error) {
 		}
 	}
 	if !ok {
-		return pair, errors.New("no pair, " + want)
+		return pair, errors.New("not a pair; " + want)
 	}
 	for i, side := range []string{left, right} {
 		if pair[i], err = splitScores(strings.TrimSpace(side)); err != nil {

@@ -54,7 +54,7 @@ func (q *Ratio) request(in *reading) lp.Request {
 	r.Mechanisms = in.mechanisms(q.Mechanism, mechanisms.Lookup)
 	r.Method = parsed(in, "method", q.Method, func(name string) (string, error) {
 		if !slices.Contains([]string{"auto", "closed-form", "lumped", "lp"}, name) {
-			return "", fmt.Errorf("method %q is none of auto, closed-form, lumped, lp", name)
+			return "", fmt.Errorf("method %q is not one of auto, closed-form, lumped, lp", name)
 		}
 		return name, nil
 	})

@@ -402,7 +402,7 @@ func (in *reading) numbers(field, text string) []*big.Rat {
 	return out
 }
 
-// namesFile reports whether a text that is no list of numbers can only be the name of a file: it has no comma, a letter that numbers do not have, and a dot or a slash.
+// namesFile reports whether a text that is not a list of numbers can only be the name of a file: it has no comma, a letter that numbers do not have, and a dot or a slash.
 func namesFile(text string) bool {
 	return !strings.Contains(text, ",") && strings.ContainsAny(text, "./") &&
 		strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) && r != 'e' && r != 'E' })

@@ -18,7 +18,7 @@ import (
 	"optratio/number"
 )
 
-// readCSV reads the lines of a file that have least to most fields, without the head, whose last field is no number and of which head is the name; messages call the last
+// readCSV reads the lines of a file that have least to most fields, without the head, whose last field is not a number and of which head is the name; messages call the last
 // field number. Lines that begin with # are comments. Blanks around a field belong to it. What encoding/csv would change, a line end of Windows in quotes, is refused.
 func readCSV(name string, text io.Reader, least, most int, head, number string) (r *reading, rows [][]value) {
 	r = &reading{name: name}
@@ -191,7 +191,7 @@ func (p *Problem) TableOf(name string, outputs []string, inputs []json.RawMessag
 		x, known := at[input]
 		switch {
 		case !ok:
-			return nil, faultf("%s: row %d: the input %s is no name; give a string", name, i+1, inquiry.InputText(inputs[i]))
+			return nil, faultf("%s: row %d: the input %s is not a name; give a string", name, i+1, inquiry.InputText(inputs[i]))
 		case !known:
 			return nil, faultf("%s: row %d: no input is called %q", name, i+1, input)
 		case t.p[x] != nil:

@@ -11,7 +11,7 @@ import (
 
 // Heuristics are statistics of scores and sensitivities that suggest which mechanism does well: gem
 // where they correlate negatively, mgem and random stopping where they correlate positively. A
-// correlation is no number where scores or sensitivities are all tied.
+// correlation is not a number where scores or sensitivities are all tied.
 type Heuristics struct {
 	Spearman          number.Number `json:"spearman"`
 	Pearson           number.Number `json:"pearson"`

@@ -210,7 +210,7 @@ func subject(d *document.Subject) string {
 	if d.AssumedSymmetric {
 		asked = fmt.Sprintf("one arrangement of each score vector (you said --assume-symmetric; this was not checked), %d of %s", d.Asked, decimal.Count(d.Vectors))
 	}
-	return fmt.Sprintf("subject: %s, asked about %s; its numbers stand for what is within a relative precision of %s", d.Source, asked, d.Precision)
+	return fmt.Sprintf("subject: %s, asked about %s; its numbers are taken as right to within a relative %s", d.Source, asked, d.Precision)
 }
 
 // privacy says how private the subject is.

@@ -225,7 +225,7 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 }
 
 // ask tries the primal simplex from the basis of the last solve, which with new columns only is feasible, then a fresh start. A solver that goes
-// round in circles is stopped at a generous number of pivots, and one whose weights are no probabilities is not believed.
+// round in circles is stopped at a generous number of pivots, and one whose weights are not probabilities is not believed.
 func (m *master) ask(ctx context.Context, lp *linear.Model) (*linear.Result, error) {
 	warm := linear.Options{Basis: m.basis}
 	for ; ; m.solvers = m.solvers[1:] {

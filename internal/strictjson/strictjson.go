@@ -1,6 +1,6 @@
 // Package strictjson reads JSON without taking different things for the same.
 //
-// encoding/json replaces what is no Unicode by U+FFFD, so that two strings become one, keeps the last of two fields with one key, and finds
+// encoding/json replaces what is not Unicode by U+FFFD, so that two strings become one, keeps the last of two fields with one key, and finds
 // the fields of a struct whatever the case of their keys. This package refuses such strings and repeated keys, and tells keys apart by case.
 // After Check or Object, encoding/json reads the parts without loss.
 package strictjson
@@ -27,7 +27,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Reason }
 
-// NoJSON reports whether an error of this package is about a text that is no JSON at all.
+// NoJSON reports whether an error of this package is about a text that is not JSON at all.
 func NoJSON(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.NoJSON
@@ -66,7 +66,7 @@ func Check(text []byte) error {
 				return err
 			}
 			token := text[at : at+size]
-			if !bytes.HasPrefix(bytes.TrimLeft(text[at+size:], " \n\t\r"), []byte(":")) { // it is no key
+			if !bytes.HasPrefix(bytes.TrimLeft(text[at+size:], " \n\t\r"), []byte(":")) { // it is not a key
 				at += size - 1
 				continue
 			}
@@ -92,7 +92,7 @@ func syntax(text []byte, err error) error {
 	case errors.As(err, &wrong):
 		at = max(0, int(wrong.Offset)-1)
 	}
-	return &Error{at, fmt.Sprintf("no JSON: %v", err), true}
+	return &Error{at, fmt.Sprintf("not JSON: %v", err), true}
 }
 
 // Object returns the fields of a JSON object by their exact keys.
@@ -101,7 +101,7 @@ func Object(text []byte) (fields map[string]json.RawMessage, err error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
-		return nil, &Error{Reason: "no JSON object"}
+		return nil, &Error{Reason: "not a JSON object"}
 	}
 	return fields, nil
 }
@@ -163,12 +163,12 @@ func stringSize(text []byte, start int) (size int, err error) {
 		}
 		size := escapeSize(text[at:])
 		if size == 0 {
-			return 0, &Error{Offset: at, Reason: fmt.Sprintf("the escape %s is half a character, which is no Unicode; write bytes that are no text in hexadecimal", text[at:at+6])}
+			return 0, &Error{Offset: at, Reason: fmt.Sprintf("the escape %s is half a character, which is not Unicode; write bytes that are not text in hexadecimal", text[at:at+6])}
 		}
 		at += size - 1
 	}
 	if inside := text[start+1 : at]; !utf8.Valid(inside) {
-		return 0, &Error{Offset: start, Reason: fmt.Sprintf("the string %s is not UTF-8; write bytes that are no text in hexadecimal", brief(string(inside)))}
+		return 0, &Error{Offset: start, Reason: fmt.Sprintf("the string %s is not UTF-8; write bytes that are not text in hexadecimal", brief(string(inside)))}
 	}
 	return at + 1 - start, nil
 }

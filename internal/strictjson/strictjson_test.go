@@ -26,12 +26,12 @@ func TestCheck(t *testing.T) {
 		"\"report-\x80\"":                    `the string "report-\x80" is not UTF-8`,
 		"{\"\xed\xa0\x80\":1}":               `is not UTF-8`,
 		`{"a":1,"b":{"c":1,"\u0063":2}}`:     `the key "c" is there twice`,
-		`[1,2`:                               "no JSON: unexpected end",
-		`{} {}`:                              "no JSON: invalid character",
-		"":                                   "no JSON: unexpected end",
+		`[1,2`:                               "not JSON: unexpected end",
+		`{} {}`:                              "not JSON: invalid character",
+		"":                                   "not JSON: unexpected end",
 		Mark + `{}`:                          "byte-order mark",
 		"\xff\xfe{\x00}\x00":                 "UTF-16",
-		strings.Repeat("[", 20_000):          "no JSON",
+		strings.Repeat("[", 20_000):          "not JSON",
 		`{"` + strings.Repeat("x", 90) + `":` + "\"\xff\"}": "is not UTF-8",
 	} {
 		err := Check([]byte(text))
@@ -55,7 +55,7 @@ func TestObject(t *testing.T) {
 	assert.Equal(t, map[string]json.RawMessage{"pmf": []byte("1"), "PMF": []byte("2")}, fields)
 	for _, text := range []string{`[1]`, `null`, `"{}"`, `3`} {
 		_, err := Object([]byte(text))
-		assert.ErrorContains(t, err, "no JSON object", text)
+		assert.ErrorContains(t, err, "not a JSON object", text)
 	}
 }
 

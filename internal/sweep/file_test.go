@@ -23,7 +23,7 @@ func TestOneHolder(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	_, err = Open(filepath.Dir(path), false)
-	assert.ErrorContains(t, err, "no regular file")
+	assert.ErrorContains(t, err, "not a regular file")
 }
 
 // What cannot be put in its place leaves the old file and nothing else; what a kill left is written over.

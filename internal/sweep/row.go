@@ -79,7 +79,7 @@ func parseRow(f []string) (Row, error) {
 	k, err2 := strconv.Atoi(f[1])
 	seconds, err3 := strconv.ParseFloat(f[13], 64)
 	if errors.Join(err1, err2, err3) != nil {
-		return Row{}, fmt.Errorf("n = %q, k = %q or seconds = %q is no number", f[0], f[1], f[13])
+		return Row{}, fmt.Errorf("n = %q, k = %q or seconds = %q is not a number", f[0], f[1], f[13])
 	}
 	r := Row{
 		Parameters: Parameters{n, k, f[2], f[3], f[4], f[5], f[6]},
@@ -105,7 +105,7 @@ func (r *Row) complete() error {
 	for _, ends := range [][2]string{{r.ErrorLower, r.ErrorUpper}, {r.RatioLower, r.RatioUpper}} {
 		lower, upper := bound(ends[0]), bound(ends[1])
 		if lower == nil && !isInfinite(ends[0]) || upper == nil && ends[1] != "inf" || lower != nil && upper != nil && lower.Cmp(upper) > 0 {
-			return fmt.Errorf("%q and %q are no bounds", ends[0], ends[1])
+			return fmt.Errorf("%q and %q are not bounds", ends[0], ends[1])
 		}
 	}
 	r.value = value

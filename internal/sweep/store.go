@@ -27,7 +27,7 @@ func Open(name string, fresh bool) (*os.File, error) {
 	}
 	for {
 		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-			return nil, errors.New("is no regular file, to which rows can be added")
+			return nil, errors.New("is not a regular file, to which rows can be added")
 		}
 		f, err := os.OpenFile(name, how, 0o666)
 		if errors.Is(err, fs.ErrExist) {

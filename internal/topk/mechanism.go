@@ -42,14 +42,14 @@ func ParseMechanism(s string) (*Mechanism, error) {
 		kind, name = "peel", "em"
 	}
 	if kind != "peel" && kind != "joint" {
-		return nil, fmt.Errorf("mechanism %q is none of peel:NAME, one-shot:exponential, one-shot:gumbel, joint:NAME, pairwise, completed", s)
+		return nil, fmt.Errorf("mechanism %q is not one of peel:NAME, one-shot:exponential, one-shot:gumbel, joint:NAME, pairwise, completed", s)
 	}
 	base, err := mechanisms.Lookup(name)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(bases, base.Info().Name) {
-		return nil, fmt.Errorf("mechanism %q: NAME is none of %s, whose probabilities depend on the scores in units of Δ/ε alone", s, strings.Join(bases, ", "))
+		return nil, fmt.Errorf("mechanism %q: NAME is not one of %s, whose probabilities depend on the scores in units of Δ/ε alone", s, strings.Join(bases, ", "))
 	}
 	return &Mechanism{kind, base}, nil
 }

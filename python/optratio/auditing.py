@@ -126,7 +126,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     if "," in str(eps):
         raise UsageError("eps is one number: call audit for each")
     if not callable(f) and (pmf is not None or drawer(f) is None):
-        raise UsageError(f"{f!r:.80} is no function")
+        raise UsageError(f"{f!r:.80} is not a function")
     shown, labels, named = _Progress(progress), Labels(), Inputs()
     answer = answer_pmf(f, outcomes, labels) if pmf is not None else answer_samples(f, outcomes or "index", labels)
     server = Server(answer, shown, threads=(children or 1) > 1, inputs=named)

@@ -27,16 +27,16 @@ def _key(x: Any) -> Hashable:
     try:
         hash(x)
     except TypeError as e:
-        raise AnswerError(f"{x!r:.80} is no label, as it cannot be a key of a dict; return a string or a tuple") from e
+        raise AnswerError(f"{x!r:.80} is not a label, as it cannot be a key of a dict; return a string or a tuple") from e
     kind: Any = type(x)
     if kind.__eq__ is object.__eq__ and kind.__repr__ is object.__repr__ and not isinstance(x, Enum):
-        raise AnswerError(f"{x!r:.80} is no label, as it is equal to no other object; return a string, or define __eq__ and __hash__")
+        raise AnswerError(f"{x!r:.80} is not a label, as it is equal to no other object; return a string, or define __eq__ and __hash__")
     key: Hashable = x
     return key
 
 
 def as_text(x: str) -> str:
-    """Text with \\u in place of what is no Unicode."""
+    """Text with \\u in place of what is not Unicode."""
     return x.encode("utf-8", "backslashreplace").decode()
 
 
@@ -98,7 +98,7 @@ class Labels:
             return [self.mixed(y) for y in x]
         if isinstance(x, dict) and all(isinstance(k, str) for k in x):
             return {self.text(k): self.mixed(y) for k, y in x.items()}
-        raise AnswerError(f"sample returned {x!r:.80} in an outcome, which is none of strings, numbers, True, False, None, lists, and dicts with strings for keys")
+        raise AnswerError(f"sample returned {x!r:.80} in an outcome, which is not one of strings, numbers, True, False, None, lists, and dicts with strings for keys")
 
 
 def _same(x: Any, y: Any) -> bool:

@@ -115,7 +115,7 @@ def answer_pmf(f: Callable[..., Any], outcomes: str | None, labels: Labels) -> A
         except AnswerError:
             raise
         except TypeError as e:
-            raise AnswerError(f"pmf returned {p!r:.80}, which is no list of probabilities (floats, fractions, or strings p/q)") from e
+            raise AnswerError(f"pmf returned {p!r:.80}, which is not a list of probabilities (floats, fractions, or strings p/q)") from e
     return answer
 
 

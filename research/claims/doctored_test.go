@@ -29,7 +29,7 @@ func TestDoctoredStatements(t *testing.T) {
 		{"the gloss on Definition 3 for the uniform choice", gloss(uniform), Holds},
 		{"the gloss on Definition 3 for permute-and-flip", gloss(flip), Refuted},
 		{"the worst rows suffice without monotonicity", worstRowsSuffice(lp.Paper), Refuted},
-		{"Remark 1 with a root that is no bound", monotonicScores(rat(3, 2)), Refuted},
+		{"Remark 1 with a root that is not a bound", monotonicScores(rat(3, 2)), Refuted},
 		{"Lemma 1 for the exponential mechanism", form(func(p []*big.Rat, r int) *big.Rat { return distribution(em, p)[r] }), Refuted},
 		{"permute-and-flip has bounded range", has(pf, [][2]int{{3, 2}}, 1, "", verify.BoundedRange), Refuted},
 		{"the exponential mechanism has bounded range", has(em, [][2]int{{3, 2}}, 1, "", verify.BoundedRange), Holds},

@@ -322,7 +322,7 @@ func strongest(swaps reading) check {
 			for _, at := range combin.Combinations(n, 2) {
 				to := span(1, n)
 				to[at[0]], to[at[1]] = to[at[1]], to[at[0]]
-				t.expect(distance(span(1, n), to, n-1, swaps) == 1, "n = %d: %v is no neighbor under d_{n-1}", n, to)
+				t.expect(distance(span(1, n), to, n-1, swaps) == 1, "n = %d: %v is not a neighbor under d_{n-1}", n, to)
 				narrow := distance(span(1, n), to, 1, swaps)
 				t.expect((narrow == 1) == (at[1] == at[0]+1), "n = %d: d_1 to %v is %d", n, to, narrow)
 			}

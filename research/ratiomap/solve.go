@@ -81,7 +81,7 @@ func (p *prover) solve(ctx context.Context, z int64, near ...*dual) (*dual, erro
 	return d, nil
 }
 
-// units rounds a multiplier down to multiplierBits, in units of 2^-unitBits. What is no number, or too large for the walk, becomes 0, which is
+// units rounds a multiplier down to multiplierBits, in units of 2^-unitBits. What is not a number, or too large for the walk, becomes 0, which is
 // as admissible.
 func units(y float64) int64 {
 	if !(math.Abs(y) < maxUnits>>unitBits) {

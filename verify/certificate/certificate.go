@@ -58,7 +58,7 @@ type Claim struct {
 
 // Errors that Check wraps.
 var (
-	ErrUnreadable = evidence.ErrUnreadable // the input cannot be read or is no certificate of this format
+	ErrUnreadable = evidence.ErrUnreadable // the input cannot be read or is not a certificate of this format
 	ErrLimit      = evidence.ErrLimit      // the check would take more than Options allow
 	ErrUndecided  = evidence.ErrUndecided  // the check cannot tell, whatever the limits are
 )
@@ -76,7 +76,7 @@ var sections = map[string]func() evidence.Section{
 // Check reads a certificate and decides whether every claim in it follows from what it holds.
 //
 // A certificate that is not valid is no error: the report says why. The error wraps ErrUnreadable if
-// the input cannot be read or is no certificate of this format at all, ErrLimit if
+// the input cannot be read or is not a certificate of this format at all, ErrLimit if
 // a claim is not decided with the memory and the steps that o allows, at 4096 bits, and ErrUndecided if it cannot be; it is that of the context if that ended.
 func Check(in io.Reader, o Options) (*Report, error) {
 	return check(in, evidence.Options{Context: o.Context, MaxMemory: o.MaxMemory, MaxSteps: o.MaxSteps})

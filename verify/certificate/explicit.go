@@ -83,7 +83,7 @@ func (e *explicit) neighborhoods(r *evidence.Reader) {
 		seen[at] = true
 		d, err := evidence.ParseRational(s[2])
 		if err != nil || d.Sign() < 0 || max(d.Num().BitLen(), d.Denom().BitLen()) > evidence.MaxEpsilonBits {
-			r.Failf("%s: %s is no distance", word, evidence.Quote(s[2]))
+			r.Failf("%s: %s is not a distance", word, evidence.Quote(s[2]))
 		}
 		var found bool
 		if q.distance, found = known[s[2]]; !found {

@@ -29,7 +29,7 @@ func canonical(text string, cost *evidence.Effort) (string, error) {
 	d.UseNumber()
 	var x any
 	if err := d.Decode(&x); err != nil || d.More() || d.InputOffset() != int64(len(text)) {
-		return "", fmt.Errorf("%s is no JSON value", evidence.Quote(text))
+		return "", fmt.Errorf("%s is not a JSON value", evidence.Quote(text))
 	}
 	x, err := sameNumbers(x, cost)
 	if err != nil {

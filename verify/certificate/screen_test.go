@@ -75,7 +75,7 @@ func TestReasonsNameTheLine(t *testing.T) {
 		{with(append(dual[:7:7], "inject 2 2 1 0 1")...), "line 17: inject: no variable at depth 2"},
 		{with(append(dual[:7:7], "inject 0 2 1 0 1")...), "line 17: inject: no variable at depth 0"},
 		{with(append(dual[:7:7], "inject 1 2 1 0 1", "inject 1 2 1 0 1")...), "line 18: inject: not after the variable of the line before"},
-		{with(append(dual[:7:7], "cut p 1 2 1 0 0 3 0 0 1")...), `line 17: cut: kind "p" is no row of level paper`},
+		{with(append(dual[:7:7], "cut p 1 2 1 0 0 3 0 0 1")...), `line 17: cut: kind "p" is not a row of level paper`},
 		{with(append(dual[:7:7], "end 15")...), `line 17: end "15" after 16 lines`},
 		{with(append(dual[:7:7], "end 16", "end 16")...), "line 18: a line after the end"},
 	} {

@@ -59,7 +59,7 @@ func (s *stopping) Read(r *evidence.Reader, o evidence.Options) {
 		f := r.Fields("multiplier", 3)
 		at := [2]int{r.Integer("multiplier", f[0], 1, s.n), r.Integer("multiplier", f[1], 1, s.n)}
 		if gap := at[0] - at[1]; gap == 0 || max(gap, -gap) > s.distance {
-			r.Failf("multiplier: the ranks %d and %d are no neighbors", at[0], at[1])
+			r.Failf("multiplier: the ranks %d and %d are not neighbors", at[0], at[1])
 		}
 		r.Ordered(&last, at[:], "multiplier: not after the row of the line before")
 		s.lambda = append(s.lambda, rankPair{at[0] - 1, at[1] - 1, r.Positive("multiplier", f[2])})

@@ -282,7 +282,7 @@ func TestTablesOfAnotherLevel(t *testing.T) {
 }
 
 // Rows that are none of the program prove nothing: at the level paper only the worst neighbors are tied, and with L = 2 vectors
-// whose changes differ by three steps are no neighbors.
+// whose changes differ by three steps are not neighbors.
 func TestTableRowsMustBelong(t *testing.T) {
 	in := map[string]string{"paper": "01", "dp": "04", "monotone": "07", "full": "10"} // n = 3, kL = 4: cells 0 | 1 2 | 3 4 | 5 6 | 7 8 | …
 	for _, c := range []struct {

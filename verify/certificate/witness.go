@@ -131,7 +131,7 @@ func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
 			hi, err = evidence.ParseClaimed(his)
 		}
 		if err != nil || lo.Sign() < 0 || lo.Cmp(hi) > 0 {
-			r.Failf("%s: %s is no probability", word, evidence.Quote(s))
+			r.Failf("%s: %s is not a probability", word, evidence.Quote(s))
 		}
 		w.cost.Sum(low, lo)
 		w.cost.Sum(high, hi)
@@ -161,7 +161,7 @@ func (w *witness) Decide(o evidence.Options) {
 	case w.property == "dp" && w.scores != nil && slices.EqualFunc(w.scores, w.neighbor, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 }):
 		evidence.Refute("the two score vectors are equal, and say nothing of neighbors")
 	case w.property == "dp" && w.neighbors != "stated" && !w.related():
-		evidence.Refute("the scores are no neighbors (%s)", w.neighbors)
+		evidence.Refute("the scores are not neighbors (%s)", w.neighbors)
 	}
 	for prec := uint(128); ; prec *= 2 {
 		excess := w.excess(formula, prec)

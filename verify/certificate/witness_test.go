@@ -82,7 +82,7 @@ func TestNoTableAndNoRule(t *testing.T) {
 	}
 	// Only what is a row of the problem has a multiplier, and no multiplier is negative.
 	const three = "problem stopping\nn 3\ndistance 1\ndelta 0\npayoff 1 0 0\nexp-epsilon 2\nprecision 0\nclaim optimum 0 1\nmultiplier "
-	for row, want := range map[string]string{"1 2 1": "", "1 3 1": "no neighbors", "2 2 1": "no neighbors", "1 2 -1": "not positive", "1 4 1": "more than 3", "2 1 1\nmultiplier 1 2 1": "not after the row"} {
+	for row, want := range map[string]string{"1 2 1": "", "1 3 1": "not neighbors", "2 2 1": "not neighbors", "1 2 -1": "not positive", "1 4 1": "more than 3", "2 1 1\nmultiplier 1 2 1": "not after the row"} {
 		r, err := checked(t, section(three+row+"\ntake 3 1 3 all"))
 		require.NoError(t, err, row)
 		assert.Equal(t, want == "", r.Valid, "%s: %s", row, r.Reason)
@@ -226,9 +226,9 @@ func TestWitnessesUndecided(t *testing.T) {
 		strings.Replace(witnesses[4], "0.44,0.448", "-", 1):                               "not there",
 		strings.Replace(witnesses[5], "7/10 3/10", "7/10 -", 1):                           "not there",
 		strings.Replace(witnesses[4], "neighbors linf", "neighbors monotonic", 1):         "",
-		strings.Replace(witnesses[4], "sensitivity 1", "sensitivity 1/2", 1):              "no neighbors",
+		strings.Replace(witnesses[4], "sensitivity 1", "sensitivity 1/2", 1):              "not neighbors",
 		strings.Replace(witnesses[2], "neighbors linf", "neighbors stated", 1):            "is decided here",
-		strings.Replace(witnesses[2], "neighbors linf", "neighbors monotonic", 1):         "no neighbors",
+		strings.Replace(witnesses[2], "neighbors linf", "neighbors monotonic", 1):         "not neighbors",
 		strings.Replace(witnesses[2], "candidate 0", "candidate 1", 1):                    "not violated there",
 		strings.Replace(witnesses[2], "scale 1", "scale 2", 1):                            "not violated there",
 		strings.Replace(witnesses[5], "pmf 1/10 9/10", "pmf 1/5 9/10", 1):                 "do not sum to 1",
@@ -237,7 +237,7 @@ func TestWitnessesUndecided(t *testing.T) {
 		strings.Replace(witnesses[5], "neighbor 7 1", "neighbor 0 1", 1):                  "vectors are equal",
 		strings.Replace(witnesses[6], `[3,"1"]`, `[3.00, 10e-1]`, 1):                      "inputs are equal",
 		strings.Replace(witnesses[6], `[3,"1"]`, `[3,"n1e0"]`, 1):                         "",
-		strings.Replace(witnesses[6], `[3,"1"]`, `[3, 1`, 1):                              "no JSON value",
+		strings.Replace(witnesses[6], `[3,"1"]`, `[3, 1`, 1):                              "not a JSON value",
 		strings.Replace(witnesses[6], `[3,"1"]`, `[3, 1e`+strings.Repeat("9", 20)+`]`, 1): "exponent",
 		strings.Replace(witnesses[6], `[3,"1"]`, `"\ud800"`, 1):                           "surrogate",
 		strings.Replace(witnesses[6], `[3,"1"]`, `"\\ud800"`, 1):                          "",

@@ -391,7 +391,7 @@ func main() {
 		switch a := mechanism(q).(type) {
 		case map[string]string, map[string]float64, map[string][]float64, map[string][]int, map[string]any:
 			err = out.Encode(a)
-		case []float64: // may hold NaN, which is no JSON
+		case []float64: // may hold NaN, which is not JSON
 			_, err = fmt.Printf("{\"pmf\":[%s]}\n", strings.Trim(strings.ReplaceAll(fmt.Sprint(a), " ", ","), "[]"))
 		default:
 			err = out.Encode(map[string]any{"pmf": a})
