@@ -154,17 +154,15 @@ func (w *writer) table(t *Table) {
 	w.add("</tbody>\n</table>\n</div>")
 }
 
-// broad reports whether a phone is too narrow for the table: the words of its columns have more than so many letters together.
+// broad reports whether a phone is too narrow for the table: the longest words of its columns have more than so many letters together.
 func (t *Table) broad() bool {
 	const most = 42
 	sum := 0
-	for i, head := range t.Head {
-		longest := utf8.RuneCountInString(head) / 2 // which is broken
-		for _, row := range t.Rows {
-			if i < len(row) {
-				for word := range strings.FieldsSeq(row[i]) {
-					longest = max(longest, utf8.RuneCountInString(word))
-				}
+	for i := range t.Head {
+		longest := 0
+		for _, row := range slices.Insert(slices.Clone(t.Rows), 0, t.Head) {
+			for _, word := range strings.FieldsFunc(strings.Join(row[min(i, len(row)):min(i+1, len(row))], ""), func(r rune) bool { return r == ' ' || r == '-' }) {
+				longest = max(longest, utf8.RuneCountInString(word))
 			}
 		}
 		sum += longest
