@@ -126,9 +126,8 @@ func printMarkdown(w io.Writer, v report.Verdicts) {
 	}
 	fmt.Fprintln(w)
 	if profile := v.Profiled(); profile != nil {
-		fmt.Fprintf(w, "| %s |\n|---|---|---|---|\n", strings.Join(profile.Head, " | "))
-		for _, row := range profile.Rows {
-			fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
+		for i, row := range profile.Texts() {
+			fmt.Fprintf(w, "| %s |\n%s", strings.Join(row, " | "), job.Choose(i == 0, "|---|---|---|---|\n", ""))
 		}
 		fmt.Fprintln(w)
 	}

@@ -70,39 +70,46 @@ type group struct {
 // show writes a number for a picture.
 func show(n number.Number) string { return decimal.Settled(n.Format(readable), readable) }
 
-// single is a heading with one bar.
-func single(heading, class string, value number.Number) group {
-	return group{heading: heading, bars: []bar{{class: class, value: value.Float64(), number: show(value)}}}
-}
-
-// measured is a value with a bar in a picture, unless it has no class, and a row of a table, unless it has no cells.
-type measured struct {
-	name, class string
-	value       number.Number
-	cells       []string
-	label       string // what is said behind the value
-}
-
-// excess is what a ratio to the least error possible is above 1: errors themselves often look the same.
-func excess(name, class string, ratio number.Number, cells []string) measured {
-	return measured{name, class, ratio.Sub(number.Int(1)).Mul(number.Int(100)), cells, "% above the least possible"}
-}
-
-// measures is a section that draws values and tells them in a table, whose rows begin with the names.
-func measures(title, caption string, head []string, rows []measured) Block {
-	table := &Table{Head: head}
+// pictured draws a table: for each row, which heading names, a bar for its number in each of these columns.
+func (t *Table) pictured(caption, unit string, heading func(row []any) string, columns ...int) *Figure {
 	var groups []group
-	for _, r := range rows {
-		if r.class != "" {
-			g := single(r.name, r.class, r.value)
-			g.bars[0].label = r.label
+	for _, row := range t.Rows {
+		g := group{heading: heading(row)}
+		for i, at := range columns {
+			if at >= len(row) {
+				break
+			}
+			x, ok := row[at].(number.Number)
+			b := bar{class: classes[min(i, 2)], value: x.Float64(), number: show(x), label: unit}
+			if len(columns) > 1 {
+				b.label = t.Head[at]
+			}
+			if ok {
+				g.bars = append(g.bars, b)
+			}
+		}
+		if g.bars != nil {
 			groups = append(groups, g)
 		}
-		if r.cells != nil {
-			table.Rows = append(table.Rows, append([]string{r.name}, r.cells...))
-		}
 	}
-	return Block{Title: title, Table: table, Figure: &Figure{SVG: bars(groups, "Bars of the errors in the table below."), Caption: caption + " Digits before … are certain."}}
+	return &Figure{SVG: bars(groups, caption), Caption: caption + " Digits before … are certain."}
+}
+
+// named is a heading that is the name in a column.
+func named(at int) func(row []any) string {
+	return func(row []any) string { return fmt.Sprint(row[at]) }
+}
+
+// classes are those of bars and lines side by side.
+var classes = []string{"one", "two", "three", "four"}
+
+// excesses draws how far ratios to the least possible are above 1: errors themselves often look the same.
+func excesses(what string, names []string, ratios []number.Number) *Figure {
+	var t Table
+	for i, r := range ratios {
+		t.add(names[i], r.Sub(number.Int(1)).Mul(number.Int(100)))
+	}
+	return t.pictured("The "+what+", in percent above the least possible.", "% above the least possible", named(0), 1)
 }
 
 // bars draws groups of horizontal bars on a common scale from 0.

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 
 	"optratio/internal/document"
 	"optratio/internal/job"
@@ -32,27 +31,21 @@ func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 		at := job.Choose(m.Declared, 1, 0)
 		lists[at] = append(lists[at], m)
 	}
-	var groups []group
-	var tables []Block
 	for i, list := range lists {
 		t := &Table{Head: []string{"mechanism", "expected error (in units of the scores)", "mean squared error (in squared units)"}}
 		for _, m := range list {
-			t.Rows = append(t.Rows, []string{m.Name, m.ExpectedError.String(), m.MSE.String()})
-			if len(groups) < mostCompared {
-				groups = append(groups, single(m.Name+job.Choose(m.Private, "", ", not ε-DP"), job.Choose(m.Private, "one", "two"), job.Choose(d.Criterion == recommend.MSE, m.MSE, m.ExpectedError)))
-			}
+			t.add(m.Name, m.ExpectedError, m.MSE)
 		}
 		if len(list) > 0 {
-			b := Block{Table: t}
+			b := Block{Title: "Errors", Table: t}
 			if i > 0 {
-				b.Lines = []string{says[i]}
+				b.Title, b.Lines = "", []string{says[i]}
 			}
-			tables = append(tables, b)
+			drawn := Table{Rows: t.Rows[:min(mostCompared, len(list))]}
+			b.Figure = drawn.pictured("The "+d.By()+" in units of the scores, the least first.", "", named(0), job.Choose(d.Criterion == recommend.MSE, 2, 1))
+			p.add(b)
 		}
 	}
-	figure := &Figure{SVG: bars(groups, "Bars of the errors in the table below."), Caption: "The " + d.By() + " in units of the scores, the least first. Digits before … are certain."}
-	p.add(Block{Title: "Errors", Figure: figure, in: browser})
-	p.add(tables...)
 	p.add(Block{Lines: prefixed("no answer from ", d.Unanswered), joined: true})
 	p.add(c.Curve.section()...)
 	h := d.Heuristics
@@ -104,7 +97,7 @@ func ofCheck(d *document.Check) *Page {
 	}
 	claims := Block{Title: "What it claims", Table: &Table{Head: []string{"claim", "value", "follows"}}, in: browser}
 	for _, q := range d.Claims {
-		claims.Table.Rows = append(claims.Table.Rows, []string{q.On, q.Value.String(), strconv.FormatBool(q.Follows)})
+		claims.Table.add(q.On, q.Value, q.Follows)
 	}
 	if d.Valid {
 		p.add(Block{Lines: []string{"valid: every claim follows from the values in the file"}, joined: true, in: terminal})

@@ -189,7 +189,7 @@ func (c *Curve) section() []Block {
 	most := least
 	for i, eps := range c.Eps {
 		for j, r := range c.Values[i] {
-			table.Rows = append(table.Rows, []string{eps.String(), c.Names[j], r.String()})
+			table.add(eps, c.Names[j], r)
 			if j < len(drawing.curves) {
 				l := &drawing.curves[j]
 				l.class, l.name = classes[j], c.Names[j]

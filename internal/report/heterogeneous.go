@@ -23,19 +23,20 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 	p.say("%d score vectors%s, %d pairs of neighbors, %d rows generated", d.Vectors, job.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
 	p.say("optimum: %s (%s)", Fraction(d.Optimum), job.Choose(d.Objective == "worst", "largest "+error, error+", mean over the grid"))
 	p.ended(d.Undecided)
-	var rows []measured
+	table := &Table{Head: []string{"mechanism", "error (" + unit + ")", "ratio to the optimum", "ε-DP on the grid", "tight ε there"}}
+	var names []string
+	var ratios []number.Number
 	for _, m := range d.Mechanisms {
 		tight := m.TightEps.String()
 		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {
 			tight += ", e^ε = " + Fraction(number.Exact(e))
 		}
-		row := excess(m.Name, "", m.Ratio, []string{m.Loss.String(), m.Ratio.String(), string(m.DP), tight})
+		table.add(m.Name, m.Loss, m.Ratio, string(m.DP), tight)
 		if m.Ratio.IsValid() && !m.Ratio.IsInf() {
-			row.class = job.Choose(m.DP == verify.Proved, "one", "two")
+			names, ratios = append(names, m.Name+job.Choose(m.DP == verify.Proved, "", ", ε-DP: "+string(m.DP))), append(ratios, m.Ratio)
 		}
-		rows = append(rows, row)
 	}
-	p.add(measures("Errors", "The errors, in percent above the least possible.", []string{"mechanism", "error (" + unit + ")", "ratio to the optimum", "ε-DP on the grid", "tight ε there"}, rows))
+	p.add(Block{Title: "Errors", Table: table, Figure: excesses(error, names, ratios)})
 	for _, m := range d.Mechanisms {
 		if m.Witness != nil {
 			p.begin("%s is not ε-DP there: %s (candidates counted from 0)", m.Name, m.Witness)
@@ -65,15 +66,18 @@ func ofTopK(d *document.TopK) *Page {
 	if len(d.Mechanisms) == 0 {
 		return p
 	}
-	var rows []measured
+	table := &Table{Head: []string{"mechanism", "regret (steps of 2Δ)", "ratio to the optimum", "tight ε of lists", "tight ε of sets", "ratio at that ε"}}
+	var names []string
+	var ratios []number.Number
 	for _, m := range d.Mechanisms {
 		lists := "-"
 		if m.Lists != nil {
 			lists = m.Lists.String()
 		}
-		rows = append(rows, excess(m.Name, "one", m.Ratio, []string{m.Error.String(), m.Ratio.String(), lists, m.Sets.String(), m.Fair.String()}))
+		table.add(m.Name, m.Error, m.Ratio, lists, m.Sets, m.Fair)
+		names, ratios = append(names, m.Name), append(ratios, m.Ratio)
 	}
-	p.add(measures("Regrets", "The regrets, in percent above the least possible.", []string{"mechanism", "regret (steps of 2Δ)", "ratio to the optimum", "tight ε of lists", "tight ε of sets", "ratio at that ε"}, rows))
+	p.add(Block{Title: "Regrets", Table: table, Figure: excesses("mean regret", names, ratios)})
 	for _, m := range d.Mechanisms {
 		if m.Over {
 			p.begin("%s goes over the budget: compare its ratio at the ε that it has", m.Name)

@@ -139,13 +139,14 @@ func (w *writer) block(b *Block) {
 }
 
 func (w *writer) table(t *Table) {
-	broad := t.broad()
+	rows := t.Texts()
+	broad := broad(rows)
 	w.add("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\">\n<table%s>\n<thead><tr>", job.Choose(broad, ` class="broad"`, ""))
 	for _, c := range t.Head {
 		w.add("<th scope=\"col\">%s</th>", escape.HTML(c))
 	}
 	w.add("</tr></thead>\n<tbody>")
-	for i, row := range t.Rows {
+	for i, row := range rows[1:] {
 		if i == t.Apart && t.Says != "" {
 			w.add("<tr><td class=\"note\" colspan=\"%d\">%s</td></tr>", len(t.Head), escape.HTML(t.Says))
 		}
@@ -154,18 +155,17 @@ func (w *writer) table(t *Table) {
 	w.add("</tbody>\n</table>\n</div>")
 }
 
-// broad reports whether a phone is too narrow for the table: the longest words of its columns have more than so many letters together.
-func (t *Table) broad() bool {
+// broad reports whether a phone is too narrow for a table: the longest words of its columns have more than so many letters together.
+func broad(rows [][]string) bool {
 	const most = 42
-	sum := 0
-	for i := range t.Head {
-		longest := 0
-		for _, row := range slices.Insert(slices.Clone(t.Rows), 0, t.Head) {
-			for _, word := range strings.FieldsFunc(strings.Join(row[min(i, len(row)):min(i+1, len(row))], ""), func(r rune) bool { return r == ' ' || r == '-' }) {
-				longest = max(longest, utf8.RuneCountInString(word))
+	sum, longest := 0, make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			for _, word := range strings.FieldsFunc(c, func(r rune) bool { return r == ' ' || r == '-' }) {
+				sum += max(0, utf8.RuneCountInString(word)-longest[i])
+				longest[i] = max(longest[i], utf8.RuneCountInString(word))
 			}
 		}
-		sum += longest
 	}
 	return sum > most
 }

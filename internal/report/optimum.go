@@ -40,7 +40,11 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 		}
 		t := &Table{Head: append([]string{"input"}, d.OutputNames...)}
 		for x, row := range d.Mechanism {
-			t.Rows = append(t.Rows, append([]string{d.InputNames[x]}, texts(row, show)...))
+			cells := []any{d.InputNames[x]}
+			for _, q := range row {
+				cells = append(cells, show(q))
+			}
+			t.add(cells...)
 		}
 		p.add(Block{Table: t, in: terminal})
 	}
@@ -130,7 +134,7 @@ func tablesOf(d *document.Optimum) Block {
 	}
 	s := Block{Title: "Probabilities", in: browser}
 	numbers := &Table{Head: []string{"input", "output"}}
-	outputs := map[[2]string][]string{}
+	outputs := map[[2]string][]any{}
 	for i, p := range panels {
 		if max(len(p.inputs), len(p.outputs)) > mostDrawn {
 			s.Lines = []string{fmt.Sprintf("A table of more than %d rows or columns is not drawn; it is in the document below.", mostDrawn)}
@@ -141,10 +145,10 @@ func tablesOf(d *document.Optimum) Block {
 			for o, q := range row {
 				key := [2]string{p.inputs[x], p.outputs[o]}
 				if len(outputs[key]) == 0 {
-					outputs[key] = append(key[:], slices.Repeat([]string{"0"}, len(panels))...)
-					numbers.Rows = append(numbers.Rows, outputs[key])
+					outputs[key] = append([]any{key[0], key[1]}, slices.Repeat([]any{0}, len(panels))...)
+					numbers.add(outputs[key]...)
 				}
-				outputs[key][2+i] = q.String()
+				outputs[key][2+i] = q
 			}
 		}
 	}
@@ -215,32 +219,23 @@ func brief(name string) string {
 
 // lossesOf draws the loss at each input.
 func lossesOf(d *document.Optimum) Block {
-	names := []string{"the best"}
-	losses := [][]number.Number{d.Losses}
+	names, losses, columns := []string{"the best"}, [][]number.Number{d.Losses}, []int{1}
 	if d.Rated != nil && len(d.Rated.Losses) == d.Inputs {
-		names, losses = append(names, "yours"), append(losses, d.Rated.Losses)
+		names, losses, columns = append(names, "yours"), append(losses, d.Rated.Losses), []int{1, 2}
 	}
 	table := &Table{Head: append([]string{"input"}, names...)}
 	for x, input := range d.InputNames {
-		row := []string{input}
+		row := []any{input}
 		for _, l := range losses {
-			row = append(row, l[x].String())
+			row = append(row, l[x])
 		}
-		table.Rows = append(table.Rows, row)
+		table.add(row...)
 	}
-	s := Block{Title: "Loss by input", in: browser, Figure: &Figure{Caption: "The expected loss at each input.", Table: table}}
-	classes := []string{"one", "two"}
-	const description = "The expected losses in the table below."
-	if d.Inputs <= 12 {
-		var groups []group
-		for x, input := range d.InputNames {
-			g := group{heading: "input " + input}
-			for i, l := range losses {
-				g.bars = append(g.bars, bar{class: classes[i], value: l[x].Float64(), number: told(l[x]), label: job.Choose(len(losses) > 1, names[i], "")})
-			}
-			groups = append(groups, g)
-		}
-		s.Figure.SVG = bars(groups, description)
+	s := Block{Title: "Loss by input", in: browser}
+	const caption = "The expected loss at each input."
+	if d.Inputs <= mostShown {
+		s.Figure = table.pictured(caption, "", func(row []any) string { return fmt.Sprint("input ", row[0]) }, columns...)
+		s.Figure.Table = table
 		return s
 	}
 	c := chart{xTitle: "input, by its place", yTitle: "expected loss", level: math.NaN(), steps: true}
@@ -255,7 +250,7 @@ func lossesOf(d *document.Optimum) Block {
 	if c.high == 0 {
 		c.high = 1
 	}
-	s.Figure.SVG = c.svg(description)
+	s.Figure = &Figure{SVG: c.svg(caption), Caption: caption, Table: table}
 	return s
 }
 

@@ -59,10 +59,10 @@ type Figure struct {
 	Table   *Table
 }
 
-// Table is a table of text. Before the row at Apart, where Says is not empty, there is a line that says what the rows from there on are.
+// Table is a table of texts and numbers. Before the row at Apart, where Says is not empty, there is a line that says what the rows from there on are.
 type Table struct {
 	Head     []string
-	Rows     [][]string
+	Rows     [][]any
 	Apart    int
 	Says     string
 	headless bool // in a terminal

@@ -32,16 +32,19 @@ func ofRatio(d *document.Ratio, c Context) *Page {
 	if d.Undecided != "" {
 		p.aside("The job ended early: %s. What is stated is certified all the same.", d.Undecided)
 	}
-	var rows []measured
+	table := &Table{Head: []string{"mechanism", unit(d), "ratio to the optimum", "above it"}}
+	var names []string
+	var ratios []number.Number
 	for _, m := range d.Mechanisms {
 		if m.Finding != "" {
-			rows = append(rows, measured{name: m.Name, cells: []string{"not rated"}})
+			table.add(m.Name, "not rated")
 			continue
 		}
-		rows = append(rows, excess(fullName(m.Name), "one", m.Ratio, []string{m.Error.String(), m.Ratio.String(), above(m.Ratio)}))
+		table.add(fullName(m.Name), m.Error, m.Ratio, above(m.Ratio))
+		names, ratios = append(names, m.Name), append(ratios, m.Ratio)
 	}
-	rows = append(rows, measured{name: "optimum", cells: []string{d.Optimum.String()}})
-	p.add(measures("Errors", "The "+measure(d)+", in percent above the least possible.", []string{"mechanism", unit(d), "ratio to the optimum", "above it"}, rows))
+	table.add("optimum", d.Optimum)
+	p.add(Block{Title: "Errors", Table: table, Figure: excesses(measure(d), names, ratios)})
 	p.add(c.Curve.section()...)
 	p.add(Block{Title: "What is proved, and what is assumed"})
 	p.say("proof of the optimum: %s (%s score vectors up to order, %s variables)", cmp.Or(proofs[d.Proof], d.Proof), decimal.Count(d.Orbits), decimal.Count(d.Variables))
@@ -240,11 +243,11 @@ func ofRatios(all []*document.Ratio, c Context) *Page {
 	for i, d := range all {
 		_, eps := d.Given()
 		for _, m := range d.Mechanisms {
-			row := []string{eps, m.Name, m.Error.String(), d.Optimum.String(), m.Ratio.String(), d.Proof}
+			row := []any{eps, m.Name, m.Error, d.Optimum, m.Ratio, d.Proof}
 			if m.Finding != "" {
 				row[2], row[4] = "not rated", ""
 			}
-			table.Rows = append(table.Rows, row)
+			table.add(row...)
 		}
 		if d.Subject != nil {
 			p.add(Block{Lines: []string{fmt.Sprintf("subject at %s: %s", d.Said(), privacy(d.Subject))}, joined: i > 0})
@@ -279,12 +282,12 @@ func ofRho(d *document.Rho) *Page {
 	base, rho := base(d.Monotonic), d.Rho
 	p := &Page{Title: fmt.Sprintf("n = %d, k = %d, ρ = %s%s%s", d.N, d.K, rho, job.Choose(d.Objective == "box", ", prior box", ""), job.Choose(d.Monotonic, ", monotonic scores", "")), Tone: "good"}
 	best := d.Mechanisms[0]
-	var rows []measured
+	table := &Table{Head: []string{"mechanism", "parameter ε'", "error (steps of " + base + ")", "ratio to " + d.Mechanisms[0].Name}}
 	for _, m := range d.Mechanisms {
 		if m.Error.Float64() < best.Error.Float64() {
 			best = m
 		}
-		rows = append(rows, measured{name: m.Name, class: "one", value: m.Error, cells: []string{m.Parameter.String(), m.Error.String(), m.Ratio.String()}})
+		table.add(m.Name, m.Parameter, m.Error, m.Ratio)
 	}
 	p.Word = fmt.Sprintf("%s: a mean expected error of %s", best.Name, best.Error)
 	for _, m := range d.Mechanisms {
@@ -296,7 +299,7 @@ func ofRho(d *document.Rho) *Page {
 	p.say("every mechanism runs at the largest parameter ε' at which it is %s-zCDP on this lattice, of step %s; other scores were not looked at", rho, base)
 	p.say("compared: mean expected errors over the lattice at the lower ends of the parameters, which are certified; the upper ends are not %s-zCDP", rho)
 	p.ended(d.Undecided)
-	p.add(measures("Errors", "The mean expected error in steps of "+base+".", []string{"mechanism", "parameter ε'", "error (steps of " + base + ")", "ratio to " + d.Mechanisms[0].Name}, rows))
+	p.add(Block{Title: "Errors", Table: table, Figure: table.pictured("The mean expected error in steps of "+base+".", "", named(0), 2)})
 	if d.Undecided != "" {
 		p.begin("undecided: where an upper end is inf or far from the lower one, the error is that of a parameter that may be too small")
 	}

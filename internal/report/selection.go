@@ -31,20 +31,17 @@ func ofEvaluate(all []*document.Evaluate) *Page {
 		if oneWay {
 			table.Head = append(table.Head, "error with --monotonic-scores")
 		}
-		var groups []group
 		for _, d := range all {
 			_, eps := d.Given()
 			for _, m := range d.Mechanisms {
-				row := []string{eps, m.Name, m.ExpectedError.String(), m.Ratio.String(), m.EquivalentEps.String()}
+				row := []any{eps, m.Name, m.ExpectedError, m.Ratio, m.EquivalentEps}
 				if m.OneWayError != nil {
-					row = append(row, m.OneWayError.String())
+					row = append(row, m.OneWayError)
 				}
-				table.Rows = append(table.Rows, row)
-				groups = append(groups, single(m.Name, "one", m.ExpectedError))
+				table.add(row...)
 			}
 		}
-		caption := "The score of the best choice less that of the one taken, in the mean, in " + d.Unit + ". Digits before … are certain."
-		p.add(Block{Title: "Expected errors", Table: table, Figure: &Figure{SVG: bars(groups, "Bars of the errors in the table below."), Caption: caption}})
+		p.add(Block{Title: "Expected errors", Table: table, Figure: table.pictured("The score of the best choice less that of the one taken, in the mean, in "+d.Unit+".", "", named(1), 2)})
 		if oneWay {
 			p.begin("scores of counts are monotonic where neighbors add or remove an item: --monotonic-scores then gives the errors of the last column, at the same ε")
 		}
@@ -52,7 +49,7 @@ func ofEvaluate(all []*document.Evaluate) *Page {
 	if d.TargetError != nil {
 		table := &Table{Head: []string{"mechanism", fmt.Sprintf("ε for the error %s (%s)", *d.TargetError, d.Unit)}}
 		for _, m := range d.Mechanisms {
-			table.Rows = append(table.Rows, []string{m.Name, m.TargetEps.String()})
+			table.add(m.Name, m.TargetEps)
 		}
 		p.add(Block{Title: "ε for an error", Table: table})
 	}
@@ -66,41 +63,33 @@ func ofPMF(all []*document.PMF, c Context) *Page {
 	p := &Page{Title: "Probabilities on the scores " + q.Scores + ", " + given(all[0].AtEpsilon), Tone: "good", untitled: true}
 	scores := q.Vector
 	table := &Table{Head: []string{"candidate (from 0)", "score"}}
-	errors := &Table{Head: []string{"", ""}, Rows: [][]string{{"expected error, in units of the scores", ""}, {"mean squared error, in their squares", ""}}, headless: true}
-	groups := make([]group, len(scores))
-	rows := 0
+	errors := &Table{Head: []string{"", ""}, Rows: [][]any{{"expected error, in units of the scores", ""}, {"mean squared error, in their squares", ""}}, headless: true}
+	rows, columns := 0, []int{}
 	for i, d := range all {
 		p.Word += job.Choose(i > 0, ", ", "") + fmt.Sprintf("%s: expected error %s", d.Mechanism, d.ExpectedError)
 		table.Head = append(table.Head, job.Choose(len(all) == 1, "probability", d.Mechanism))
 		errors.Head = append(errors.Head, d.Mechanism)
-		errors.Rows[0], errors.Rows[1] = append(errors.Rows[0], d.ExpectedError.String()), append(errors.Rows[1], d.MSE.String())
-		rows = max(rows, min(job.MostRows, len(d.PMF)))
+		errors.Rows[0], errors.Rows[1] = append(errors.Rows[0], d.ExpectedError), append(errors.Rows[1], d.MSE)
+		rows, columns = max(rows, min(job.MostRows, len(d.PMF))), append(columns, 2+i)
 	}
 	for i := range rows {
-		row := []string{fmt.Sprint(i), inquiry.ScoreText(scores[i])}
-		groups[i].heading = fmt.Sprintf("candidate %d, score %s", i, row[1])
-		for j, d := range all {
-			if i >= len(d.PMF) {
+		row := []any{i, inquiry.ScoreText(scores[i])}
+		for _, d := range all {
+			if i < len(d.PMF) {
+				row = append(row, d.PMF[i])
+			} else {
 				row = append(row, "-") // nothing is known of so many
-				continue
 			}
-			row = append(row, d.PMF[i].String())
-			groups[i].bars = append(groups[i].bars, bar{class: classes[min(j, 2)], value: d.PMF[i].Float64(), number: show(d.PMF[i]), label: d.Mechanism})
 		}
-		table.Rows = append(table.Rows, row)
+		table.add(row...)
 	}
+	figure := table.pictured("Probabilities of the candidates.", "", func(row []any) string { return fmt.Sprintf("candidate %d, score %s", row[0], row[1]) }, columns...)
 	if slices.ContainsFunc(all, func(d *document.PMF) bool { return len(d.PMF) > job.MostRows }) {
-		table.Rows = append(table.Rows, []string{"…", fmt.Sprintf("(--json has all %d)", len(scores))})
+		table.add("…", fmt.Sprintf("(--json has all %d)", len(scores)))
 	}
-	p.add(
-		Block{Title: "Probabilities", Table: table, Figure: &Figure{SVG: bars(groups[:rows], "Bars of the probabilities in the table below."), Caption: "Digits before … are certain."}},
-		Block{Title: "Errors", Table: errors},
-	)
+	p.add(Block{Title: "Probabilities", Table: table, Figure: figure}, Block{Title: "Errors", Table: errors})
 	return p
 }
-
-// classes are those of bars and lines side by side.
-var classes = []string{"one", "two", "three", "four"}
 
 // ofCalibration says the largest parameter at which a mechanism is private.
 func ofCalibration(d *document.Calibration, c Context) *Page {

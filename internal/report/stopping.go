@@ -51,7 +51,7 @@ func ofStopping(d *document.Stopping) *Page {
 	if d.BestRule != nil && len(d.Rule) > 0 {
 		t := &Table{Head: []string{"time", "reached", "take relative ranks (with probability)"}}
 		for _, r := range d.Rule {
-			t.Rows = append(t.Rows, []string{strconv.Itoa(r.Time), plainly(r.Reach), takes(r.Take)})
+			t.add(r.Time, plainly(r.Reach), takes(r.Take))
 		}
 		p.add(Block{Title: "The best private rule", Table: t})
 	}
@@ -65,26 +65,22 @@ func ofStopping(d *document.Stopping) *Page {
 
 // outcomes says the probabilities of taking the k-th best.
 func outcomes(d *document.Stopping) Block {
-	names, laws := []string{job.Choose(d.P == "1", "secretary rule", "p-mix")}, [][]number.Number{d.Outcome[:min(shownRanks, len(d.Outcome))]}
-	if d.BestRule != nil && len(d.OptimalOutcome) >= len(laws[0]) {
-		names, laws = append(names, "best private rule"), append(laws, d.OptimalOutcome)
+	table := &Table{Head: []string{"rank (1 is the best)", job.Choose(d.P == "1", "secretary rule", "p-mix")}}
+	columns, ranks := []int{1}, min(shownRanks, len(d.Outcome))
+	if d.BestRule != nil && len(d.OptimalOutcome) >= ranks {
+		table.Head, columns = append(table.Head, "best private rule"), []int{1, 2}
 	}
-	var groups []group
-	table := &Table{Head: append([]string{"rank (1 is the best)"}, names...)}
-	for k := range laws[0] {
-		g := group{heading: fmt.Sprintf("rank %d", k+1)}
-		row := []string{fmt.Sprint(k + 1)}
-		for i, law := range laws {
-			g.bars = append(g.bars, bar{class: classes[i], value: law[k].Float64(), number: show(law[k]), label: names[i]})
-			row = append(row, law[k].String())
+	for k := range ranks {
+		table.add(k+1, d.Outcome[k])
+		if len(columns) == 2 {
+			table.Rows[k] = append(table.Rows[k], d.OptimalOutcome[k])
 		}
-		groups, table.Rows = append(groups, g), append(table.Rows, row)
 	}
+	figure := table.pictured("Probability of taking the candidate of each rank, rank 1 being the best.", "", func(row []any) string { return fmt.Sprintf("rank %d", row[0]) }, columns...)
 	if len(d.Outcome) > shownRanks {
-		table.Rows = append(table.Rows, []string{"…", fmt.Sprintf("(--json has all %d)", d.N)})
+		table.add("…", fmt.Sprintf("(--json has all %d)", d.N))
 	}
-	const caption = "Probability of taking the candidate of each rank, rank 1 being the best."
-	return Block{Title: "Which candidate is taken", Table: table, Figure: &Figure{SVG: bars(groups, caption), Caption: caption}}
+	return Block{Title: "Which candidate is taken", Table: table, Figure: figure}
 }
 
 // plainly is a probability for a table where its digits do not matter.

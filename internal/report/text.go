@@ -29,6 +29,22 @@ func (p *Page) WriteText(w io.Writer) {
 	}
 }
 
+// add adds a row.
+func (t *Table) add(cells ...any) { t.Rows = append(t.Rows, cells) }
+
+// Texts are the head and the rows as text.
+func (t *Table) Texts() [][]string {
+	all := [][]string{slices.Clone(t.Head)}
+	for _, row := range t.Rows {
+		texts := make([]string, len(row))
+		for i, c := range row {
+			texts[i] = fmt.Sprint(c)
+		}
+		all = append(all, texts)
+	}
+	return all
+}
+
 // write writes the table in columns.
 func (t *Table) write(w io.Writer) {
 	var columns strings.Builder
@@ -36,16 +52,17 @@ func (t *Table) write(w io.Writer) {
 	if s, ok := w.(decimal.Short); ok {
 		w, to = s.To, decimal.Table(decimal.Short{To: &columns, Digits: s.Digits}, 3)
 	}
-	apart, rows := t.Apart, t.Rows
-	if !t.headless {
-		apart, rows = apart+1, slices.Insert(slices.Clone(rows), 0, t.Head)
+	apart, rows := t.Apart, t.Texts()
+	if t.headless {
+		rows = rows[1:]
+	} else {
+		apart++
 	}
 	for _, row := range rows {
-		cells := make([]string, len(row))
 		for i, c := range row {
-			cells[i] = escape.Line(c)
+			row[i] = escape.Line(c)
 		}
-		fmt.Fprintln(to, strings.Join(cells, "\t"))
+		fmt.Fprintln(to, strings.Join(row, "\t"))
 	}
 	to.Flush()
 	for i, line := range slices.Collect(strings.Lines(columns.String())) {

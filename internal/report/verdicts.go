@@ -159,7 +159,7 @@ func (v Verdicts) page(c Context) *Page {
 	properties, asked := v.Sorted()
 	table := &Table{Head: []string{"property", "verdict", "checked", "remark"}, Apart: asked, Says: job.Choose(asked < len(properties), "beside what was asked for:", ""), headless: true}
 	for _, r := range properties {
-		table.Rows = append(table.Rows, []string{string(r.Name), inquiry.Word(r.Fact, string(r.Verdict)), fmt.Sprintf("%d checked", r.Checked), r.Remark()})
+		table.add(r.Name, inquiry.Word(r.Fact, string(r.Verdict)), fmt.Sprintf("%d checked", r.Checked), r.Remark())
 	}
 	p.Blocks = append(p.Blocks, v.pictures(c)...)
 	p.add(Block{Title: "All properties", Lines: v.words(), in: browser}, Block{Table: table, joined: true})
@@ -196,13 +196,13 @@ func (v Verdicts) page(c Context) *Page {
 func (v Verdicts) Profiled() *Table {
 	t := &Table{Head: []string{"at ε", "least δ", "order", "Rényi divergence"}}
 	for i := range max(len(v.Profile), len(v.Renyi)) {
-		row := make([]string, len(t.Head))
+		row := slices.Repeat([]any{""}, len(t.Head))
 		for j, points := range [][][2]number.Number{v.Profile, v.Renyi} {
 			if i < len(points) {
-				row[2*j], row[2*j+1] = points[i][0].String(), points[i][1].String()
+				row[2*j], row[2*j+1] = points[i][0], points[i][1]
 			}
 		}
-		t.Rows = append(t.Rows, row)
+		t.add(row...)
 	}
 	if t.Rows == nil {
 		return nil
@@ -422,7 +422,7 @@ func (d Verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Block
 	table := &Table{Head: []string{"outcome", "probability on " + bare(here(w)), "probability on " + bare(there(w))}}
 	add := func(name, marked string, p, q number.Number) {
 		groups = append(groups, pair(name, marked, p, q))
-		table.Rows = append(table.Rows, []string{name, p.String(), q.String()})
+		table.add(name, p, q)
 	}
 	if len(w.PMFs[0]) == len(w.PMFs[1]) && len(w.PMFs[0]) > 0 && w.Candidate != nil {
 		for i := range w.PMFs[0] {
@@ -465,15 +465,11 @@ func (d Verdicts) tight(dp *verify.Result) []Block {
 	if !found.IsValid() || found.IsInf() {
 		return nil
 	}
-	over := dp.Verdict == verify.Violated
-	return []Block{{Title: "ε, claimed and found", in: browser, Figure: &Figure{
-		SVG: bars([]group{
-			single("claimed", "one", d.Claimed),
-			single(name, job.Choose(over, "two", "three"), found),
-		}, fmt.Sprintf("claimed ε %s, found %s", show(d.Claimed), show(found))),
-		Caption: job.Choose(over, "More privacy was claimed than there is.", "No more than was claimed was found."),
-		Table:   &Table{Head: []string{"ε", "value"}, Rows: [][]string{{"claimed", d.Claimed.String()}, {name, found.String()}}},
-	}}}
+	var t Table
+	t.add("claimed", d.Claimed)
+	t.add(name, found)
+	caption := job.Choose(dp.Verdict == verify.Violated, "More privacy was claimed than there is.", "No more than was claimed was found.")
+	return []Block{{Title: "ε, claimed and found", in: browser, Figure: t.pictured(caption, "", named(0), 1)}}
 }
 
 // course draws how the lower bound grew with the samples.
@@ -484,7 +480,7 @@ func (d Verdicts) course() Block {
 	for _, h := range d.History {
 		line.x, line.y = append(line.x, float64(h.Samples)), append(line.y, h.Eps.Float64())
 		most = math.Max(most, h.Eps.Float64())
-		table.Rows = append(table.Rows, []string{decimal.Grouped(h.Samples, ","), h.Eps.String()})
+		table.add(decimal.Grouped(h.Samples, ","), h.Eps)
 	}
 	line.x, line.y = append(line.x, float64(d.Samples)), append(line.y, line.y[len(line.y)-1])
 	c := chart{
