@@ -71,7 +71,7 @@ func TestFlagsAreRefused(t *testing.T) {
 	assert.Greater(t, commandtest.RefuseEmptyValues(t, root, run, map[string]string{"figure": "pf-1a", "check": "file.csv"}), 50)
 	assert.Greater(t, commandtest.RefuseNegativeCounts(t, root, run), 5)
 	commandtest.RefuseEmptyItems(t, run,
-		[]string{"bandit", "--policy", "ucb,,krr"}, []string{"bandit", "--means", "0.2,,0.8"}, []string{"scenario", "1", "--eps", "1,,2"}, []string{"stopping-limit", "--boundary", "0,,1"})
+		[]string{"bandit", "--policy", "ucb,,krr"}, []string{"bandit", "--means", "0.2,,0.8"}, []string{"scenario", "1", "--eps", "1,,2"})
 }
 
 // Without a command, or with one that there is not, the answer is what commands there are, or one line.

@@ -18,11 +18,11 @@ import (
 
 type stoppingLimitFlags struct {
 	command.Job
-	epsilon       job.Epsilon
-	l, win        int
-	p, delta      string
-	lp            bool
-	gap, boundary string
+	epsilon  job.Epsilon
+	l        int
+	p, delta string
+	lp       bool
+	gap      string
 }
 
 // shownRanks is how many ranks there are laws of.
@@ -34,22 +34,20 @@ func newStoppingLimit(s command.Streams) *cobra.Command {
 		Use:   "stopping-limit",
 		Short: "Private optimal stopping among ever more candidates",
 		Long: `What optratio stopping says of n candidates, in the limit of large n: of the p-mix of the secretary rule and
-the blind choice, for every fixed rank, the outcome law, the least ε for --delta and the least δ for --eps, and the boundary of the
-privacy region; with --lp also the limit of the best private rule's success, for -l 1 and --delta 0.`,
-		Example: `  research stopping-limit --p 0.5 --delta 0.01 --boundary 0:1:0.25
+the blind choice, for every fixed rank, the outcome law, the least ε for --delta and the least δ for --eps; research figure stopping-2 draws
+the boundary of that region. With --lp also the limit of the best private rule's success, for -l 1 and --delta 0.`,
+		Example: `  research stopping-limit --p 0.5 --delta 0.01
   research stopping-limit --lp --eps 0.8`,
 		Args: command.NoArgs,
 		RunE: f.Limited(f.run),
 	}
 	fs := c.Flags()
 	command.CountVar(fs, &f.l, "l", "l", 1, "neighbors swap two candidates at most l places apart")
-	fs.IntVar(&f.win, "win", 1, "winning is taking one of so many best")
 	fs.StringVar(&f.p, "p", "1", "play the secretary rule with this probability, else take the first candidate")
 	fs.StringVar(&f.delta, "delta", "0", "privacy parameter δ as a decimal, 0 to 1")
 	command.AddFields(c, &f.epsilon, nil)
 	fs.BoolVar(&f.lp, "lp", false, "find the limit of the best private rule's success (needs --eps or --exp-eps)")
 	fs.StringVar(&f.gap, "gap", "1e-9", "(upper-lower)/upper wanted of that limit")
-	fs.StringVar(&f.boundary, "boundary", "", "also the least δ at each ε of this list, decimals and ranges from:to:step")
 	f.Job.Add(c)
 	return c
 }
@@ -62,13 +60,11 @@ type limitDoc struct {
 	Eps      *string         `json:"eps"`
 	ExpEps   *string         `json:"exp_eps"`
 	Delta    string          `json:"delta"`
-	Win      int             `json:"win"`
 	Outcome  []number.Number `json:"outcome"` // of the first ranks
 	Success  number.Number   `json:"success"`
 	TightEps number.Number   `json:"tight_eps"`
 	TightDel *number.Number  `json:"tight_delta"`
 	LargestP *number.Number  `json:"largest_p"` // for ε and δ
-	Boundary []boundaryPoint `json:"boundary,omitempty"`
 	BestRule *limit.Limit    `json:"best_rule,omitempty"`
 
 	Undecided string `json:"undecided,omitempty"`
@@ -77,20 +73,12 @@ type limitDoc struct {
 // Schema names the form of the JSON document.
 func (limitDoc) Schema() string { return "optratio.stopping-limit/1" }
 
-type boundaryPoint struct {
-	Eps   string        `json:"eps"`
-	Delta number.Number `json:"delta"`
-}
-
 func (f *stoppingLimitFlags) run(ctx context.Context) error {
-	if f.lp && (f.l != 1 || f.win != 1 || f.delta != "0") {
-		return command.Usagef("--lp: finds the limit for -l 1, --win 1 and --delta 0 only")
+	if f.lp && (f.l != 1 || f.delta != "0") {
+		return command.Usagef("--lp: finds the limit for -l 1 and --delta 0 only")
 	}
 	if f.l < 1 || f.l > secretary.MaxCandidates {
 		return command.Usagef("-l %d: give a distance from 1 to %d", f.l, secretary.MaxCandidates)
-	}
-	if f.win < 1 || f.win > 1000 {
-		return command.Usagef("--win %d: give a number from 1 to 1000", f.win)
 	}
 	p, err := job.Probability("p", f.p)
 	if err != nil {
@@ -100,23 +88,16 @@ func (f *stoppingLimitFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: job.Optional(f.epsilon.Eps), ExpEps: job.Optional(f.epsilon.Exp), Delta: f.delta, Win: f.win}
+	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: job.Optional(f.epsilon.Eps), ExpEps: job.Optional(f.epsilon.Exp), Delta: f.delta}
 	if doc.Outcome, err = limit.Law(p, shownRanks); err != nil {
 		return err
 	}
-	if doc.Success, err = limit.Win(p, f.win); err != nil {
-		return err
-	}
+	doc.Success = doc.Outcome[0]
 	if doc.TightEps, err = limit.Eps(p, delta, f.l); err != nil {
 		return err
 	}
 	if doc.Eps != nil || doc.ExpEps != nil {
 		if err := f.atEpsilon(doc, p, delta); err != nil {
-			return err
-		}
-	}
-	if f.boundary != "" {
-		if doc.Boundary, err = f.leastDelta(p); err != nil {
 			return err
 		}
 	}
@@ -172,29 +153,9 @@ func (f *stoppingLimitFlags) atEpsilon(doc *limitDoc, p, delta *big.Rat) error {
 	return nil
 }
 
-// leastDelta returns the least δ at each ε of --boundary.
-func (f *stoppingLimitFlags) leastDelta(p *big.Rat) (out []boundaryPoint, err error) {
-	list, err := parseList("boundary", f.boundary, "decimals >= 0", func(x *big.Rat) bool { return x.Sign() >= 0 })
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range list {
-		eps, err := number.FromEpsilon(x)
-		if err != nil {
-			return nil, command.Usagef("--boundary: %w", err)
-		}
-		least, err := limit.Delta(p, f.l, eps)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, boundaryPoint{exactText(x), least})
-	}
-	return out, nil
-}
-
 func (d *limitDoc) print(w io.Writer) {
 	fmt.Fprintf(w, "n → ∞, l = %d, p = %s, δ = %s: limits for every fixed rank\n", d.L, d.P, d.Delta)
-	fmt.Fprintf(w, "success: %s (one of the best %d)\n", d.Success, d.Win)
+	fmt.Fprintf(w, "success: %s\n", d.Success)
 	fmt.Fprintf(w, "least ε for this δ: %s\n", d.TightEps)
 	if d.TightDel != nil {
 		fmt.Fprintf(w, "least δ for this ε: %s\n", d.TightDel)
@@ -213,12 +174,6 @@ func (d *limitDoc) print(w io.Writer) {
 	fmt.Fprintln(t, "\nrank (1 is the best)\tPr[taken]")
 	for k, q := range d.Outcome {
 		fmt.Fprintf(t, "%d\t%s\n", k+1, q)
-	}
-	if len(d.Boundary) > 0 {
-		fmt.Fprintln(t, "\nε\tleast δ")
-		for _, b := range d.Boundary {
-			fmt.Fprintf(t, "%s\t%s\n", b.Eps, b.Delta)
-		}
 	}
 	t.Flush()
 }

@@ -102,7 +102,7 @@ func plainSearch(t *testing.T, s *lawSampler, n int, budget int64) float64 {
 	return math.Log(ratio)
 }
 
-// TestSpreadOfTheBound: over twenty seeds bounds stay within a tenth of their median, and the median is above a plain search's.
+// TestSpreadOfTheBound: over ten seeds bounds stay within a tenth of their median, and the median is above a plain search's.
 func TestSpreadOfTheBound(t *testing.T) {
 	slowtest.Only(t)
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestSpreadOfTheBound(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var bounds, plain []float64
 			known := map[string][]float64{}
-			for i := range uint64(runs(20)) {
+			for i := range uint64(runs(10)) {
 				o := samplerOptions(t, c.eps, c.budget)
 				o.N, o.Seed = c.n, firstSeed()+i
 				subject := newLawSampler(c.law, firstSeed()+i)
@@ -130,7 +130,7 @@ func TestSpreadOfTheBound(t *testing.T) {
 				t.Logf("%v %v", r.LowerBound, r.Find(verify.DP).Attained)
 			}
 			slices.Sort(bounds)
-			for i := range uint64(runs(20)) {
+			for i := range uint64(runs(10)) {
 				subject := newLawSampler(c.law, 7000+firstSeed()+i)
 				subject.known = known
 				plain = append(plain, plainSearch(t, subject, c.n, c.budget))

@@ -1,12 +1,6 @@
 package claims
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-
-	"optratio/internal/secretary"
-)
+import "gonum.org/v1/gonum/stat/combin"
 
 // reading says which transpositions d_l counts as one step. The two versions
 // of the source differ: the newer one swaps elements at most l places apart,
@@ -29,66 +23,37 @@ func (r reading) allows(gap, l int) bool {
 	return gap <= l
 }
 
-// maxSearch bounds the orders that swapDistance searches: 9! = 362880 of them.
-const maxSearch = 9
+// An order is a permutation of 1, …, n for n <= 9, and 0 beyond.
+type order [9]byte
 
-// swapDistance returns d_l between two orders of the same n candidates, the least
-// number of allowed swaps that turns one into the other, by breadth-first
-// search over orders of at most 9 candidates; -1 where no sequence of swaps does
-// (possible for atLeast only). Orders are permutations of 1..n.
-func swapDistance(sigma, rho []int, l int, swaps reading) (int, error) {
-	n := len(sigma)
-	if n > maxSearch {
-		return 0, fmt.Errorf("%d candidates: %w, the search takes at most %d", n, secretary.ErrRange, maxSearch)
+func orderOf(candidates []int) (o order) {
+	for i, c := range candidates {
+		o[i] = byte(c)
 	}
-	if err := cmp.Or(secretary.CheckDistance(n, l), checkOrder(sigma), checkOrder(rho)); err != nil {
-		return 0, err
-	}
-	if len(rho) != n {
-		return 0, fmt.Errorf("orders of %d and %d candidates: %w", n, len(rho), secretary.ErrRange)
-	}
-	var pairs [][2]int
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			if swaps.allows(j-i, l) {
-				pairs = append(pairs, [2]int{i, j})
-			}
-		}
-	}
-	type order [maxSearch]byte
-	var from, goal order
-	for i := range n {
-		from[i], goal[i] = byte(sigma[i]), byte(rho[i])
-	}
-	seen := map[order]bool{from: true}
-	frontier := []order{from}
+	return o
+}
+
+// distance returns d_l between two orders of the same candidates, the least number of allowed swaps that turns one into the other, by breadth-first search; -1 where no
+// sequence of swaps does, which is possible for atLeast only.
+func distance(from, to []int, l int, swaps reading) int {
+	places := combin.Combinations(len(from), 2)
+	seen, frontier := map[order]bool{orderOf(from): true}, []order{orderOf(from)}
 	for steps := 0; len(frontier) > 0; steps++ {
 		var next []order
 		for _, o := range frontier {
-			if o == goal {
-				return steps, nil
+			if o == orderOf(to) {
+				return steps
 			}
-			for _, swap := range pairs {
-				i, j := swap[0], swap[1]
-				o[i], o[j] = o[j], o[i]
-				if !seen[o] {
-					seen[o] = true
-					next = append(next, o)
+			for _, at := range places {
+				near := o
+				near[at[0]], near[at[1]] = o[at[1]], o[at[0]]
+				if swaps.allows(at[1]-at[0], l) && !seen[near] {
+					seen[near] = true
+					next = append(next, near)
 				}
-				o[i], o[j] = o[j], o[i]
 			}
 		}
 		frontier = next
 	}
-	return -1, nil
-}
-
-func checkOrder(order []int) error {
-	sorted := slices.Sorted(slices.Values(order))
-	for i, v := range sorted {
-		if v != i+1 {
-			return fmt.Errorf("order %v: %w, need each of 1 to %d once", order, secretary.ErrRange, len(order))
-		}
-	}
-	return nil
+	return -1
 }

@@ -223,10 +223,6 @@ func orders(n int) [][]int {
 	return all
 }
 
-func distance(from, to []int, l int, swaps reading) int {
-	return must(swapDistance(from, to, l, swaps))
-}
-
 func everyOrderIsReached(swaps reading) check {
 	return over("n = 2, …, 5 and all l, exact search", func(t *tally) {
 		for n := 2; n <= 5; n++ {

@@ -52,19 +52,6 @@ func Law(p *big.Rat, ranks int) ([]number.Number, error) {
 	return out, nil
 }
 
-// Win returns the limit of the probability of taking one of the win best, p(a_1 + … + a_win)/e.
-func Win(p *big.Rat, win int) (number.Number, error) {
-	sum := number.FromInt(0, logBits)
-	for k := 1; k <= win; k++ {
-		a, err := secretary.AsymptoticEnclosure(k, logBits)
-		if err != nil {
-			return number.Number{}, err
-		}
-		sum = sum.Add(a)
-	}
-	return number.Enclosed(sum.Mul(number.FromRat(p, logBits)).Quo(euler(logBits))), nil
-}
-
 func checkLimit(l int, delta *big.Rat) error {
 	if l < 1 {
 		return fmt.Errorf("l = %d: %w, need at least 1", l, secretary.ErrRange)

@@ -27,7 +27,6 @@ func TestLimitExamples(t *testing.T) {
 	law := must(Law(one, 2))
 	assert.InDelta(t, 1/math.E, law[0].Float64(), 1e-15)
 	assert.InDelta(t, 1/math.E/math.E, law[1].Float64(), 1e-15)
-	assert.InDelta(t, (1+1/math.E)/math.E, must(Win(one, 2)).Float64(), 1e-15)
 }
 
 // The three boundaries are one curve, and it is that of the law itself: the worst pair of the first 60 ranks of p·a_k/e, searched.

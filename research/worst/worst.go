@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 
-	"optratio/internal/evaluate"
 	"optratio/mechanisms"
 	"optratio/number"
 )
@@ -22,19 +21,6 @@ func New(n int, sensitivity *big.Rat) (*Case, error) {
 		return nil, number.InputError(fmt.Sprintf("%d candidates and sensitivity %s, want at least 1 and > 0", n, sensitivity.RatString()))
 	}
 	return &Case{n, sensitivity}, nil
-}
-
-// Reaching encloses the ε at which the worst error is target. Worst errors are 1/ε times those at ε = 1.
-func (w *Case) Reaching(m mechanisms.Mechanism, target number.Number) (number.Number, error) {
-	one, err := number.FromEpsilon(big.NewRat(1, 1))
-	if err != nil {
-		return number.Number{}, err
-	}
-	most, _, err := w.Worst(m, one)
-	if w.n == 1 && err == nil {
-		return number.Int(0), nil
-	}
-	return evaluate.Ratio(most, target), err
 }
 
 // ErrNoWorst says that the worst scores of a mechanism are not known.
