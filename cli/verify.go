@@ -24,6 +24,9 @@ range R (by default ε), and --delta D decides (ε,D)-DP in place of ε-DP and s
 Rényi divergences of orders 2 to 32, which are to be finite; --order 1.5,2,inf --claimed 0.1,0.2,1 decides whether
 that of each order is at most the number claimed of it. --profile lists them, and the least δ at several ε.
 
+With --domain real theorems tell of all real scores and all their neighbors: of dp, rdp, zcdp and the profile of em, pf,
+geo and, but for zcdp, krr with -n candidates.
+
 With --domain FILE (score vectors, one a line, comma-separated or JSON arrays) it does the same for these vectors and
 their neighbors: every score moves by up to its sensitivity up or down (--neighbors linf), or all one way (monotonic).
 --neighbors monotonic leaves the mechanism as it is: it is ε/2-DP then if it is ε-DP and shift-invariant.

@@ -84,13 +84,19 @@ const maxDepths = 1 << 20
 //
 // With Claim.Monotonic the lattice has steps of Δ, and neighbors differ, after a shift, by 0 or Δ in every score.
 //
+// With k = 0 the domain are all real scores of n candidates and all their neighbors: theorems tell of dp, approximate-dp, rdp and zcdp of the exponential
+// mechanism, permute-and-flip, geometric noisy max and, but for zcdp, randomised response.
+//
 // The verdicts on a mechanism whose numbers are approximate (mechanisms.Precision) are those of inquiry.Question, and the
 // report states the precision.
 //
 // A witness is the smallest there is on the lattices of at most n candidates and depth k: fewest
 // candidates first, then least depth, then the smallest scores.
 func Lattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, error) {
-	if k > 0 && p.Mechanism != nil {
+	if k == 0 {
+		return onReals(ctx, p, n, opts)
+	}
+	if p.Mechanism != nil {
 		p.Mechanism, _ = mechanisms.ForLattice(p.Mechanism, k)
 	}
 	if opts.Step > 1 {

@@ -155,7 +155,7 @@ type Domain struct {
 	Size
 	Sensitivity   string `json:"sensitivity" help:"-"`
 	Sensitivities string `json:"sensitivities" help:"with {domain} FILE: the sensitivity Δ of all candidates, or one for each (default 1)"`
-	Domain        string `json:"domain" help:"lattice, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
+	Domain        string `json:"domain" help:"lattice, real (all scores, where theorems tell), or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
 	Neighbors     string `json:"neighbors" help:""`
 }
 
@@ -169,7 +169,7 @@ func (d *Domain) claim(in *reading) verify.Claim {
 
 // vectors reads the file of a domain and what goes with it.
 func (d *Domain) vectors(in *reading, c *verify.Claim) (vectors [][]*big.Rat, monotonic bool) {
-	vectors = in.vectors(d.Domain, "lattice")
+	vectors = in.vectors(d.Domain, "lattice, real")
 	monotonic, err := neighborhood(d.Neighbors)
 	if in.refuse(err != nil, "{neighbors}: %w", err); d.Sensitivities != "" {
 		c.Sensitivities = in.numbers("sensitivities", d.Sensitivities)
@@ -197,6 +197,7 @@ func (*Verify) standard() (string, any) { return "verify", NewVerify() }
 type checking struct {
 	verify.Claim
 	options   verify.Options
+	n, k      int // of the lattice; k = 0 stands for all real scores
 	vectors   [][]*big.Rat
 	monotonic bool
 }
@@ -205,6 +206,13 @@ func (q *Verify) read(in *reading) (j checking) {
 	j.Claim = q.claim(in)
 	j.Claim.Epsilon, j.Claim.Monotonic = in.epsilon(q.Epsilon), q.Monotonic
 	j.options = q.Target.options(in, q.properties(in))
+	j.n, j.k = q.N, q.K
+	if q.Domain.Domain == "real" {
+		in.refuse(q.Step != "2delta" || q.Neighbors != "linf" || q.Sensitivities != "", "{domain} real: is about all scores and all their neighbors; leave out {step}, {neighbors} and {sensitivities}")
+		j.k, j.options.Facts = 0, []verify.Property{}
+		j.options.Complete()
+		return j
+	}
 	j.options.Complete()
 	if q.Domain.Domain != "lattice" {
 		in.refuse(q.Step != "2delta", "{step}: is for {domain} lattice; the vectors of %s are as far apart as they are", escape.Quoted(q.Domain.Domain))
@@ -233,7 +241,7 @@ func (q *Verify) answer(in *reading) (*Answer, error) {
 		if j.vectors != nil {
 			return verify.Scores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options)
 		}
-		return verify.Lattice(in.ctx, j.Claim, q.N, q.K, j.options)
+		return verify.Lattice(in.ctx, j.Claim, j.n, j.k, j.options)
 	}, func(why string) *verify.Report {
 		return &verify.Report{Mechanism: name, Domain: q.Domain.Domain, Claimed: j.Claim.Epsilon.Number(), Properties: nothingDecided(j.options, why)}
 	})
