@@ -48,7 +48,7 @@ func (a *asking) page(ctx context.Context, h *job.Host, found *job.Answer, kept 
 			at.Certificate, at.CertificateName = b.Bytes(), fmt.Sprintf("ratio-%d-%d.cert", size.N, size.K)
 		}
 	}
-	at.Curve = report.CurveFor(found.Documents[0], func(q job.Question) []document.Document {
+	at.Curve = report.CurveFor(found.Documents[0], a.question, func(q job.Question) []document.Document {
 		ctx, stop := context.WithTimeout(ctx, curveTime)
 		defer stop()
 		answer, err := job.Ask(ctx, &job.Host{Open: h.Open, Begin: job.Quietly, MaxMemory: h.MaxMemory}, q)

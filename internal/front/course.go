@@ -107,12 +107,12 @@ func (c *Course) Next(ctx context.Context) (more bool) {
 	if c.page = c.drawn(ctx, nil); found.Undecided == "" {
 		c.stage = len(c.asked.limits)
 	}
-	return c.Err == nil && (c.stage < len(c.asked.limits) || c.asked.curve != nil)
+	return c.Err == nil && (c.stage < len(c.asked.limits) || c.asked.curves > 0)
 }
 
 // Whole finds the first answer and everything that belongs to it.
 func (c *Course) Whole(ctx context.Context) {
-	if c.Next(ctx); c.Err == nil && c.asked.curve != nil {
+	if c.Next(ctx); c.Err == nil && c.asked.curves > 0 {
 		c.drawCurve(ctx)
 	}
 }
@@ -176,7 +176,7 @@ func (c *Course) drawn(ctx context.Context, ask report.Ask) *report.Page {
 		}
 	}
 	if ask != nil {
-		at.Curve = c.asked.curve(c.found.Documents[0], ask)
+		at.Curve = report.CurveFor(c.found.Documents[0], c.asked.question, ask)
 	}
 	if wanted := c.form.values.Get("certificate") != ""; wanted && c.found.Certificate != nil {
 		at.Certificate = c.certificate(ctx, at.CertificateName)

@@ -5,10 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"optratio/internal/document"
 	"optratio/internal/job"
-	"optratio/internal/recommend"
-	"optratio/internal/report"
 )
 
 // View is a page: a form, whose template has the same name, and the question that it fills.
@@ -23,10 +20,9 @@ type View struct {
 // question is what a view makes of the fields of its form.
 type question struct {
 	question job.Question
-	limits   []time.Duration                                   // what a short one leaves undecided a longer one narrows; nil: standardLimit
-	curve    func(document.Document, report.Ask) *report.Curve // how the same for other ε is found, which follows; nil: not
-	curves   time.Duration                                     // how long each of its questions may take
-	hidden   bool                                              // the command line is not shown: nobody can type it
+	limits   []time.Duration // what a short one leaves undecided a longer one narrows; nil: standardLimit
+	curves   time.Duration   // the same for other ε follows, and each of its questions may take so long; 0: it does not
+	hidden   bool            // the command line is not shown: nobody can type it
 }
 
 // views are the pages, in the order of their links.
@@ -71,16 +67,14 @@ func choose(f *form) question {
 	q := job.NewRecommend()
 	q.Scores, q.Sensitivities, q.Eps = "8,6,5", "1,1,4", "1"
 	f.fill(q, "scores", "sensitivities", "eps", "mechanism")
-	return question{question: q, curves: 5 * time.Second, curve: func(d document.Document, ask report.Ask) *report.Curve {
-		return report.ErrorsFor(d.(*recommend.Recommendation), *q, ask)
-	}}
+	return question{question: q, curves: 5 * time.Second}
 }
 
 func rate(f *form) question {
 	q := job.NewRatio()
 	q.N, q.K, q.Eps = 4, 4, "0.5"
 	f.fill(q, "n", "k", "eps", "mechanism", "constraints", "loss", "worst", "prior", "step")
-	return question{question: q, limits: []time.Duration{time.Second, 5 * time.Second, 20 * time.Second}, curve: report.CurveFor, curves: standardLimit}
+	return question{question: q, limits: []time.Duration{time.Second, 5 * time.Second, 20 * time.Second}, curves: standardLimit}
 }
 
 func pmf(f *form) question {

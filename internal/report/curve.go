@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -56,32 +57,31 @@ func curveOver(d document.Document) (q *job.Ratio, at number.Number) {
 	return q, at
 }
 
-// CurveFor computes the ratios of a job's mechanisms over ε; nil where that would take long or means nothing.
-func CurveFor(d document.Document, ask Ask) *Curve {
+// CurveFor computes what the mechanisms of an answer are like at other ε: ratios to the optimum, or their errors on the scores that were asked about; nil where
+// that would take long or means nothing.
+func CurveFor(d document.Document, asked job.Question, ask Ask) *Curve {
+	if r, ok := d.(*recommend.Recommendation); ok {
+		return errorsFor(r, *asked.(*job.Recommend), ask)
+	}
 	q, at := curveOver(d)
 	if q == nil || q.N > curveSize || q.K > curveSize || lattice.Orbits(q.N, q.K).Cmp(big.NewInt(curveSize)) > 0 {
 		return nil
 	}
+	c := &Curve{At: at, Names: strings.Split(q.Mechanism, ",")}
 	var list []string
-	for i := 1; i <= 24; i++ {
-		list = append(list, strconv.FormatFloat(float64(i)*0.05*spacing(at.Float64()), 'f', 2, 64))
-	}
-	q.Eps = strings.Join(list, ",")
-	answers := ask(q)
-	if answers == nil {
-		return nil
-	}
-	c := &Curve{At: at, Command: job.CommandText(q)}
-	for _, a := range answers {
-		d := a.(*document.Ratio)
-		var ratios []number.Number
-		c.Names = nil
-		for _, m := range d.Mechanisms {
-			c.Names, ratios = append(c.Names, m.Name), append(ratios, m.Ratio)
+	known := c.fill(24, 0.05, 2, func(eps string) map[string]number.Number {
+		q.Eps, list = eps, append(list, eps)
+		found := map[string]number.Number{}
+		for _, a := range ask(q) {
+			for _, m := range a.(*document.Ratio).Mechanisms {
+				found[m.Name] = m.Ratio
+			}
 		}
-		c.Eps, c.Values = append(c.Eps, atEpsilon(d.AtEpsilon)), append(c.Values, ratios)
-	}
-	if slices.Contains(c.Names, "pf") {
+		return found
+	})
+	q.Eps = strings.Join(list, ",")
+	c.Command = job.CommandText(q)
+	if slices.Contains(c.Names, "pf") && known != nil {
 		sharp := job.NewThreshold()
 		sharp.Size, sharp.Constraints = q.Size, q.Constraints
 		if found := ask(sharp); found != nil {
@@ -90,53 +90,49 @@ func CurveFor(d document.Document, ask Ask) *Curve {
 			}
 		}
 	}
-	return c
+	return known
 }
 
-// ErrorsFor computes the expected errors of the mechanisms of a recommendation over ε: of those of its picture, and of pf and em where they were
+// errorsFor computes the expected errors of the mechanisms of a recommendation over ε: of those of its picture, and of pf and em where they were
 // compared. asked is its question.
-func ErrorsFor(d *recommend.Recommendation, asked job.Recommend, ask Ask) *Curve {
+func errorsFor(d *recommend.Recommendation, asked job.Recommend, ask Ask) *Curve {
 	if len(d.Mechanisms) < 2 {
 		return nil
 	}
-	var names, familiar []string // the first four are drawn
-	for i, m := range d.Mechanisms {
-		switch {
-		case i < 2:
-			names = append(names, m.Name)
-		case m.Name == "pf" || m.Name == "em":
-			familiar = append(familiar, m.Name)
-		}
+	var names []string
+	for _, m := range d.Mechanisms {
+		names = append(names, m.Name)
 	}
-	names = append(names, familiar...)
-	for _, m := range d.Mechanisms[:min(mostCompared, len(d.Mechanisms))] {
-		if !slices.Contains(names, m.Name) {
-			names = append(names, m.Name)
-		}
-	}
-	c := &Curve{Names: names, Errors: true, At: parameter(asked.Eps+asked.Exp, asked.Exp != "")}
-	asked.Mechanism = strings.Join(names, ",")
-	for i := 1; i <= 12; i++ {
-		asked.Epsilon = job.Epsilon{Eps: strconv.FormatFloat(float64(i)*0.1*spacing(c.At.Float64()), 'f', 1, 64)}
-		if i == 1 {
-			c.Command = job.CommandText(&asked)
-		}
-		answer := ask(&asked)
-		if answer == nil {
-			return nil
-		}
+	familiar := slices.DeleteFunc(slices.Clone(names[2:]), func(name string) bool { return name != "pf" && name != "em" })
+	rest := slices.DeleteFunc(slices.Clone(names[2:min(mostCompared, len(names))]), func(name string) bool { return slices.Contains(familiar, name) })
+	c := &Curve{Names: slices.Concat(names[:2], familiar, rest), Errors: true, At: parameter(asked.Eps+asked.Exp, asked.Exp != "")} // the first four are drawn
+	asked.Mechanism = strings.Join(c.Names, ",")
+	return c.fill(12, 0.1, 1, func(eps string) map[string]number.Number {
+		asked.Epsilon = job.Epsilon{Eps: eps}
+		c.Command = cmp.Or(c.Command, job.CommandText(&asked))
 		found := map[string]number.Number{}
-		for _, m := range answer[0].(*recommend.Recommendation).Mechanisms {
-			found[m.Name] = m.ExpectedError
+		for _, a := range ask(&asked) {
+			for _, m := range a.(*recommend.Recommendation).Mechanisms {
+				found[m.Name] = m.ExpectedError
+			}
 		}
-		var values []number.Number
-		for _, name := range names {
+		return found
+	})
+}
+
+// fill asks for the values of its mechanisms at so many ε, a step apart times how far they are spaced; it returns nil where one is not answered.
+func (c *Curve) fill(points int, step float64, digits int, at func(eps string) map[string]number.Number) *Curve {
+	for i := range points {
+		eps := strconv.FormatFloat(float64(i+1)*step*spacing(c.At.Float64()), 'f', digits, 64)
+		found := at(eps)
+		values := make([]number.Number, len(c.Names))
+		for j, name := range c.Names {
 			if _, answered := found[name]; !answered {
 				return nil
 			}
-			values = append(values, found[name])
+			values[j] = found[name]
 		}
-		c.Eps, c.Values = append(c.Eps, parameter(asked.Eps, false)), append(c.Values, values)
+		c.Eps, c.Values = append(c.Eps, parameter(eps, false)), append(c.Values, values)
 	}
 	return c
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html"
 	"html/template"
 	"io"
 	"regexp"
@@ -75,18 +74,6 @@ func (p *Page) Parts(level int) (head, rest string) {
 			w.add("</section>")
 		}
 	}
-	if c := p.Certificate; c != nil {
-		inside := ""
-		if c.Data != "" {
-			inside = fmt.Sprintf(` <a download="%s" href="%s">%s, which is inside this page</a>`, escape.HTML(c.Name), escape.HTML(string(c.Data)), escape.HTML(c.Name))
-		}
-		w.title("Certificate")
-		w.add("<p>%s</p>\n<p>SHA-256 <code>%s</code>, %d bytes.%s</p>\n</section>", escape.HTML(c.Text), c.SHA256, c.Bytes, inside)
-	}
-	if p.Document != "" {
-		w.title("The whole answer")
-		w.add("<details><summary>The JSON document that this page was made from</summary>\n<pre>%s</pre>\n</details>\n</section>", html.EscapeString(escape.JSON(p.Document)))
-	}
 	return head, w.String()
 }
 
@@ -136,6 +123,7 @@ func (w *writer) block(b *Block) {
 	for _, c := range b.Commands {
 		w.add("<pre><code>%s</code></pre>", escape.HTML(c))
 	}
+	w.WriteString(b.raw)
 }
 
 func (w *writer) table(t *Table) {

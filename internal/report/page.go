@@ -5,14 +5,15 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"html"
 	"html/template"
 	"strings"
 
 	"optratio/internal/audit"
 	"optratio/internal/document"
+	"optratio/internal/escape"
 	"optratio/internal/job"
 	"optratio/internal/recommend"
 	"optratio/verify"
@@ -20,14 +21,12 @@ import (
 
 // Page is an answer for people. What it says is said once: WriteText writes it for a terminal, Write and Parts for a browser.
 type Page struct {
-	Title       string // the question
-	Tone        string // good, bad or open
-	Word        string // the verdict in a few words, which only a browser shows
-	Blocks      []Block
-	Certificate *Certificate
-	Document    string // JSON, as the job printed it
-	untitled    bool   // a terminal shows no title
-	paragraph   func(mechanism string) string
+	Title     string // the question
+	Tone      string // good, bad or open
+	Word      string // the verdict in a few words, which only a browser shows
+	Blocks    []Block
+	untitled  bool // a terminal shows no title
+	paragraph func(mechanism string) string
 }
 
 // Block is a part of an answer; what is empty is left out. In a browser a title begins a section, and what has no title belongs to what is before it; in a terminal
@@ -39,6 +38,7 @@ type Block struct {
 	Table    *Table
 	Items    []string
 	Commands []string
+	raw      string // HTML
 	in       medium
 	joined   bool
 }
@@ -66,15 +66,6 @@ type Table struct {
 	Apart    int
 	Says     string
 	headless bool // in a terminal
-}
-
-// Certificate is a certificate inside the page.
-type Certificate struct {
-	Name   string
-	Text   string
-	SHA256 string
-	Bytes  int
-	Data   template.URL // empty where it is too large for a page
 }
 
 // Context is what a page says beside the answer of the job itself.
@@ -144,18 +135,11 @@ func New(a *job.Answer, c Context) *Page {
 	p.paragraph = c.Paragraph
 	p.again(c.Command)
 	if c.Certificate != nil {
-		sum := sha256.Sum256(c.Certificate)
-		p.Certificate = &Certificate{
-			Name: c.CertificateName, SHA256: hex.EncodeToString(sum[:]), Bytes: len(c.Certificate),
-			Text: "The certificate holds the numbers that prove the bounds above. The command optratio check " + c.CertificateName + " verifies them with code that shares nothing with the solvers.",
-		}
-		if len(c.Certificate) <= maxCertificate {
-			p.Certificate.Data = template.URL("data:text/plain;base64," + base64.StdEncoding.EncodeToString(c.Certificate))
-		}
+		p.add(enclosed(c))
 	}
 	var pretty bytes.Buffer
 	_ = json.Indent(&pretty, document.Encode(a.Documents[0]), "", "  ") // which is JSON
-	p.Document = pretty.String()
+	p.add(Block{Title: "The whole answer", in: browser, raw: fmt.Sprintf("<details><summary>The JSON document that this page was made from</summary>\n<pre>%s</pre>\n</details>", html.EscapeString(escape.JSON(pretty.String())))})
 	return p
 }
 
@@ -171,6 +155,19 @@ func (p *Page) Picture() *Figure {
 
 // Lead is what the page says first, beside its word.
 func (p *Page) Lead() string { return strings.Join(p.Blocks[0].Lines, " ") }
+
+// enclosed is the section with the certificate, which is inside unless it is too large for a page.
+func enclosed(c Context) Block {
+	name, inside := escape.HTML(c.CertificateName), ""
+	if len(c.Certificate) <= maxCertificate {
+		inside = fmt.Sprintf(` <a download="%s" href="data:text/plain;base64,%s">%s, which is inside this page</a>`, name, base64.StdEncoding.EncodeToString(c.Certificate), name)
+	}
+	return Block{
+		Title: "Certificate", in: browser,
+		Lines: []string{"The certificate holds the numbers that prove the bounds above. The command optratio check " + c.CertificateName + " verifies them with code that shares nothing with the solvers."},
+		raw:   fmt.Sprintf("<p>SHA-256 <code>%x</code>, %d bytes.%s</p>", sha256.Sum256(c.Certificate), len(c.Certificate), inside),
+	}
+}
 
 // documents are those of an answer, which are all of one kind.
 func documents[D document.Document](a *job.Answer) (all []D) {
