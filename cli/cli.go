@@ -70,7 +70,7 @@ func newRoot(s command.Streams) *cobra.Command {
 		}
 	}
 	add(first, newAudit, newRatio, newRecommend, newOptimum, newVerify, newCheck)
-	add(others, newMechanisms, newPMF, newEvaluate, newCalibrate, newThreshold, newSweep, newHeterogeneous, newTopK, newStopping, newServe)
+	add(others, newMechanisms, newPMF, newEvaluate, newCalibrate, newThreshold, newSweep, newHeterogeneous, newTopK, newCompose, newStopping, newServe)
 	root.SetCompletionCommandGroupID(others)
 	root.SetHelpCommandGroupID(others)
 	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map"} {

@@ -28,7 +28,7 @@ import (
 // documents are those that --json prints, with the struct whose tags are the form: the document's own type, but for reports, which write themselves.
 var documents = []struct{ doc, form any }{
 	{document.Ratio{}, nil}, {document.Rho{}, nil}, {document.PMF{}, nil}, {document.Evaluate{}, nil}, {document.Stopping{}, nil}, {document.Optimum{}, nil},
-	{document.Threshold{}, nil}, {document.Heterogeneous{}, nil}, {document.TopK{}, nil}, {document.Check{}, nil},
+	{document.Threshold{}, nil}, {document.Heterogeneous{}, nil}, {document.TopK{}, nil}, {document.Compose{}, nil}, {document.Check{}, nil},
 	{document.Mechanism{}, nil}, {recommend.Recommendation{}, nil}, {sweep.Summary{}, nil},
 	{document.Calibration{}, nil}, {&verify.Report{}, verifyForm{}}, {&audit.Report{}, auditForm{}},
 }

@@ -55,6 +55,19 @@ func (c *CountFlag) Set(text string) error {
 // unlisted is the help of a flag that is accepted and left out of the help: an older name of what another flag says.
 const unlisted = "-"
 
+// listFlag is the value of a flag that may be given again, which adds to its list.
+type listFlag job.Listed
+
+func (l *listFlag) String() string { return string(*l) }
+
+func (l *listFlag) Type() string { return "string" }
+
+// Set adds to the list.
+func (l *listFlag) Set(text string) error {
+	*l += listFlag(job.Choose(*l == "", "", ",") + text)
+	return nil
+}
+
 // AddFields adds a flag for each field of a question, with the help of the field or one that is given here; none where that is "".
 func AddFields(c *cobra.Command, q any, help map[string]string) {
 	fs := c.Flags()
@@ -69,6 +82,8 @@ func AddFields(c *cobra.Command, q any, help map[string]string) {
 		switch to := f.To.(type) {
 		case *string:
 			fs.StringVar(to, f.Name, *to, usage)
+		case *job.Listed:
+			fs.Var((*listFlag)(to), f.Name, usage)
 		case *bool:
 			fs.BoolVar(to, f.Name, *to, usage)
 		case *int:

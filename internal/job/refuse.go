@@ -19,7 +19,7 @@ type Refusal struct {
 // refuse returns a Refusal.
 func refuse(format string, args ...any) error { return &Refusal{format, args} }
 
-var fieldName = regexp.MustCompile(`\{([a-z][a-z-]*)\}`)
+var fieldName = regexp.MustCompile(`\{([a-zA-Z][a-z-]*)\}`)
 
 // Named returns the text with fields as they are named there.
 func (r *Refusal) Named(name func(field string) string) string {

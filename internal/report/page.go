@@ -113,6 +113,8 @@ func New(a *job.Answer, c Context) *Page {
 		p = ofVerdicts(VerdictsOf(a, c.Question), c)
 	case *document.Calibration:
 		p = ofCalibration(d, c)
+	case *document.Compose:
+		p = ofCompose(d)
 	case *document.Stopping:
 		p = ofStopping(d)
 	case *document.Heterogeneous:

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"optratio/internal/command"
+	"optratio/internal/job"
+)
+
+func newCompose(s command.Streams) *cobra.Command {
+	a := asking{question: job.NewCompose(), plain: true}
+	return a.command(s, &cobra.Command{
+		Use:   "compose --mechanism NAME (--eps E -T N (--delta D | --total-eps S) | --total-eps S --delta D -T N)",
+		Short: "What several selections cost together, and the largest ε that each may have",
+		Long: `The least ε in total at which all answers together are (ε,δ)-DP, or the least δ, against every adversary who chooses
+each query, and the neighbor's scores, by the answers before. Enclosed: the lower end is attained by an attack, the
+upper end holds for all real scores, any number of candidates, and neighbors that move each score by at most Δ.
+Without --eps: the largest ε of each selection at which --total-eps and --delta are kept; its lower end is safe. Of
+several mechanisms each is taken at its largest ε; with -n and -k, that of the least mean error comes first.
+
+Beside it stands what other accounting proves: basic composition, the optimal one for ε-DP mechanisms (Kairouz, Oh &
+Viswanath), bounded range (Dong, Durfee & Rogers), and zCDP with the tight ρ.
+
+Each ε is fixed before the first answer. Not known, and refused: an ε that is chosen by the answers before, subsampling,
+unequal sensitivities, and Laplace noisy max, of which only bounds are proved.`,
+		Example: `  optratio compose --mechanism em --eps 0.5 -T 10 --delta 1e-6
+  optratio compose --mechanism pf --total-eps 1 --delta 1e-6 -T 10
+  optratio compose --step em:0.1:50 --step pf:0.5:1 --delta 1e-6
+  optratio compose --mechanism em,pf,geo -n 10 -k 10 --total-eps 1 --delta 1e-6 -T 10`,
+	})
+}

@@ -1,0 +1,81 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+
+	"optratio/number"
+)
+
+// errNoAttack says why there is no upper end.
+var errNoAttack = errors.New("no attack was found that refutes a larger ε")
+
+// Largest bounds the largest ε of each step at which so many selections by a mechanism are (s,δ)-DP together: the lower end is certified by an upper bound, the
+// upper end is refuted by an attack. p has the kind, whose ε is not read, and the number of steps. stopped says why the width is not what is wanted.
+//
+// The family of a smaller ε is contained in that of a greater one, up to data processing, so that the cost does not fall in ε.
+func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *big.Rat, last *Answer, stopped, err error) {
+	k, count := p.Steps[0].Kind, p.Steps[0].Count
+	goal, _ := s.Float64()
+	lower = new(big.Rat).Quo(s, big.NewRat(int64(count), 1)) // at which no δ is needed
+	at := func(eps *big.Rat) (*Answer, error) {
+		k.Eps, err = number.FromEpsilon(eps)
+		if err != nil {
+			return nil, err
+		}
+		once := p
+		once.Gap = p.Gap / 4
+		once.Steps = []Step{{k, count}}
+		return once.Eps(ctx, delta)
+	}
+	// ε in total grows about like a power of ε. Each end is followed on its own: the guess aims a little to the side on which it is useful.
+	follow := func(from float64, end func(*Answer) float64, aim float64) error {
+		x, power := from, 1.0
+		var lastX, lastY float64
+		for range 16 {
+			if ctx.Err() != nil {
+				return nil
+			}
+			eps, _ := new(big.Rat).SetString(big.NewFloat(x).Text('g', 12)) // a decimal
+			a, err := at(eps)
+			if err != nil {
+				return err
+			}
+			if up(a.Upper) <= goal && eps.Cmp(lower) > 0 {
+				lower, last = eps, a
+			}
+			if down(a.Lower) > goal && (upper == nil || eps.Cmp(upper) < 0) {
+				upper = eps
+			}
+			y := end(a)
+			if off := (y/goal - 1) / (aim - 1); off > 0 && off < 2 {
+				return nil
+			}
+			if y <= 0 {
+				x *= 2
+				continue
+			}
+			if lastY > 0 && x != lastX {
+				power = min(max(math.Log(y/lastY)/math.Log(x/lastX), 0.3), 3)
+			}
+			lastX, lastY = x, y
+			x *= math.Exp(math.Log(aim*goal/y) / power)
+		}
+		return nil
+	}
+	first, _ := lower.Float64()
+	small := p.Gap / 8
+	if err = follow(first, func(a *Answer) float64 { return up(a.Upper) }, 1-small); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	safe, _ := lower.Float64()
+	if err = follow(safe*(1+small), func(a *Answer) float64 { return down(a.Lower) }, 1+small); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	if stopped = context.Cause(ctx); stopped == nil && upper == nil {
+		stopped = errNoAttack
+	}
+	return lower, upper, last, stopped, nil
+}

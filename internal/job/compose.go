@@ -1,0 +1,306 @@
+package job
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"optratio/internal/compose"
+	"optratio/internal/document"
+	"optratio/internal/escape"
+	"optratio/lp"
+	"optratio/mechanisms"
+	"optratio/number"
+)
+
+// Compose asks what several selections cost together, or what each may cost.
+type Compose struct {
+	Mechanism string `json:"mechanism" help:"em, pf, geo, krr, rnm-gumbel or rnm-exponential; several, separated by commas, without {eps}"`
+	Eps       string `json:"eps" help:"privacy parameter ε of each selection, a decimal, taken exactly; left out, the largest is found"`
+	T         int    `json:"T" help:"number of selections"`
+	Step      Listed `json:"step" help:"instead of {mechanism}, {eps} and {T}: MECHANISM:EPS:COUNT; repeated, or separated by commas, in the order in which they are made"`
+	Delta     string `json:"delta" help:"δ, a decimal or a fraction: ε in total is found"`
+	Total     string `json:"total-eps" help:"ε in total, a decimal: δ is found"`
+	Adversary string `json:"adversary" help:"adaptive (chooses each query by the answers before) or equal (asks the same each time)"`
+	OneWay
+	Candidates int    `json:"candidates" help:"number of candidates of krr, at least 2"`
+	N          int    `json:"n" help:"with {k}: also the mean error on Q(n,k) at the largest ε, the least first"`
+	K          int    `json:"k" help:"greatest depth of Q(n,k)"`
+	Gap        string `json:"gap" help:"relative width wanted of ε (default 1e-4 up to 20 selections, else 3e-3)"`
+}
+
+// Listed is a list that is separated by commas, or given piece by piece.
+type Listed string
+
+// NewCompose returns the question with its defaults.
+func NewCompose() *Compose { return &Compose{Adversary: "adaptive"} }
+
+func (*Compose) standard() (string, any) { return "compose", NewCompose() }
+
+// sameAs are mechanisms with the distribution of another.
+var sameAs = map[string]string{"em": "em", "pf": "pf", "geo": "geo", "krr": "krr", "rnm-gumbel": "em", "rnm-exponential": "pf"}
+
+// composing is a question that was read.
+type composing struct {
+	*reading
+	*Compose
+	problem compose.Problem
+	names   []string
+	kinds   []compose.Kind
+	delta   *big.Rat // nil where it is asked for
+	total   *big.Rat // nil where it is asked for
+	doc     *document.Compose
+}
+
+// kind reads the name of a mechanism, and refuses those of which no profile is proved.
+func (c *composing) kind(field, name string) (own string, k compose.Kind) {
+	m := parsed(c.reading, field, strings.TrimSpace(name), mechanisms.Lookup)
+	if m == nil {
+		return "", k
+	}
+	own = m.Info().Name
+	same := sameAs[own]
+	c.refuse(own == "rnm-laplace", "{"+field+"} rnm-laplace: only an upper bound of its privacy profile is proved; take rnm-exponential, which is permute-and-flip, or rnm-gumbel, which is em")
+	c.refuse(!m.Info().Uniform, "{"+field+"} %s: is for unequal sensitivities, and what its selections cost together is not known; take em or pf with the largest sensitivity", own)
+	c.refuse(same == "", "{"+field+"} %s: its privacy profile is not known for all real scores; give em, pf, geo, krr, rnm-gumbel or rnm-exponential", own)
+	c.refuse(same == "krr" && c.Candidates < 2, "{candidates} %d: krr needs its number of candidates, at least 2", c.Candidates)
+	c.refuse(same == "krr" && c.Candidates > 1e9, "{candidates} %d: give at most 1e9", c.Candidates)
+	if c.Monotonic {
+		c.oneWay(true, []mechanisms.Mechanism{m}, one)
+	}
+	return own, compose.Kind{Mechanism: same, Candidates: c.Candidates}
+}
+
+// mostStepEps and mostSelections bound what is composed.
+const mostStepEps, mostSelections = 100, 1e6
+
+func (c *composing) stepEps(field, text string) number.Epsilon {
+	x := c.within(field, text, fmt.Sprintf("a decimal above 0 and at most %d, such as 0.1", mostStepEps), func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(big.NewRat(mostStepEps, 1)) <= 0 })
+	if c.err != nil {
+		return number.Epsilon{}
+	}
+	eps, err := number.FromEpsilon(x)
+	c.keep(err)
+	return eps
+}
+
+func (q *Compose) read(in *reading) *composing {
+	c := &composing{reading: in, Compose: q, doc: &document.Compose{Adversary: q.Adversary, N: q.N, K: q.K}}
+	c.problem.Equal = c.oneOf("adversary", q.Adversary, "adaptive", "equal")
+	steps := c.steps()
+	if q.Delta != "" {
+		c.delta = c.within("delta", q.Delta, fmt.Sprintf("a decimal or a fraction above 0 and below 1, such as 1e-6, at least %g: below that rounding errors add up to more", compose.LeastDelta), func(x *big.Rat) bool {
+			f, _ := x.Float64()
+			return f >= compose.LeastDelta && x.Cmp(one) < 0
+		})
+	}
+	if q.Total != "" {
+		c.total = c.within("total-eps", q.Total, "a decimal >= 0 such as 2", notNegative)
+	}
+	find := q.Eps == "" && q.Step == ""
+	in.refuse(q.Delta == "" && q.Total == "", "{delta} or {total-eps} is missing: give δ, such as {delta} 1e-6, to find ε in total, or ε in total to find δ")
+	in.refuse(!find && q.Delta != "" && q.Total != "", "{delta} and {total-eps}: give one of them, and the other one is found; with both leave {eps} out, and the largest ε of a step is found")
+	in.refuse(find && (q.Delta == "" || q.Total == ""), "{eps} is missing: give ε of each selection; or {total-eps} and {delta}, both, and the largest ε is found")
+	in.refuse(find && in.err == nil && c.total.Sign() == 0, "{total-eps} 0: give a decimal above 0")
+	in.refuse(len(c.names) > 1 && !find, "{mechanism}: several are compared at their largest ε: leave {eps} out, and give {total-eps} and {delta}")
+	in.refuse((q.N > 0) != (q.K > 0), "{n} and {k} go together: give both, or neither")
+	in.refuse(q.N > 0 && !find, "{n}: errors are those at the largest ε: leave {eps} out, and give {total-eps} and {delta}")
+	count := 0
+	for _, st := range steps {
+		count += st.Count
+	}
+	in.refuse(count > mostSelections, "{T}: %d selections are too many, give at most %d", count, int(mostSelections))
+	c.problem.Steps = steps
+	in.refuse(c.problem.Equal && len(steps) > 1, "{adversary} equal: the steps are different, and so are the queries; leave it out, or give one {step}")
+	gap := in.gap(cmp.Or(q.Gap, Choose(count <= 20, "1e-4", "3e-3")))
+	if in.err == nil {
+		c.problem.Gap, _ = gap.Float64()
+	}
+	return c
+}
+
+// steps reads which mechanisms make how many selections.
+func (c *composing) steps() (steps []compose.Step) {
+	if c.Step != "" {
+		c.refuse(c.Mechanism != "" || c.Eps != "" || c.T != 0, "{step}: says mechanism, ε and number; leave {mechanism}, {eps} and {T} out")
+		for text := range strings.SplitSeq(string(c.Step), ",") {
+			parts := strings.Split(text, ":")
+			if c.refuse(len(parts) != 3, "{step} %s: give MECHANISM:EPS:COUNT, such as em:0.1:10", escape.Quoted(text)); c.err != nil {
+				return nil
+			}
+			own, k := c.kind("step", parts[0])
+			k.Eps = c.stepEps("step", parts[1])
+			count, err := strconv.Atoi(parts[2])
+			c.refuse(err != nil || count < 1 || count > mostSelections, "{step} %s: the number of selections is a whole number from 1 to %d", escape.Quoted(text), int(mostSelections))
+			steps = append(steps, compose.Step{Kind: k, Count: count})
+			c.doc.Steps = append(c.doc.Steps, document.ComposeStep{Mechanism: own, Eps: parts[1], Count: count})
+		}
+		return steps
+	}
+	c.refuse(c.Mechanism == "", "{mechanism} is missing: give em, pf, geo or krr; or {step}, for different ones")
+	c.refuse(c.T < 1, "{T} is missing or 0: give the number of selections, at least 1")
+	for _, name := range c.reading.names("mechanism", c.Mechanism) {
+		own, k := c.kind("mechanism", name)
+		if c.Eps != "" {
+			k.Eps = c.stepEps("eps", c.Eps)
+		}
+		c.names, c.kinds = append(c.names, own), append(c.kinds, k)
+		c.doc.Steps = append(c.doc.Steps, document.ComposeStep{Mechanism: own, Eps: c.Eps, Count: c.T})
+		steps = []compose.Step{{Kind: k, Count: c.T}}
+	}
+	return steps
+}
+
+func (q *Compose) answer(in *reading) (*Answer, error) {
+	c := q.read(in)
+	if in.err != nil {
+		return nil, in.err
+	}
+	begin := time.Now()
+	report, err := in.Begin(fmt.Sprintf("T = %d", q.T), number.Epsilon{})
+	if err != nil {
+		return nil, err
+	}
+	c.problem.Report = report
+	c.doc.Assumptions = []string{
+		"each selection's data, queries and neighbor may depend on the answers before, its mechanism and ε may not",
+		"all real scores of any number of candidates with one sensitivity Δ" + Choose(q.Monotonic, ", and neighbors that move all scores one way: mechanisms run with Δ for 2Δ", ""),
+		"no subsampling; the sampler has the exact distribution",
+	}
+	if q.Eps == "" && q.Step == "" {
+		err = c.largest()
+	} else {
+		err = c.cost()
+	}
+	c.doc.Seconds = time.Since(begin).Seconds()
+	return answered(c.doc, c.doc.Undecided, nil), err
+}
+
+// cost finds ε in total, or δ.
+func (c *composing) cost() error {
+	zero := number.Bounds(new(big.Rat), nil)
+	a, err := Settle(c.ctx, func() (*compose.Answer, error) {
+		if c.delta != nil {
+			return c.problem.Eps(c.ctx, c.delta)
+		}
+		return c.problem.Delta(c.ctx, c.total)
+	}, func(why string) *compose.Answer { c.doc.Undecided = why; return nil })
+	if err != nil {
+		return err
+	}
+	asked := zero
+	if a != nil {
+		asked = number.Enclosed(number.Hull(a.Lower, a.Upper))
+		c.doc.Method, c.doc.Block = a.Method, a.Block
+		c.doc.Attack = attackOf(a, c.problem.Steps)
+		if a.Stopped != nil {
+			c.doc.Undecided = a.Stopped.Error()
+		}
+	}
+	if c.delta != nil {
+		c.doc.EpsTotal, c.doc.Delta = asked, number.Exact(c.delta)
+		c.doc.Generic = c.generic()
+	} else {
+		c.doc.EpsTotal, c.doc.Delta = number.Exact(c.total), asked
+	}
+	return nil
+}
+
+// attackOf says which attack attains the lower end.
+func attackOf(a *compose.Answer, steps []compose.Step) *document.ComposeAttack {
+	switch e := a.Attack; {
+	case e != nil && e.X == 0 && (e.Kind.Mechanism == "geo" || e.Kind.Mechanism == "krr"), a.Method == "convolution":
+		return &document.ComposeAttack{Kind: "fixed"}
+	case e != nil:
+		return &document.ComposeAttack{Kind: "equal", Apart: e.X / e.Kind.Eps.Float(), Most: &e.Most}
+	}
+	return &document.ComposeAttack{Kind: "adaptive"}
+}
+
+// generic is what other accounting gives.
+func (c *composing) generic() *document.Generic {
+	basic := new(big.Rat)
+	kov := compose.Problem{Gap: c.problem.Gap}
+	for _, st := range c.problem.Steps {
+		basic.Add(basic, new(big.Rat).Mul(st.Eps.Eps(), big.NewRat(int64(st.Count), 1)))
+		st.Mechanism = "geo"
+		kov.Steps = append(kov.Steps, st)
+	}
+	delta, _ := c.delta.Float64()
+	g := &document.Generic{Basic: number.Exact(basic)}
+	const how = "closed form in floating point"
+	g.Range = number.Estimate(c.problem.ByRange(delta), how)
+	if !slices.ContainsFunc(c.problem.Steps, func(st compose.Step) bool { return st.Mechanism == "krr" }) { // whose tight ρ no theorem knows
+		g.ZCDP = number.Estimate(c.problem.ByZCDP(delta), how)
+	}
+	if a, err := Settle(c.ctx, func() (*compose.Answer, error) { return kov.Eps(c.ctx, c.delta) }, func(string) *compose.Answer { return nil }); err == nil && a != nil {
+		g.KOV = number.Enclosed(number.Hull(a.Lower, a.Upper))
+	}
+	return g
+}
+
+// largest finds the largest ε of a step of each mechanism.
+func (c *composing) largest() error {
+	c.doc.EpsTotal, c.doc.Delta = number.Exact(c.total), number.Exact(c.delta)
+	for i, name := range c.names {
+		p := c.problem
+		p.Steps = []compose.Step{{Kind: c.kinds[i], Count: c.T}}
+		row := document.Composed{Name: name}
+		least := new(big.Rat).Quo(c.total, big.NewRat(int64(c.T), 1)) // private by basic composition
+		row.Parameter = number.Bounds(least, nil)
+		_, err := Settle(c.ctx, func() (any, error) {
+			lower, upper, last, stopped, err := p.Largest(c.ctx, c.total, c.delta)
+			if err != nil {
+				return nil, err
+			}
+			least, row.Parameter = lower, number.Bounds(lower, upper)
+			if last != nil {
+				c.doc.Method, c.doc.Block, c.doc.Attack = last.Method, last.Block, attackOf(last, p.Steps)
+			}
+			return nil, stopped
+		}, func(why string) any { c.doc.Undecided = name + ": " + why; return nil })
+		if err != nil {
+			return err
+		}
+		if c.N > 0 {
+			row.Error = c.meanError(name, least)
+		}
+		c.doc.Mechanisms = append(c.doc.Mechanisms, row)
+	}
+	if len(c.names) == 1 {
+		c.doc.Parameter = &c.doc.Mechanisms[0].Parameter
+		if c.N == 0 {
+			c.doc.Mechanisms = nil
+		}
+		return nil
+	}
+	c.doc.Method, c.doc.Block, c.doc.Attack = "", 0, nil
+	if c.N > 0 {
+		slices.SortStableFunc(c.doc.Mechanisms, func(a, b document.Composed) int { return cmp.Compare(a.Error.Float64(), b.Error.Float64()) })
+	}
+	return nil
+}
+
+func (c *composing) meanError(name string, eps *big.Rat) number.Number {
+	unknown := number.Bounds(new(big.Rat), big.NewRat(int64(c.K), 1))
+	m, err := mechanisms.Lookup(name)
+	if err != nil {
+		return unknown
+	}
+	mean, err := Settle(c.ctx, func() (number.Number, error) {
+		at, err := number.FromEpsilon(eps)
+		if err != nil {
+			return unknown, err
+		}
+		return lp.MeanError(c.ctx, m, c.N, c.K, lp.Prior{}, at)
+	}, func(why string) number.Number { c.doc.Undecided = why; return unknown })
+	if err != nil {
+		c.doc.Undecided = err.Error()
+		return unknown
+	}
+	return mean
+}

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"optratio/internal/document"
+	"optratio/internal/job"
+	"optratio/number"
+)
+
+// ofCompose says what several selections cost together.
+func ofCompose(d *document.Compose) *Page {
+	var steps []string
+	for _, st := range d.Steps {
+		at := ""
+		if st.Eps != "" {
+			at = " at ε = " + st.Eps
+		}
+		steps = append(steps, fmt.Sprintf("%d %s by %s%s", st.Count, job.Choose(st.Count == 1, "selection", "selections"), st.Mechanism, at))
+	}
+	p := &Page{Title: strings.Join(steps, ", then ") + ", adversary: " + d.Adversary, Tone: "good"}
+	if len(d.Mechanisms) > 1 {
+		p.Title = fmt.Sprintf("%d selections that are (ε,δ)-DP together with ε = %s, δ = %s; adversary: %s", d.Steps[0].Count, d.EpsTotal, d.Delta, d.Adversary)
+	}
+	_, deltaKnown := d.Delta.Rat()
+	switch {
+	case len(d.Mechanisms) > 1:
+		p.Word = "The mechanisms, each at its largest ε"
+	case d.Parameter != nil:
+		p.Word = fmt.Sprintf("With ε = %s, δ = %s in total the largest ε of a selection: %s", d.EpsTotal, d.Delta, *d.Parameter)
+		p.say("%s; its lower end is safe", p.Word)
+	case deltaKnown:
+		p.Word = fmt.Sprintf("ε in total at δ = %s: %s", d.Delta, d.EpsTotal)
+		p.say("%s", p.Word)
+	default:
+		p.Word = fmt.Sprintf("δ at ε = %s in total: %s", d.EpsTotal, d.Delta)
+		p.say("%s", p.Word)
+	}
+	if a := d.Attack; a != nil {
+		switch a.Kind {
+		case "adaptive":
+			p.say("the lower end is attained by an attack that chooses each query by the answers before")
+		case "equal":
+			p.say("the lower end is attained by asking the same each time: two candidates %.6g steps of 2Δ apart, and %.6g the other way at the neighbor; the first to trail is selected %s", a.Apart, 1-a.Apart, job.Choose(*a.Most == 0, "never", fmt.Sprintf("at most %d times", *a.Most)))
+		case "fixed":
+			p.say("the lower end is attained by the same pair of score vectors each time")
+		}
+	}
+	if d.Method == "blocks" {
+		p.say("the upper end lets the adversary adapt within blocks of at most %d selections, and take the worst of each", d.Block)
+	}
+	p.ended(d.Undecided)
+	if g := d.Generic; g != nil {
+		t := &Table{Head: []string{"accounting that knows", "ε in total"}}
+		for _, row := range []struct {
+			name string
+			eps  number.Number
+		}{{"the mechanism (this)", d.EpsTotal}, {"ε, basic", g.Basic}, {"ε, optimal (Kairouz, Oh & Viswanath)", g.KOV}, {"the range (Dong, Durfee & Rogers)", g.Range}, {"tight ρ of zCDP", g.ZCDP}} {
+			if row.eps.IsValid() {
+				t.add(row.name, row.eps)
+			}
+		}
+		p.add(Block{Title: "Beside it", Table: t})
+	}
+	if len(d.Mechanisms) > 0 {
+		t := &Table{Head: []string{"mechanism", "largest ε of a selection"}}
+		if d.N > 0 {
+			t.Head = append(t.Head, fmt.Sprintf("mean error on Q(%d,%d) (steps of 2Δ)", d.N, d.K))
+		}
+		for _, m := range d.Mechanisms {
+			row := []any{m.Name, m.Parameter}
+			if d.N > 0 {
+				row = append(row, m.Error)
+			}
+			t.add(row...)
+		}
+		p.add(Block{Title: "Mechanisms", Table: t})
+	}
+	p.add(Block{Title: "What is proved, and what is assumed", Lines: prefixed("assumed: ", d.Assumptions)})
+	return p
+}
