@@ -66,9 +66,17 @@ func (a *asking) command(s command.Streams, c *cobra.Command) *cobra.Command {
 func (a *asking) host(begin func(what string, at number.Epsilon) (report func(string, ...any), err error)) (*job.Host, error) {
 	most, err := a.Bytes()
 	return &job.Host{
-		Open: command.Open, Begin: begin, MaxMemory: most, Certificate: a.cert != "",
+		Open: a.open, Begin: begin, MaxMemory: most, Certificate: a.cert != "",
 		Note: func(text string) { fmt.Fprintln(a.Err, "optratio: "+text) },
 	}, err
+}
+
+// open opens a file, or standard input where that has the inputs.
+func (a *asking) open(ctx context.Context, path string) (io.ReadCloser, error) {
+	if q, audits := a.question.(*job.Audit); audits && path == "-" && q.Inputs == path {
+		return io.NopCloser(a.In), nil
+	}
+	return command.Open(ctx, path)
 }
 
 // run asks, shows the answer, and writes the certificate and the page.
@@ -98,6 +106,9 @@ func (a *asking) ask(ctx context.Context) error {
 		for _, f := range job.Fields(a.question) {
 			if (f.Name == "eps" || f.Name == "exp-eps") && strings.Contains(f.Text(), ",") {
 				return command.Usagef("--html: a page is about one ε, give one")
+			}
+			if f.Name == "inputs" && f.Text() == "-" {
+				return command.Usagef("--html: a page is about the inputs of a file; give them with --inputs FILE")
 			}
 		}
 		h.Certificate = h.Certificate || isPlain(a.question)

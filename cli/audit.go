@@ -38,6 +38,10 @@ of pairs: 0,3 means two lines of FILE (numbered from 0; empty lines and those th
 two of its values. A third number is a distance d: the pair is compared at dε. Pairs are looked at both ways unless
 the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most e^ε times that of input 3.
 
+--inputs - reads lines {"input":3,"neighbors":[2,4]} from any generator, and looks at them as they come (a sampler is
+asked once all are there). With names, {"input":[1],"neighbors":{"add":[[1,2]],"replace":[[3]]}}, each relation has a
+verdict of its own (with --json an array).
+
 A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R
 and --range R also decide R-zCDP and bounded range R, and --delta D decides (ε,D)-DP in place of ε-DP. Of a sampler
 they are violated if a lower bound exceeds R or D. Of stated probabilities, --order 2,8 --claimed 0.1,0.3
@@ -54,6 +58,7 @@ same questions. Of samplers it is a test, which cannot prove it and says which d
   optratio audit --pmf-exec ./fast --against-exec 'python3 plain.py' --eps 1 -n 3 -k 2 --property same
   optratio audit --sample-exec ./noisy-value --eps 1 --outcomes real --until refuted
   optratio audit --pmf-exec ./histogram --inputs datasets.jsonl --neighbors remove-row --outcomes labels --eps 1
+  python3 generate.py | optratio audit --pmf-exec ./histogram --inputs - --outcomes labels --eps 1
   optratio audit --pmf-file table.jsonl --eps 1 --property dp,dominates-em`,
 	}
 	return a.judge(s, c, true)

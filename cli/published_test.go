@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +23,7 @@ import (
 
 // published are programs with faults that others reported, written anew from the reports: what they answer to a question.
 var published = map[string]func(q publishedQuestion) any{
-	"gaussian": gaussian, "noisy max": noisyMax(1), "noisy min": noisyMax(-1), "geometric": geometric(false), "rounded Laplace": geometric(true),
+	"gaussian": gaussian, "mean": mean, "noisy max": noisyMax(1), "noisy min": noisyMax(-1), "geometric": geometric(false), "rounded Laplace": geometric(true),
 }
 
 // publishedQuestion is a line that they are asked.
@@ -66,6 +68,37 @@ func noisyMax(sign float64) func(publishedQuestion) any {
 		}
 		return map[string]any{"pmf": p}
 	}
+}
+
+// mean adds Laplace noise to the mean of numbers from 0 to 1, as if their number n were known: of scale 1/nε. It states the probabilities of intervals.
+func mean(q publishedQuestion) any {
+	var rows []float64
+	_ = json.Unmarshal(q.Input, &rows)
+	sum := 0.0
+	for _, x := range rows {
+		sum += x
+	}
+	below := func(x float64) float64 { // ahead of the mean, by the nearer tail
+		return math.Exp(-math.Abs(x)*float64(len(rows))*q.Epsilon) / 2
+	}
+	p := map[string]float64{}
+	const first, last = -20, 40 // tenths
+	for i := first; i <= last; i++ {
+		low, high := float64(i)/10-sum/float64(len(rows)), float64(i+1)/10-sum/float64(len(rows))
+		switch {
+		case i == first:
+			p[fmt.Sprint(i)] = below(high)
+		case i == last:
+			p[fmt.Sprint(i)] = below(low)
+		case low >= 0:
+			p[fmt.Sprint(i)] = below(low) - below(high)
+		case high <= 0:
+			p[fmt.Sprint(i)] = below(high) - below(low)
+		default:
+			p[fmt.Sprint(i)] = 1 - below(low) - below(high)
+		}
+	}
+	return map[string]any{"pmf": p}
 }
 
 // geometric adds two-sided geometric noise to a count, or Laplace noise that is rounded then.
@@ -222,4 +255,94 @@ func TestRoundedLaplace(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Equal(t, "undecided", same.Verdict)
 	assert.Contains(t, same.Reason, "would show")
+}
+
+// lines writes lines one by one, and then waits.
+type lines struct {
+	text []string
+	wait <-chan struct{}
+}
+
+func (l *lines) Read(p []byte) (int, error) {
+	if len(l.text) == 0 {
+		<-l.wait
+		return 0, io.EOF
+	}
+	n := copy(p, l.text[0]+"\n")
+	l.text = l.text[1:]
+	return n, nil
+}
+
+// TestInputsAsTheyCome: a mean whose noise is that for a known number of rows is private where a row is replaced, and not where one is added (opendp/smartnoise-core, issue 356, "Incorrect
+// sensitivity calculations"). Both relations are looked at in one run, as lines come.
+func TestInputsAsTheyCome(t *testing.T) {
+	text := []string{
+		`{"input":[0,1],"neighbors":{"add":[[0,1,1],[0,1,0]],"replace":[[1,1],[0,0]]}}`,
+		`{"input":[1,1,1],"neighbors":{"replace":[[1,0,1],[0,1,1]]}}`,
+		`{"input":[0,0,0],"neighbors":{"add":[[0,0,0,1]]}}`,
+	}
+	args := []string{"audit", "--pmf-exec", subjectCommand("mean"), "--inputs", "-", "--outcomes", "labels", "--property", "dp", "--json"}
+	type document struct {
+		Relation   string
+		Claimed    struct{ Exact string } `json:"claimed_eps"`
+		Domain     string
+		Properties []struct {
+			Verdict string
+			Witness *struct {
+				Input    []int
+				Neighbor []int `json:"neighbor_input"`
+			}
+		}
+	}
+	out, problems, code := ask(t, strings.Join(text, "\n"), append(args, "--eps", "1,2")...)
+	require.Equal(t, command.Violated, code, problems)
+	var docs []document
+	require.NoError(t, json.Unmarshal([]byte(out), &docs))
+	require.Len(t, docs, 4)
+	for i, want := range []string{"1 add violated", "1 replace proved", "2 add violated", "2 replace proved"} {
+		assert.Equal(t, want, docs[i].Claimed.Exact+" "+docs[i].Relation+" "+docs[i].Properties[0].Verdict)
+		assert.Equal(t, i%2 == 0, docs[i].Properties[0].Witness != nil)
+	}
+	assert.Contains(t, docs[0].Domain, "3 pairs related by add")
+	assert.Contains(t, docs[1].Domain, "4 pairs related by replace")
+
+	// A generator that goes on for ever is asked until the time is up, and what came is looked at.
+	wait := make(chan struct{})
+	defer close(wait)
+	var o, p bytes.Buffer
+	code = Run(t.Context(), append(args, "--eps", "1", "--time-limit", "3s"), &lines{text, wait}, &o, &p)
+	require.Equal(t, command.Violated, code, p.String())
+	require.NoError(t, json.Unmarshal(o.Bytes(), &docs))
+	assert.Equal(t, "violated", docs[0].Properties[0].Verdict)
+	assert.Equal(t, "proved", docs[1].Properties[0].Verdict, "of what came")
+
+	// One relation without a name has one document.
+	out, problems, code = ask(t, `{"input":[0,1],"neighbors":[[1,1]]}`, append(args, "--eps", "1")...)
+	require.Zero(t, code, problems)
+	require.NoError(t, json.Unmarshal([]byte(out), new(document)))
+	out, _, code = ask(t, strings.Join(text, "\n"), slices.DeleteFunc(append(args, "--eps", "1,2"), func(s string) bool { return s == "--json" })...)
+	assert.Equal(t, command.Violated, code)
+	assert.Regexp(t, `(?s)related by add, ε = 1\n.*related by replace, ε = 1\n.*related by add, ε = 2\n.*related by replace, ε = 2\n`, out)
+
+	for wrong, want := range map[string]string{
+		"":                "--inputs -: there are no lines",
+		text[0] + "\n[1]": "-:2: no JSON object; give {\"input\":VALUE",
+		`{"input":1}`:     "-:1: \"{\\\"input\\\":1}\"; give {",
+		text[0] + "\n{\"input\":1,\"neighbors\":[1]}":            `-:2: the neighbors are related by ""`,
+		text[0] + "\n{\"input\":1,\"neighbors\":{\"swap\":[1]}}": `-:2: the neighbors are related by "swap"`,
+		`{"input":1,"neighbors":3}`:                              "-:1: the neighbors \"3\"; give {",
+		`{"input":1,"neighbors":[{"a":1,"a":2}]}`:                "-:1: ",
+	} {
+		_, problems, code := ask(t, wrong, append(args, "--eps", "1")...)
+		assert.Equal(t, command.Usage, code, wrong)
+		assert.Contains(t, problems, want)
+		assert.Equal(t, 1, strings.Count(problems, "\n"), problems)
+	}
+	for what, more := range map[string][]string{
+		"leave --neighbors out": {"--neighbors", "remove-row"}, "--html: a page": {"--html", filepath.Join(t.TempDir(), "p")}, "about one relation": {"--cert", filepath.Join(t.TempDir(), "c")},
+	} {
+		_, problems, code := ask(t, strings.Join(text, "\n"), append(append(args, "--eps", "1"), more...)...)
+		assert.Equal(t, command.Usage, code)
+		assert.Contains(t, problems, what)
+	}
 }

@@ -16,6 +16,9 @@ const fractions = 1000
 // sampleDomain returns what a sampler is asked about: the domain, thinned out to what the budget has room for, and unless
 // vectors or pairs are given, score vectors that lattices of small depth do not have.
 func (o *Options) sampleDomain() (*inquiry.Space, *inquiry.Domain, error) {
+	if err := o.Inputs.whole(); err != nil {
+		return nil, nil, err
+	}
 	space, dom, err := o.domain(o.vectorsToSample())
 	if err != nil || o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.N < 2 {
 		return space, dom, err

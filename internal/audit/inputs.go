@@ -24,6 +24,10 @@ type Inputs struct {
 	Values []json.RawMessage // a JSON value each, on one line, passed on as it is
 	Pairs  []InputPair
 	OneWay bool // each pair is looked at in its order alone: Pr[M(from) in S] <= e^(distance·ε) Pr[M(to) in S]
+	// Next returns the next line of a stream, which is looked at as it comes, and false at its end; nil: there is none. Of each line it is
+	// the neighbors by this relation that count.
+	Next     func() (Line, bool)
+	Relation string
 
 	places map[string]int // the first place of each value, by strictjson.Key
 	made   int            // how many of them AddRowPairs added
@@ -66,28 +70,45 @@ func (in *Inputs) distance(from, to int) (least *big.Rat) {
 
 // domain has the inputs for vectors and, for neighbors, the pairs at a distance; nil: all.
 func (in *Inputs) domain(space *inquiry.Space, distance *big.Rat) *inquiry.Domain {
-	vectors, pairs := make([]inquiry.Vector, len(in.Values)), [][2]inquiry.Vector(nil)
-	for i := range vectors {
-		vectors[i] = inquiry.Vector{int64(i)}
-	}
-	for _, p := range in.Pairs {
-		if distance == nil || p.Multiple().Cmp(distance) == 0 {
-			pairs = append(pairs, [2]inquiry.Vector{vectors[p.From], vectors[p.To]})
+	vectors := func(yield func(inquiry.Vector) bool) {
+		for i := 0; i < len(in.Values) || in.more(func() int { return len(in.Values) - i }); i++ {
+			if !yield(inquiry.Vector{int64(i)}) {
+				return
+			}
 		}
 	}
+	neighbors := func(yield func(inquiry.Vector, inquiry.Vector) bool) {
+		for i := 0; i < len(in.Pairs) || in.more(func() int { return len(in.Pairs) - i }); i++ {
+			p := in.Pairs[i]
+			if (distance == nil || p.Multiple().Cmp(distance) == 0) && !yield(inquiry.Vector{int64(p.From)}, inquiry.Vector{int64(p.To)}) {
+				return
+			}
+		}
+	}
+	return &inquiry.Domain{Name: in.title(), Space: space, Directed: in.OneWay, Vectors: vectors, Neighbors: neighbors}
+}
+
+// title says in words what is looked at, as far as it has come.
+func (in *Inputs) title() string {
 	name := fmt.Sprintf("the %d inputs of %s", len(in.Values)-in.made, cmp.Or(in.Name, "a list"))
 	if in.made > 0 {
 		name += fmt.Sprintf(", and %d that differ from one of them in a row", in.made)
 	}
 	name += fmt.Sprintf(", %d pairs", len(in.Pairs))
+	if in.Relation != "" {
+		name += " related by " + in.Relation
+	}
 	if in.OneWay {
 		name += " that are looked at one way"
 	}
-	return &inquiry.Domain{Name: name, Space: space, Directed: in.OneWay, Vectors: slices.Values(vectors), Neighbors: listed(pairs)}
+	return name
 }
 
-// distances lists the distances of pairs, ascending.
+// distances lists the distances of pairs, ascending. Those of a stream have 1.
 func (in *Inputs) distances() []*big.Rat {
+	if len(in.Pairs) == 0 || in.Next != nil {
+		return []*big.Rat{unity}
+	}
 	var all []*big.Rat
 	for _, p := range in.Pairs {
 		all = append(all, p.Multiple())
@@ -129,7 +150,7 @@ func (o *Options) decide(ctx context.Context, q *inquiry.Question, options verif
 			}
 		}
 		if all == nil {
-			r.Domain = q.Domain.Name
+			r.Domain = o.Inputs.title()
 			all = r
 			continue
 		}
@@ -207,6 +228,7 @@ func (r *Report) nameInputs(in *Inputs) {
 	if in == nil {
 		return
 	}
+	r.Relation = in.Relation
 	for _, p := range r.Properties {
 		for _, w := range []*verify.Witness{p.Witness, p.Attained} {
 			if w == nil || w.Input != nil {
@@ -320,15 +342,9 @@ func (in *Inputs) AddRowPairs(replace bool) error {
 				if changed[i] = row; !replace {
 					changed = slices.Delete(changed, i, i+1)
 				}
-				text := json.RawMessage("[" + strings.Join(changed, ", ") + "]")
-				to, err := in.find(text)
-				if err != nil {
-					to, err = len(in.Values), in.Add(text)
-					in.made++
-				}
-				if err != nil {
-					return err
-				}
+				known := len(in.Values)
+				to := in.place(json.RawMessage("[" + strings.Join(changed, ", ") + "]"))
+				in.made += len(in.Values) - known
 				if pair := [2]int{min(from, to), max(from, to)}; from != to && !paired[pair] {
 					in.Pairs, paired[pair] = append(in.Pairs, InputPair{From: from, To: to}), true
 				}
@@ -336,6 +352,72 @@ func (in *Inputs) AddRowPairs(replace bool) error {
 		}
 	}
 	return nil
+}
+
+// Line is an input and its neighbors, by the names of relations, "" where there is none.
+type Line struct {
+	Input     json.RawMessage
+	Neighbors map[string][]json.RawMessage
+}
+
+// ReadLine reads {"input":3,"neighbors":[2,4]} or {"input":[1],"neighbors":{"add":[[1,2]],"replace":[[3]]}}.
+func ReadLine(text string) (l Line, err error) {
+	fields, err := strictjson.Object([]byte(text))
+	if err == nil {
+		_, err = strictjson.Key([]byte(text))
+	}
+	var list []json.RawMessage
+	l.Input = fields["input"]
+	switch given := fields["neighbors"]; {
+	case err != nil:
+	case len(fields) != 2 || l.Input == nil || given == nil:
+		err = fmt.Errorf("%s", brief([]byte(text)))
+	case given[0] == '[':
+		_ = json.Unmarshal(given, &list)
+		l.Neighbors = map[string][]json.RawMessage{"": list}
+	case json.Unmarshal(given, &l.Neighbors) != nil || len(l.Neighbors) == 0:
+		err = fmt.Errorf("the neighbors %s", brief(given))
+	}
+	if err != nil {
+		err = fmt.Errorf(`%w; give {"input":VALUE,"neighbors":[VALUE,…]}, or in place of the list {"add":[VALUE,…],"replace":[VALUE,…]}`, err)
+	}
+	return l, err
+}
+
+// more takes lines of a stream until there are some of what is wanted, and reports whether there are.
+func (in *Inputs) more(wanted func() int) bool {
+	for in.Next != nil && wanted() <= 0 {
+		line, ok := in.Next()
+		if !ok {
+			in.Next = nil
+			break
+		}
+		from := in.place(line.Input)
+		for _, value := range line.Neighbors[in.Relation] {
+			if to := in.place(value); to != from {
+				in.Pairs = append(in.Pairs, InputPair{From: from, To: to})
+			}
+		}
+	}
+	return wanted() > 0
+}
+
+// whole takes all lines of a stream, if there is one.
+func (in *Inputs) whole() error {
+	if in != nil && in.more(func() int { return len(in.Pairs) - mostRowPairs }) {
+		return fmt.Errorf("%w: more than %d pairs of inputs, which are needed at once here; give fewer", errOptions, mostRowPairs)
+	}
+	return nil
+}
+
+// place returns the place of an input, which is added if it is not there.
+func (in *Inputs) place(value json.RawMessage) int {
+	at, err := in.find(value)
+	if err != nil {
+		at = len(in.Values)
+		_ = in.Add(value) // of which the syntax is known
+	}
+	return at
 }
 
 // find returns the place of an input.

@@ -333,3 +333,32 @@ func FuzzAddPair(f *testing.F) {
 		assert.True(t, p.Distance == nil || p.Distance.Sign() > 0)
 	})
 }
+
+// FuzzReadLine: what is read of a stream is what encoding/json reads, and can be added.
+func FuzzReadLine(f *testing.F) {
+	for _, text := range []string{`{"input":3,"neighbors":[2,4]}`, `{"input":[1],"neighbors":{"add":[[1,2]],"replace":[]}}`, `{"input":1,"neighbors":null}`, `{"input":1,"input":2,"neighbors":[]}`, "[1]", `{"neighbors":{"a":1},"input":{}}`} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := ReadLine(text)
+		if err != nil {
+			return
+		}
+		var plain struct{ Input, Neighbors any }
+		require.NoError(t, json.Unmarshal([]byte(text), &plain))
+		require.NotEmpty(t, l.Neighbors)
+		in, count := &Inputs{}, 0
+		require.NoError(t, in.Add(l.Input))
+		for name, list := range l.Neighbors {
+			count += len(list)
+			for _, value := range list {
+				require.NoError(t, in.Add(value))
+			}
+			sent := false
+			own := &Inputs{Relation: name, Next: func() (Line, bool) { sent = !sent; return l, sent }}
+			require.NoError(t, own.whole())
+			require.LessOrEqual(t, len(own.Pairs), len(list))
+		}
+		require.Len(t, in.Values, 1+count)
+	})
+}

@@ -402,8 +402,11 @@ func (a *asker) again(r *Report) error {
 // noAnswer is the event of a witness where nothing was answered.
 const noAnswer = "error"
 
-// finish lets the program end.
+// finish lets the program end, for which there is no time once the audit was stopped.
 func (a *asker) finish() {
+	if a.ctx.Err() != nil {
+		return
+	}
 	var f *failure
 	if err := a.child.finish(); errors.As(err, &f) {
 		a.find(Finding{Event: "exit", Detail: f.text})

@@ -34,6 +34,7 @@ type Report struct {
 	LowerBound number.Number // on ε, of samples, at the confidence
 	DeltaBound number.Number // on δ at the claimed ε, likewise
 	Confidence *big.Rat      // of statistical verdicts; nil where there are none
+	Relation   string        // that pairs of inputs have, where there are several
 	Questions  int64
 	Samples    int64
 	Findings   []Finding
@@ -75,6 +76,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Mechanism  string          `json:"mechanism"`
 		Domain     string          `json:"domain"`
+		Relation   string          `json:"relation,omitempty"`
 		Claimed    number.Number   `json:"claimed_eps"`
 		TightEps   number.Number   `json:"tight_eps"`
 		DomainEps  number.Number   `json:"tight_eps_domain,omitzero"`
@@ -92,7 +94,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Profile []inquiry.DeltaAt      `json:"profile,omitempty"`
 		Renyi   []inquiry.DivergenceOf `json:"renyi,omitempty"`
 	}{
-		r.Mechanism, r.Domain, r.Claimed, r.TightEps, r.DomainEps, r.LowerBound, r.DeltaBound, confidence, precision,
+		r.Mechanism, r.Domain, r.Relation, r.Claimed, r.TightEps, r.DomainEps, r.LowerBound, r.DeltaBound, confidence, precision,
 		r.Questions, r.Samples, r.History, r.Properties, findings, r.Witness, profile, renyi,
 	})
 }

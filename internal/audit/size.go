@@ -33,8 +33,11 @@ type meter struct {
 	began       time.Time // when the first answer had come
 }
 
-// measure starts to count the questions about a domain. It refuses more than there may be, unless the context has a deadline, which says how long they may take.
+// measure starts to count the questions about a domain. It refuses more than there may be, unless the context has a deadline, which says how long they may take. Of a stream it is not known.
 func (o *Options) measure(ctx context.Context, dom *inquiry.Domain) error {
+	if o.Inputs != nil && o.Inputs.Next != nil {
+		return nil
+	}
 	_, timed := ctx.Deadline()
 	m := &meter{report: o.Progress, domain: dom.Name, total: expected(dom), judged: timed || !o.Brief}
 	o.meter = m

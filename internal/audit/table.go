@@ -238,6 +238,9 @@ func (o *Options) tableOfInputs(t *Table, _ bool) (*inquiry.Question, error) {
 	if t.Inputs == nil {
 		return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", errTable, t.Name)
 	}
+	if err := o.Inputs.whole(); err != nil {
+		return nil, err
+	}
 	known := map[string]*inquiry.Answer{}
 	for i, input := range t.Inputs {
 		key, err := strictjson.Key(input)

@@ -2,12 +2,15 @@ package job
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"slices"
+	"sync"
 	"time"
 
 	"optratio/internal/audit"
@@ -25,7 +28,7 @@ type Audit struct {
 	Epsilon
 	Size
 	Domain      string `json:"domain" help:"lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
-	Inputs      string `json:"inputs" help:"file of what is asked about instead of scores, such as datasets: one JSON value a line; needs {neighbors}"`
+	Inputs      string `json:"inputs" help:"file of what is asked about instead of scores, such as datasets: one JSON value a line; needs {neighbors}. Or -, for lines of standard input, each with its neighbors"`
 	Neighbors   string `json:"neighbors" help:"of scores: linf (each may change by Δ), monotonic (all change one way), shifted (rows of {pmf-file} are neighbors also if they are after a shift), or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]. Of inputs: remove-row or replace-row (every input is a list of rows, and its neighbors have one row less, or one replaced by another row of the file), or a file of pairs: 0,3 or [A,B], with a distance 0,3,2"`
 	Sensitivity string `json:"sensitivity" help:"sensitivity Δ"`
 	OneWay
@@ -78,12 +81,84 @@ func (q *Audit) read(in *reading) audit.Options {
 	}
 	o.Budget, o.UntilRefuted = budget.Num().Int64(), q.Until == "refuted"
 	in.refuse(!o.UntilRefuted && q.Until != "budget", "{until} %s: give refuted or budget", escape.Quoted(q.Until))
-	if q.Inputs != "" {
-		o.Inputs = q.readInputs(in)
-	} else {
+	switch q.Inputs {
+	case "":
 		q.questions(in, &o)
+	case streamed: // is begun last
+	default:
+		o.Inputs = q.readInputs(in)
 	}
 	return o
+}
+
+// streamed is the name of inputs that come from standard input.
+const streamed = "-"
+
+// stream reads inputs with their neighbors as they come, for each relation that the first line names. ended returns what was wrong with a line, once no more come.
+func (q *Audit) stream(in *reading) (relations []*audit.Inputs, ended func() error) {
+	source := &reading{Host: in.Host, ctx: in.ctx}
+	var names []string
+	var feeds []chan audit.Line
+	begun, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		source.each("inputs", q.Inputs, func(text string) error {
+			line, err := audit.ReadLine(text)
+			if err != nil {
+				return err
+			}
+			if names == nil {
+				names = slices.Sorted(maps.Keys(line.Neighbors))
+				for range names {
+					feeds = append(feeds, make(chan audit.Line))
+				}
+				close(begun)
+			}
+			for name := range line.Neighbors {
+				if !slices.Contains(names, name) {
+					return fmt.Errorf("the neighbors are related by %s, which the first line does not name", escape.Quoted(name))
+				}
+			}
+			for _, feed := range feeds {
+				select {
+				case feed <- line:
+				case <-in.ctx.Done():
+				}
+			}
+			return nil
+		})
+	}()
+	ended = func() error {
+		select {
+		case <-done:
+			return source.err
+		default:
+			return nil
+		}
+	}
+	select {
+	case <-begun:
+	case <-done:
+		in.keep(source.err)
+		in.refuse(names == nil, "{inputs} -: there are no lines; give one for each input")
+	case <-in.ctx.Done():
+		in.keep(context.Cause(in.ctx))
+	}
+	if in.err != nil {
+		return nil, ended
+	}
+	for i, name := range names {
+		relations = append(relations, &audit.Inputs{Name: "standard input", Relation: name, Next: func() (line audit.Line, ok bool) {
+			select {
+			case line = <-feeds[i]:
+				return line, true
+			case <-done:
+			case <-in.ctx.Done():
+			}
+			return line, false
+		}})
+	}
+	return relations, ended
 }
 
 // checkProgram refuses questions from which it is not clear what to run, and how often at once.
@@ -112,9 +187,12 @@ func (q *Audit) checkOutcomes(in *reading) {
 // askable returns the properties that are asked about, and refuses those that inputs, labels or samples have nothing to do with. Of samples these are,
 // where none are named, DP, or with a δ approximate DP; that is added to those that are named.
 func (q *Audit) askable(in *reading, properties []verify.Property) []verify.Property {
+	if q.Inputs == streamed {
+		in.refuse(q.Neighbors != "linf", "{inputs} -: each line has its neighbors; leave {neighbors} out")
+	}
 	if q.Inputs != "" {
 		in.refuse(q.Domain != "lattice", "{inputs} and {domain} exclude each other: the inputs are the domain")
-		in.refuse(slices.Contains(neighborhoods, q.Neighbors) || q.Monotonic, "{inputs}: give {neighbors} remove-row or replace-row, where inputs are lists of rows, or FILE, with a line such as 0,3 for each pair of inputs; linf, monotonic and shifted are about scores")
+		in.refuse(slices.Contains(neighborhoods, q.Neighbors) && q.Inputs != streamed || q.Monotonic, "{inputs}: give {neighbors} remove-row or replace-row, where inputs are lists of rows, or FILE, with a line such as 0,3 for each pair of inputs; linf, monotonic and shifted are about scores")
 		in.refuse(q.Against != "", "{against}: a mechanism is about scores, leave it out with {inputs}")
 	}
 	for _, p := range properties {
@@ -192,36 +270,78 @@ func (q *Audit) answer(in *reading) (*Answer, error) {
 	decided.Complete()
 	in.refuse(in.Certificate && q.SampleExec != "", "{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
 	in.certifiable("", decided.Properties)
-	if list, _ := q.Epsilon.List(); len(list) > 1 && in.err == nil { // the verdicts share what is left to chance
-		chance := new(big.Rat).Sub(one, o.Confidence)
-		o.Confidence = new(big.Rat).Sub(one, chance.Quo(chance, big.NewRat(int64(len(list)), 1)))
+	relations, ended := []*audit.Inputs{o.Inputs}, func() error { return nil }
+	if q.Inputs == streamed && in.err == nil {
+		relations, ended = q.stream(in)
+		in.refuse(in.Certificate && len(relations) > 1, "{cert}: a certificate is about one relation; give lines with one")
 	}
+	if in.err != nil {
+		return nil, in.err
+	}
+	list, _ := q.Epsilon.List()
+	verdicts := int64(max(1, len(list)) * len(relations)) // which share what is left to chance
+	chance := new(big.Rat).Sub(one, o.Confidence)
+	o.Confidence = new(big.Rat).Sub(one, chance.Quo(chance, big.NewRat(verdicts, 1)))
+	o.Budget = max(1, o.Budget/int64(len(relations)))
 	return in.atEach(q.Epsilon, func(eps Epsilon) (*Answer, error) {
 		o := o
 		o.Epsilon = in.epsilon(eps)
-		return q.at(in, o, decided)
+		a, err := q.at(in, o, relations, decided)
+		return a, cmp.Or(ended(), err)
 	})
 }
 
-// at answers it with options that were read.
-func (q *Audit) at(in *reading, o audit.Options, decided verify.Options) (*Answer, error) {
-	r, err := settled(in, "audit", o.Epsilon, func(report func(string, ...any)) (*audit.Report, error) {
-		o.Progress = q.progress(in.Host, report)
-		return q.examine(in, o)
-	}, func(why string) *audit.Report {
-		return &audit.Report{Report: verify.Report{
-			Mechanism: q.Exec + q.SampleExec + q.File, Domain: cmp.Or(q.Inputs, q.Domain), Claimed: o.Epsilon.Number(), Properties: nothingDecided(decided, why),
-		}}
+// at answers it with options that were read, for each of some relations between inputs.
+func (q *Audit) at(in *reading, o audit.Options, relations []*audit.Inputs, decided verify.Options) (*Answer, error) {
+	reports, err := settled(in, "audit", o.Epsilon, func(report func(string, ...any)) ([]*audit.Report, error) {
+		if q.Inputs != streamed {
+			o.Progress = q.progress(in.Host, report)
+			r, err := q.examine(in, o)
+			return []*audit.Report{r}, err
+		}
+		reports, errs := make([]*audit.Report, len(relations)), make([]error, len(relations))
+		var running sync.WaitGroup
+		for i, inputs := range relations { // at the same time, as their lines come
+			running.Go(func() {
+				own := o
+				own.Inputs = inputs
+				reports[i], errs[i] = Await(context.WithoutCancel(in.ctx), 0, func() (*audit.Report, error) {
+					return q.examine(&reading{Host: in.Host, ctx: in.ctx}, own)
+				})
+				for next := inputs.Next; next != nil; { // the others wait for it
+					if _, ok := next(); !ok {
+						break
+					}
+				}
+			})
+		}
+		running.Wait()
+		return reports, cmp.Or(errs...)
+	}, func(why string) (reports []*audit.Report) {
+		for _, inputs := range relations {
+			r := &audit.Report{Report: verify.Report{
+				Mechanism: q.Exec + q.SampleExec + q.File, Domain: cmp.Or(q.Inputs, q.Domain), Claimed: o.Epsilon.Number(), Properties: nothingDecided(decided, why),
+			}}
+			if inputs != nil {
+				r.Relation = inputs.Relation
+			}
+			reports = append(reports, r)
+		}
+		return reports
 	})
 	if err != nil {
 		return nil, otherwise(err)
 	}
-	a := answered(r, "", func(w io.Writer) error { return writeWitness(w, &r.Report, q.setting(&o)) })
-	if q.SampleExec != "" && r.Verdict() == verify.Undecided && in.ctx.Err() == nil && r.Compared() {
-		return a, nil // nothing found
+	all := &Answer{List: len(reports) > 1}
+	for _, r := range reports {
+		all.Documents = append(all.Documents, r)
+		all.Certificate = func(w io.Writer) error { return writeWitness(w, &r.Report, q.setting(&o)) }
+		if q.SampleExec != "" && r.Verdict() == verify.Undecided && in.ctx.Err() == nil && r.Compared() {
+			continue // nothing found
+		}
+		all.verdict(&r.Report)
 	}
-	a.verdict(&r.Report)
-	return a, nil
+	return all, nil
 }
 
 // examine does the audit.

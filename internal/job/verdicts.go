@@ -126,9 +126,9 @@ func (a *Answer) verdict(r *verify.Report) {
 	}
 	switch sum {
 	case verify.Violated:
-		a.Violated = "violated: " + strings.Join(names, ", ")
+		a.Violated = cmp.Or(a.Violated, "violated: "+strings.Join(names, ", "))
 	case verify.Undecided:
-		a.Undecided = strings.Join(names, ", ") + ": " + reason
+		a.Undecided = cmp.Or(a.Undecided, strings.Join(names, ", ")+": "+reason)
 	}
 }
 

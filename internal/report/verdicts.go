@@ -28,6 +28,7 @@ type Verdicts struct {
 
 // VerdictsOf are those of an answer to a question, which is nil where it is not known: one for each ε.
 func VerdictsOf(a *job.Answer, question job.Question) (all []Verdicts) {
+	relations := 1 // whose reports at one ε follow each other
 	for i, d := range a.Documents {
 		var v Verdicts
 		switch d := d.(type) {
@@ -46,7 +47,10 @@ func VerdictsOf(a *job.Answer, question job.Question) (all []Verdicts) {
 			}
 		case *job.Audit:
 			list, _ := q.Epsilon.List() // which was read
-			eps, v.Units, v.Sampler = list[i].String(), scoreUnits("Δ = "+q.Sensitivity), q.SampleExec != ""
+			if first := a.Documents[0].(*audit.Report); i == relations && first.Relation != "" && first.Relation != v.Relation {
+				relations++
+			}
+			eps, v.Units, v.Sampler = list[i/relations].String(), scoreUnits("Δ = "+q.Sensitivity), q.SampleExec != ""
 			if q.Inputs != "" {
 				v.Units = "inputs are those of " + escape.Quoted(q.Inputs) + "; numbers after a colon are probabilities"
 			}
