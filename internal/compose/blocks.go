@@ -74,6 +74,9 @@ func (t *table) losses(stride int) *losses {
 	}
 	factor = max(factor, 1/(above+m.p[0]+m.inf))
 	factor *= 1 + 8*ulp*float64(len(bounds)+4)
+	if !(factor < 2) { // differences were lost to rounding: nothing is known
+		return &losses{d: d, p: []float64{0}, inf: 1}
+	}
 	for i := range m.p {
 		m.p[i] *= factor
 	}
@@ -109,7 +112,7 @@ func (m *losses) then(o *losses, small float64) *losses {
 	}
 	if !m.lower {
 		out.p[low] = out.rounded(out.p[low]+lost, low)
-		out.inf = out.rounded(float64(m.inf*o.total())+float64(o.inf*m.total())+gone, 2*len(out.p))
+		out.inf = out.rounded(float64(m.inf*o.total())+float64(o.inf*m.total())+gone, 2*len(out.p)) + 0x1p-900 // for products that are lost below the least number
 	}
 	out.p = out.p[low:high]
 	out.from += low

@@ -18,7 +18,7 @@ var errNoAttack = errors.New("no attack was found that refutes a larger ε")
 // The family of a smaller ε is contained in that of a greater one, up to data processing, so that the cost does not fall in ε.
 func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *big.Rat, last *Answer, stopped, err error) {
 	k, count := p.Steps[0].Kind, p.Steps[0].Count
-	goal, _ := s.Float64()
+	goal, sure := up(number.FromRat(s, prec)), down(number.FromRat(s, prec))
 	lower = new(big.Rat).Quo(s, big.NewRat(int64(count), 1)) // at which no δ is needed
 	at := func(eps *big.Rat) (*Answer, error) {
 		k.Eps, err = number.FromEpsilon(eps)
@@ -43,7 +43,7 @@ func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *
 			if err != nil {
 				return err
 			}
-			if up(a.Upper) <= goal && eps.Cmp(lower) > 0 {
+			if up(a.Upper) <= sure && eps.Cmp(lower) > 0 {
 				lower, last = eps, a
 			}
 			if down(a.Lower) > goal && (upper == nil || eps.Cmp(upper) < 0) {

@@ -156,6 +156,95 @@ func TestTreesInRationals(t *testing.T) {
 	}
 }
 
+// profile is Theorem 1 of research/docs/compose.md.
+func profile(k Kind, t float64) float64 {
+	e := k.Eps.Float()
+	z := math.Exp(-e)
+	switch {
+	case t >= e:
+		return 0
+	case k.Mechanism == "pf":
+		return -math.Expm1((t - e) / 2)
+	case k.Mechanism == "em":
+		return math.Pow(math.Exp(e/2)-math.Exp(t/2), 2) / math.Expm1(e)
+	case k.Mechanism == "geo":
+		return -math.Expm1(t-e) / (1 + z)
+	}
+	return -math.Expm1(t-e) / (1 + float64(k.Candidates-1)*z)
+}
+
+// After one selection the table has the profile at its nodes, on grids of any width, where the best x is seldom at a node.
+func TestProfiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 1))
+	for range 300 {
+		k := randomKind(r, "em", "pf", "geo", "krr")
+		d := k.Eps.Float() / (0.5 + 12*r.Float64())
+		s := newSteps(k, d)
+		tb := newTable(exact(d), int(k.Eps.Float()/d)+2, s.reach+2)
+		tb.attacks = true
+		tb, err := tb.after(t.Context(), s)
+		require.NoError(t, err)
+		for i := range tb.n + 1 {
+			at, truth := tb.pad+i, profile(k, float64(i)*d)
+			require.GreaterOrEqual(t, tb.over[at], truth*(1-1e-14)-1e-15, "%v, d = %v, node %d", k, d, i)
+			require.LessOrEqual(t, tb.over[at], truth+d*d, "%v, d = %v, node %d", k, d, i)
+			require.LessOrEqual(t, tb.p[at]-tb.q[at], truth*(1+1e-14)+1e-15, "%v, d = %v, node %d", k, d, i)
+		}
+	}
+}
+
+// Blocks that are cut from a table and composed bound what the whole recursion encloses, and no less than that; measures of losses have the profile of their table.
+func TestBlocks(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 3))
+	for range 20 {
+		k := randomKind(r, "em", "pf")
+		count := 4 + r.IntN(8)
+		p := &Problem{Steps: []Step{{k, count}}, Gap: 1e-2}
+		whole, err := p.Eps(t.Context(), big.NewRat(1, 1000))
+		require.NoError(t, err)
+		w := &work{Problem: p, count: count, total: k.eps().Mul(number.FromInt(int64(count), prec)), rho: 1e9, target: target{delta: number.FromRat(big.NewRat(1, 1000), prec), eps: true}}
+		pl := w.plan(k.Eps.Float()/30, 1e-9)
+		pl.block = 1 + r.IntN(3)
+		cut, err := pl.run(t.Context())
+		require.NoError(t, err)
+		_, upper, ok := cut.eps(w.delta)
+		require.True(t, ok)
+		require.GreaterOrEqual(t, up(upper), down(whole.Lower), "%v", p.Steps)
+		require.LessOrEqual(t, up(upper), up(whole.Upper)*1.2, "%v", p.Steps)
+
+		s := pl.steps[0]
+		tb := newTable(exact(pl.d), 40, s.reach+2)
+		for range 2 {
+			tb, err = tb.after(t.Context(), s)
+			require.NoError(t, err)
+		}
+		stride := 1 + r.IntN(3)
+		again := tb.losses(stride).table()
+		for i := range min(again.n, tb.n/stride) + 1 {
+			require.GreaterOrEqual(t, again.over[again.pad+i], tb.over[tb.pad+i*stride])
+			require.LessOrEqual(t, again.over[again.pad+i], tb.over[tb.pad+i*stride]*(1+1e-9)+1e-12)
+		}
+	}
+}
+
+// The largest ε of a selection: values of research/docs/compose.md.
+func TestLargest(t *testing.T) {
+	for _, c := range []struct {
+		mechanism string
+		low, high float64
+	}{{"em", 0.1533609, 0.154964975}, {"pf", 0.1001021, 0.1001022}, {"geo", 0.10006287, 0.10006289}} {
+		lower, upper, last, stopped, err := Problem{Steps: []Step{{Kind{Mechanism: c.mechanism}, 10}}, Gap: 1e-3}.Largest(t.Context(), big.NewRat(1, 1), big.NewRat(1, 1000000))
+		require.NoError(t, err)
+		require.NoError(t, stopped)
+		low, _ := lower.Float64()
+		high, _ := upper.Float64()
+		assert.LessOrEqual(t, low, c.high)
+		assert.GreaterOrEqual(t, high, c.low)
+		assert.Less(t, high/low-1, 1e-3)
+		assert.LessOrEqual(t, up(last.Upper), 1.0)
+	}
+}
+
 // Equal queries with all outcomes in rationals: the search finds events that are as good as any on a grid of queries, and no query is above the upper bound.
 func TestEqualQueriesInRationals(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 6))

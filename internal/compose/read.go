@@ -43,7 +43,7 @@ func (t *table) eps(delta number.Interval) (lower, upper number.Interval, ok boo
 				lower = lower.Max(base.Add(number.Log(attack)))
 			}
 		}
-		if over > d {
+		if !(over <= d) {
 			continue
 		}
 		if i == 0 {
