@@ -49,10 +49,10 @@ func (a *asking) command(s command.Streams, c *cobra.Command) *cobra.Command {
 		c.Flags().StringVar(&a.cert, "cert", "", "write a certificate to this file, for optratio check")
 	}
 	if a.mechanism != nil {
-		c.Flags().StringVar(&a.optimal, "optimal", "", "write an optimal mechanism to this CSV file, or for audit --pmf-file to one that ends in .jsonl")
+		c.Flags().StringVar(&a.optimal, "optimal", "", "write an optimal mechanism to this file: CSV, or lines for audit --pmf-file if its name ends in .jsonl")
 	}
 	if a.draws {
-		c.Flags().StringVar(&a.html, "html", "", "also draw the answer as a page that stands alone, into this file")
+		c.Flags().StringVar(&a.html, "html", "", "also write the answer to this file, as a page with pictures")
 	}
 	if a.plain {
 		a.AddLimits(c)

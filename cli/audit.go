@@ -10,49 +10,49 @@ import (
 func newAudit(s command.Streams) *cobra.Command {
 	a := asking{question: job.NewAudit(), help: map[string]string{
 		"monotonic-scores": "neighbors move all scores one way, each by at most Δ, as counts do when a person is added; the program is told \"monotonic\":true, and the lattice has steps of Δ",
-		"property":         "properties, by name (default dp, with the others that are decided at once as facts that do not change the exit code; of samplers dp)",
+		"property":         "which properties decide the exit code, by name (default dp; of a program or a table the others are listed too, as facts)",
 	}}
 	c := &cobra.Command{
 		Use:   "audit (--pmf-exec CMD | --sample-exec CMD | --pmf-file FILE) --eps E",
 		Short: "Decide whether your mechanism is private: a program in any language, or a table of probabilities",
-		Long: `CMD is a command line for sh -c. It is started once, and again after a crash. It gets one JSON object a line,
+		Long: `CMD is a command line for sh -c. optratio starts it once, and again after a crash. It reads one JSON object per line,
   {"scores":[0,-1,-2.5],"epsilon":1,"sensitivity":1,"monotonic":false}
-and answers one line each: {"pmf":[0.6,0.3,0.1]}, in numbers or strings "p/q". A sampler also gets "samples":N and
-answers {"counts":[…]}. With --outcomes labels the answers are {"pmf":{"a":0.5,"nobody":"1/2"}} or
-{"counts":{"a":12,"nobody":3}}, with --outcomes real {"values":[…]}, and with --outcomes mixed the same, each value a
-list or an object of labels and numbers. Errors, crashes, NaN and silence are findings.
+and answers each with one line, such as {"pmf":[0.6,0.3,0.1]}; a probability may be a string "p/q". A sampler also
+reads "samples":N and answers {"counts":[…]}. With --outcomes labels the answers are {"pmf":{"a":0.5,"nobody":"1/2"}}
+or {"counts":{"a":12,"nobody":3}}, with --outcomes real {"values":[…]}, and with --outcomes mixed the same, where each
+value is a list or an object of labels and numbers. Errors, crashes, NaN and silence are findings.
 
-A number of JSON stands for every real number within --pmf-precision of it. A property of stated probabilities is
+A number in JSON stands for every real number within --pmf-precision of it. A property of stated probabilities is
 proved if it holds for every reading of the numbers, violated if it holds for none, and otherwise undecided, with
-exit code 3. The exit code tells about what --property names, which is dp by default, and about the answers; the
-others are facts.
+exit code 3. The exit code is about the properties that --property names (dp by default) and about the answers; the
+other properties are facts.
 
-Samples give a lower bound on ε at --confidence. They cannot prove privacy: a sampler that keeps its ε ends
-undecided, with exit code 0, or 3 if the budget was too small to compare anything. Of samplers, --property takes dp,
-symmetry, shift, monotone and bounded-range; these are tests, which share what --confidence leaves to chance.
+Samples give a lower bound on ε with the confidence --confidence. They cannot prove privacy: a sampler that keeps its
+ε ends undecided, with exit code 0, or 3 if the budget was too small to compare anything. For samplers --property
+takes dp, symmetry, shift, monotone and bounded-range. These are tests, and share what --confidence leaves to chance.
 
-With --inputs FILE the questions are the JSON values of FILE, one a line, in place of scores:
+With --inputs FILE the questions are the JSON values in FILE, one per line, instead of scores:
   {"input":[3,1],"epsilon":1,"sensitivity":1}
 If these are datasets, lists of rows, --neighbors remove-row or replace-row makes the neighbors. Otherwise give a file
 of pairs: 0,3 means two lines of FILE (numbered from 0; empty lines and those that begin with # do not count), [A,B]
-two of its values. A third number is a distance d: the pair is compared at dε. Pairs are looked at both ways unless
-the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most e^ε times that of input 3.
+two of its values. A third number is a distance d: the pair is compared at dε. The audit looks at each pair both ways,
+unless the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at most e^ε times that of input 3.
 
 --inputs - reads lines {"input":3,"neighbors":[2,4]} from any generator, and looks at them as they come (a sampler is
 asked once all are there). With names, {"input":[1],"neighbors":{"add":[[1,2]],"replace":[[3]]}}, each relation has a
 verdict of its own (with --json an array).
 
 A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R
-and --range R also decide R-zCDP and bounded range R, and --delta D decides (ε,D)-DP in place of ε-DP. Of a sampler
-they are violated if a lower bound exceeds R or D. Of stated probabilities, --order 2,8 --claimed 0.1,0.3
-decides Rényi divergences, and --profile lists them, and the least δ at several ε.
+and --range R also decide R-zCDP and bounded range R, and --delta D decides (ε,D)-DP in place of ε-DP. For a
+sampler they are violated if a lower bound exceeds R or D. For stated probabilities --order 2,8 --claimed 0.1,0.3
+decides Rényi divergences, and --profile lists them and the least δ at several ε.
 
-Several ε, separated by commas, are asked about one after the other and have a verdict each (with --json an array);
-they share what --confidence leaves to chance.
+Several ε, separated by commas, get one verdict each (with --json an array); they share what --confidence leaves to
+chance.
 
---against-exec CMD decides the property same: the outcomes are distributed as those of CMD, a program that is asked the
-same questions. Of samplers it is a test, which cannot prove it and says which differences it would show. With
---property same nothing else is asked about.`,
+--against-exec CMD decides the property same: do both programs have the same distribution of outcomes for the same
+questions? For samplers it is a test, which cannot prove that and says which differences it would show. With
+--property same optratio asks about nothing else.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --pmf-exec ./fast --against-exec 'python3 plain.py' --eps 1 -n 3 -k 2 --property same

@@ -29,7 +29,7 @@ Neighbors add or remove one item. Where one item moves to another bin instead, t
 sensitivity is 1 for the mode, whose scores are not monotonic then, and 2 for quantiles.
 
 A histogram is a .npy file of one dimension, or a text file with one count a line, after the name of its bin and a
-comma or a tab where it has two columns; a first line of names is passed over. Several ε, separated by commas, give
+comma or a tab where it has two columns. A first line of names is skipped. Several ε, separated by commas, give
 one table (with --json an array).`,
 		Example: `  optratio evaluate --task mode --histogram testdata/spiky.csv --eps 0.05,0.1 --monotonic-scores
   optratio evaluate --task median --histogram testdata/spiky.npy --bins 256 --eps 0.01

@@ -26,8 +26,8 @@ func newMerge(s command.Streams) *cobra.Command {
 		Use:   "merge -o FILE PART…",
 		Short: "Put the files of the shards of a sweep together, in order",
 		Long: `The rows of all parts, ordered by n, k, ε, objective, constraints and the mechanism's name: what the whole sweep
-would have written. A row that several parts hold must be the same in all of them, apart from its seconds. If a row
-is missing of the grid that the rows span, FILE is written all the same, and the exit code is 3. FILE ends in .csv.`,
+would have written. A row that several parts hold must be the same in all of them, apart from its seconds. If the
+rows are not a whole grid, FILE is written all the same, and the exit code is 3. The name of FILE ends in .csv.`,
 		Example: `  optratio sweep merge -o ratios.csv part-*.csv`,
 	}
 	var parts []string
@@ -38,7 +38,7 @@ is missing of the grid that the rows span, FILE is written all the same, and the
 		return nil
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c.Context(), parts) }
-	c.Flags().StringVarP(&f.out, "output", "o", "", "file for all rows, .csv")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "write all rows to this .csv file")
 	return c
 }
 

@@ -75,7 +75,7 @@ belongs to the name. Presets:
 		},
 	})
 	c.RunE = a.run
-	c.Flags().StringVarP(&a.output, "output", "o", "", "write the problem to this file, as FILE; without --eps or --exp-eps nothing else is done")
+	c.Flags().StringVarP(&a.output, "output", "o", "", "write the problem to this file, in the form of FILE; without --eps or --exp-eps do nothing else")
 	return c
 }
 

@@ -18,15 +18,15 @@ func newRatio(s command.Streams) *cobra.Command {
 	return a.command(s, &cobra.Command{
 		Use:   "ratio -n N -k K (--eps E | --exp-eps A/B | --rho R)",
 		Short: "How far mechanisms are from the best possible one, certified",
-		Long: `n candidates have scores that are whole multiples of 2Δ, at most k of them below the best: this is the lattice. A
+		Long: `The score of each of n candidates lies 0, 1, …, k steps of 2Δ below the best: these score vectors are the lattice. A
 mechanism's error is how far below the best its choice lies, in steps of 2Δ, as a mean over all these score vectors.
 The ratio compares it with a certified lower bound on what any shift-invariant ε-DP mechanism can have there.
 --constraints, --loss, --objective, --prior, --worst and --step ask about other mechanisms, losses, means and
 lattices.
 
---pmf-exec and --pmf-file rate your own mechanism beside the others, as subject: it is asked about every score vector,
-and whether these answers are private is said too, of a mechanism that looks at differences of scores alone.
-Several ε, separated by commas, give one table (with --json an array).
+--pmf-exec and --pmf-file rate your own mechanism beside the others, as subject. It is asked about every score vector;
+if it looks only at differences of scores, these answers also tell how private it is. Several ε, separated by commas,
+give one table (with --json an array).
 
 --rho R compares the mechanisms with each other: each runs at the largest parameter at which it is R-zCDP on the
 lattice, and the first named is 1. Equal ρ, not equal ε, is what counts where many choices are composed.`,

@@ -34,7 +34,7 @@ Ctrl-C ends it.`,
 			return serveOn(c.Context(), s, addr)
 		},
 	}
-	c.Flags().StringVar(&addr, "addr", "localhost:0", "host:port to listen on; port 0 is a free one")
+	c.Flags().StringVar(&addr, "addr", "localhost:0", "host:port to listen on; with port 0 a free one is taken")
 	return c
 }
 

@@ -62,10 +62,10 @@ number. optratio sweep merge puts the parts together.`,
 		fs.AddFlag(ratio.Flags().Lookup(name))
 	}
 	f.AddLimits(c)
-	fs.StringVarP(&f.out, "output", "o", "", "file for the rows, .csv; %i in it stands for the shard's number")
-	fs.StringVar(&f.shard, "shard", "", "compute part I of M, given as I/M with I from 0")
-	command.CountVar(fs, &f.jobs, "jobs", "", 0, "rows at a time (default: all cores)")
-	fs.BoolVar(&f.resume, "resume", false, "keep the rows that the file holds, and compute the others")
+	fs.StringVarP(&f.out, "output", "o", "", "write the rows to this .csv file; %i in its name stands for the shard's number")
+	fs.StringVar(&f.shard, "shard", "", "compute one part of M: I/M with I from 0 to M-1")
+	command.CountVar(fs, &f.jobs, "jobs", "", 0, "how many rows are computed at the same time (default: one per core)")
+	fs.BoolVar(&f.resume, "resume", false, "keep the rows that the file has, and compute the others")
 	return c
 }
 

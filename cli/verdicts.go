@@ -68,8 +68,8 @@ func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool) *cobr
 	if !machines {
 		return a.command(s, c)
 	}
-	c.Flags().StringVar(&f.format, "format", formatText, "text, markdown, or github: text with annotations of GitHub Actions, and Markdown on the page of the run")
-	c.Flags().StringVar(&f.junit, "junit", "", "also write the verdicts to this file, as JUnit XML with a test case for each property")
+	c.Flags().StringVar(&f.format, "format", formatText, "text, markdown, or github: text with annotations for GitHub Actions, and a table on the page of the run")
+	c.Flags().StringVar(&f.junit, "junit", "", "also write the verdicts to this file, as JUnit XML with one test case per property")
 	return a.command(s, c)
 }
 

@@ -9,27 +9,28 @@ import (
 
 func newVerify(s command.Streams) *cobra.Command {
 	a := asking{question: job.NewVerify(), help: map[string]string{
-		"property":  "properties, by name (default dp, with symmetry, shift, monotone, sum and dominates-em as facts that do not change the exit code)",
-		"neighbors": "linf, or worst: on the lattice, the worst neighbors of mechanisms that were proved regular; with --domain FILE linf or monotonic",
+		"property":  "which properties decide the exit code, by name (default dp; symmetry, shift, monotone, sum and dominates-em are listed too, as facts)",
+		"neighbors": "on the lattice linf, or worst (only the worst neighbors, which suffices for mechanisms that were proved regular); with --domain FILE linf or monotonic",
 	}}
 	c := &cobra.Command{
 		Use:   "verify --mechanism NAME -n N -k K (--eps E | --exp-eps A/B)",
 		Short: "Decide exactly which properties a mechanism of the library has",
-		Long: `On the lattice: every score vector of n candidates with best score 0 and steps of 2Δ down to -2Δk, and all neighbors
-among them. Is the mechanism ε-DP, symmetric, shift-invariant, monotone, and never worse than the exponential
-mechanism? The exit code tells about what --property names, which is dp by default; the others are facts. The answer
-says how private the mechanism is (tight ε, with the pair that attains it), and shows the smallest witness of what
-fails. Other properties: bounded-range, dominates-em-mean, rdp, zcdp. --rho R decides R-zCDP, --range R bounded
-range R (by default ε), and --delta D decides (ε,D)-DP in place of ε-DP and says which δ would do. rdp is about the
-Rényi divergences of orders 2 to 32, which are to be finite; --order 1.5,2,inf --claimed 0.1,0.2,1 decides whether
-that of each order is at most the number claimed of it. --profile lists them, and the least δ at several ε.
+		Long: `Is the mechanism ε-DP, symmetric, shift-invariant, monotone, and never worse than the exponential mechanism? verify
+looks at every score vector of n candidates on the lattice (best score 0, in steps of 2Δ down to -2Δk), and at all
+pairs of neighbors among them. The exit code is about the properties that --property names (dp by default); the others
+are facts. The answer says how private the mechanism is (tight ε, with the pair that attains it), and shows the
+smallest witness of what fails. Other properties: bounded-range, dominates-em-mean, rdp, zcdp. --rho R decides R-zCDP,
+--range R bounded range R (by default ε), and --delta D decides (ε,D)-DP in place of ε-DP and says which δ would do.
+rdp is about the Rényi divergences of orders 2 to 32, which are to be finite; --order 1.5,2,inf --claimed 0.1,0.2,1
+decides whether that of each order is at most the number claimed of it. --profile lists them, and the least δ at
+several ε.
 
-With --domain real theorems tell of all real scores and all their neighbors: of dp, rdp, zcdp and the profile of em, pf,
-geo and, but for zcdp, krr with -n candidates.
+With --domain real theorems answer for all real scores and all their neighbors: about dp, rdp, zcdp and the profile of
+em, pf, geo and, but for zcdp, krr with -n candidates.
 
-With --domain FILE (score vectors, one a line, comma-separated or JSON arrays) it does the same for these vectors and
-their neighbors: every score moves by up to its sensitivity up or down (--neighbors linf), or all one way (monotonic).
---neighbors monotonic leaves the mechanism as it is: it is ε/2-DP then if it is ε-DP and shift-invariant.
+With --domain FILE (score vectors, one per line, comma-separated or JSON arrays) it does the same for these vectors
+and their neighbors: every score moves by up to its sensitivity up or down (--neighbors linf), or all one way
+(monotonic). --neighbors monotonic leaves the mechanism as it is: it is ε/2-DP then if it is ε-DP and shift-invariant.
 --monotonic-scores takes the same neighbors, on the lattice in steps of Δ, and runs it with 2Δ replaced by Δ.`,
 		Example: `  optratio verify --mechanism pf -n 4 -k 3 --exp-eps 3/2
   optratio verify --mechanism geo -n 3 -k 2 --step delta --exp-eps 3/2

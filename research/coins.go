@@ -34,7 +34,7 @@ known in advance. Scores are those of the histogram's mode, or with --median of 
 		RunE:    f.Limited(f.run),
 	}
 	fs := c.Flags()
-	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one a line, the last of two columns")
+	fs.StringVar(&f.histogram, "histogram", "", "file of counts, .npy or one per line, the last of two columns")
 	fs.BoolVar(&f.median, "median", false, "select the median of the histogram, not its mode")
 	command.AddFields(c, &f.epsilon, nil)
 	f.Job.Add(c)

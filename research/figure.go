@@ -32,7 +32,7 @@ func newFigure(s command.Streams) *cobra.Command {
 		Use:   "figure NAME -o FILE.(svg|png|pdf)",
 		Short: "Draw a figure of the sources, or one of the project's own, from computed numbers",
 		Long: `Draw a figure of the sources, or one of the project's own, as SVG, PNG or PDF, by the end of the file's
-name; --data writes the plotted numbers as CSV. --list names the figures, one a line; with --json also what each shows,
+name; --data writes the plotted numbers as CSV. --list names the figures, one per line; with --json also what each shows,
 its source, and its parameters with their defaults. What a source leaves open is a parameter. The same parameters
 give the same bytes. research/docs/figures.md describes the figures, and those of the sources that cannot be drawn again.`,
 		Example: `  research figure --list
@@ -43,7 +43,7 @@ give the same bytes. research/docs/figures.md describes the figures, and those o
 	fs := c.Flags()
 	fs.StringVarP(&f.out, "output", "o", "", "file to draw to; its name ends in .svg, .png or .pdf")
 	fs.StringVar(&f.data, "data", "", "file for the plotted numbers, CSV")
-	fs.BoolVar(&f.list, "list", false, "list the names of the figures, one a line")
+	fs.BoolVar(&f.list, "list", false, "list the names of the figures, one per line")
 	f.Job.Add(c)
 	addFigureParameters(fs)
 	c.RunE = func(c *cobra.Command, args []string) error {

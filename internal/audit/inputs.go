@@ -253,7 +253,7 @@ func (in *Inputs) Add(value json.RawMessage) error {
 	key, err := strictjson.Key(value)
 	switch {
 	case strictjson.NoJSON(err):
-		return fmt.Errorf("%w; give a JSON value a line", err)
+		return fmt.Errorf("%w; give one JSON value per line", err)
 	case err != nil:
 		return err
 	}

@@ -38,7 +38,7 @@ checkers such as viprchk read.`,
 	}
 	c.RunE = j.Limited(func(ctx context.Context) error { return decide.run(ctx, &j, c.Flags().Arg(0), out) })
 	j.AddLimits(c)
-	c.Flags().StringVar(&out, "vipr", "", "write the proof to this file too, in the VIPR 1.0 format")
+	c.Flags().StringVar(&out, "vipr", "", "also write the proof to this file, in the VIPR 1.0 format")
 	return c
 }
 

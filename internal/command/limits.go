@@ -33,13 +33,13 @@ type Job struct {
 // Add adds the flags.
 func (j *Job) Add(c *cobra.Command) {
 	j.AddLimits(c)
-	c.Flags().Var(&j.digits, "digits", "how many digits the numbers of tables have, 1 to 12")
+	c.Flags().Var(&j.digits, "digits", "digits of the numbers in tables, 1 to 12")
 }
 
 // AddLimits adds the flags of a command that prints no table.
 func (j *Job) AddLimits(c *cobra.Command) {
-	c.Flags().Var((*duration)(&j.time), "time-limit", "end after this long with the best answer so far, such as 30s; 0 for no limit")
-	c.Flags().StringVar(&j.memory, "max-memory", standardMemory, "end before more bytes are in use, with the best answer so far")
+	c.Flags().Var((*duration)(&j.time), "time-limit", "stop after this long, such as 30s, with the best answer so far; 0 for no limit")
+	c.Flags().StringVar(&j.memory, "max-memory", standardMemory, "stop before more memory is in use, with the best answer so far")
 	c.Flags().BoolVar(&j.JSON, "json", false, "print one JSON document")
 }
 

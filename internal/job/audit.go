@@ -27,21 +27,21 @@ type Audit struct {
 	SampleExec string `json:"sample-exec" help:"program that draws samples"`
 	Epsilon
 	Size
-	Domain      string `json:"domain" help:"lattice, half-lattice, random, or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
-	Inputs      string `json:"inputs" help:"file of what is asked about instead of scores, such as datasets: one JSON value a line; needs {neighbors}. Or -, for lines of standard input, each with its neighbors"`
-	Neighbors   string `json:"neighbors" help:"of scores: linf (each may change by Δ), monotonic (all change one way), shifted (rows of {pmf-file} are neighbors also if they are after a shift), or a file of pairs, one a line: 0,-1;1,-1 or [[0,-1],[1,-1]]. Of inputs: remove-row or replace-row (every input is a list of rows, and its neighbors have one row less, or one replaced by another row of the file), or a file of pairs: 0,3 or [A,B], with a distance 0,3,2"`
+	Domain      string `json:"domain" help:"lattice, half-lattice, random, or a file of score vectors, one per line: 0,-1,-2.5 or [0,-1,-2.5]"`
+	Inputs      string `json:"inputs" help:"file of what to ask about instead of scores, such as datasets: one JSON value per line; needs {neighbors}; or - for lines of standard input, each with its neighbors"`
+	Neighbors   string `json:"neighbors" help:"of scores: linf (each may change by Δ), monotonic (all change one way), shifted (rows of {pmf-file} are neighbors also if they are after a shift), or a file of pairs, one per line: 0,-1;1,-1 or [[0,-1],[1,-1]]. Of inputs: remove-row or replace-row (every input is a list of rows, and its neighbors have one row less, or one replaced by another row of the file), or a file of pairs: 0,3 or [A,B], with a distance 0,3,2"`
 	Sensitivity string `json:"sensitivity" help:"sensitivity Δ"`
 	OneWay
 	Target
-	Against    string               `json:"against" help:"compare with this mechanism's probabilities"`
-	Reference  string               `json:"against-exec" help:"compare with what this program answers, for the property same"`
-	Confidence string               `json:"confidence" help:"of a sampler's lower bound on ε"`
-	Until      string               `json:"until" help:"end an audit of samples when the claim is refuted, or when the budget is spent: refuted or budget"`
-	Outcomes   string               `json:"outcomes" help:"what answers are about: index (candidates), labels (any strings) or, of samplers, real (numbers) or mixed (lists or objects of labels and numbers)"`
-	Budget     string               `json:"budget" help:"samples in all, such as 300k or 10M"`
-	Children   int                  `json:"children" help:"with {sample-exec}: run the program so many times at once; the samples of every question are dealt to them"`
-	Seed       uint64               `json:"seed" help:"seed of what is chosen at random"`
-	Timeout    time.Duration        `json:"timeout" help:"for one answer of the program"`
+	Against    string               `json:"against" help:"also decide whether the probabilities are those of this mechanism (property against)"`
+	Reference  string               `json:"against-exec" help:"also decide whether this program answers alike (property same)"`
+	Confidence string               `json:"confidence" help:"confidence of a sampler's lower bound on ε"`
+	Until      string               `json:"until" help:"when an audit of samples ends: refuted (as soon as the claim is refuted) or budget (when all samples are drawn)"`
+	Outcomes   string               `json:"outcomes" help:"what the program answers with: index (candidates), labels (any strings) or, from a sampler, real (numbers) or mixed (lists or objects of labels and numbers)"`
+	Budget     string               `json:"budget" help:"how many samples to draw in all, such as 300k or 10M"`
+	Children   int                  `json:"children" help:"with {sample-exec}: how many copies of the program run at the same time and share the samples of every question"`
+	Seed       uint64               `json:"seed" help:"seed of all random choices"`
+	Timeout    time.Duration        `json:"timeout" help:"how long the program may take for one answer"`
 	Function   mechanisms.Mechanism `json:"-"` // of the caller's, in place of a program
 }
 
@@ -225,14 +225,14 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 	default:
 		o.Vectors = in.vectors(q.Domain, "lattice, half-lattice, random")
 	}
-	in.refuse(slices.Contains(rowNeighbors, q.Neighbors), "{neighbors} %s: is about datasets; give them with {inputs} FILE, one a line", q.Neighbors)
+	in.refuse(slices.Contains(rowNeighbors, q.Neighbors), "{neighbors} %s: is about datasets; give them with {inputs} FILE, one per line", q.Neighbors)
 	in.refuse(q.Neighbors == "shifted" && q.File == "", "{neighbors} shifted: is about the rows of {pmf-file}, give that")
 	if o.Monotonic = q.Monotonic || q.Neighbors == "monotonic"; q.Monotonic {
 		in.refuse(q.Neighbors != "linf" && q.Neighbors != "monotonic", "{monotonic-scores} and {neighbors} %s exclude each other: give one of them", escape.Quoted(q.Neighbors))
 		o.Domain = Choose(q.Domain == "lattice", "half-lattice", q.Domain)
 	}
 	if !slices.Contains(neighborhoods, q.Neighbors) {
-		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic, shifted or a file of pairs", "the file has no pairs, give one a line such as 0,-1;1,-1", splitPair)
+		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic, shifted or a file of pairs", "the file has no pairs, give one per line such as 0,-1;1,-1", splitPair)
 	}
 }
 
@@ -260,7 +260,7 @@ func (q *Audit) readInputs(in *reading) *audit.Inputs {
 		inputs.OneWay, first = true, false
 		return nil
 	})
-	in.refuse(len(inputs.Pairs) == 0, "{neighbors} %s: the file has no pairs, give one a line such as 0,3", escape.Quoted(q.Neighbors))
+	in.refuse(len(inputs.Pairs) == 0, "{neighbors} %s: the file has no pairs, give one per line such as 0,3", escape.Quoted(q.Neighbors))
 	return inputs
 }
 

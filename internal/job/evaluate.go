@@ -18,14 +18,14 @@ import (
 // Evaluate asks for the errors of mechanisms on a histogram, or on given scores. Several ε, separated by commas, have a list of answers.
 type Evaluate struct {
 	Task      string `json:"task" help:"mode, median, quantile:P or scores"`
-	Histogram string `json:"histogram" help:"file of counts, .npy or one a line, the last of two columns"`
+	Histogram string `json:"histogram" help:"file of counts: .npy, or one count per line, after a name and a comma or alone"`
 	Epsilon
 	Mechanism   string `json:"mechanism" help:"mechanisms to rate, by name"`
-	Scores      string `json:"scores" help:"scores, comma-separated, or a file with one a line"`
-	Bins        int    `json:"bins" help:"sum adjacent bins so that so many remain, a divisor of those there are (default: all)"`
+	Scores      string `json:"scores" help:"scores, comma-separated, or a file with one per line"`
+	Bins        int    `json:"bins" help:"add up adjacent bins until this many remain; it divides their number (default: all)"`
 	Sensitivity string `json:"sensitivity" help:"sensitivity Δ of the scores"`
 	OneWay
-	Target string `json:"target-error" help:"also find the ε at which each mechanism has this expected error; {eps} may be left out then"`
+	Target string `json:"target-error" help:"also find the ε at which each mechanism has this expected error; {eps} is optional then"`
 }
 
 // NewEvaluate returns the question with its defaults.

@@ -21,9 +21,9 @@ type Heterogeneous struct {
 	Grid          string `json:"grid" help:"scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1"`
 	Epsilon
 	Mechanism      string `json:"mechanism" help:""`
-	Worst          bool   `json:"worst" help:"the worst score vector instead of the mean over the grid"`
+	Worst          bool   `json:"worst" help:"take the worst score vector instead of the mean over the grid"`
 	Loss           string `json:"loss" help:"mean (the error q* - q) or square"`
-	ShiftInvariant bool   `json:"shift-invariant" help:"the best mechanism among those that look at differences of scores only"`
+	ShiftInvariant bool   `json:"shift-invariant" help:"compare with mechanisms that look only at differences of scores"`
 	Optimal        bool   `json:"-"` // an optimal mechanism is wanted, too
 }
 

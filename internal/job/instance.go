@@ -156,11 +156,11 @@ func splitPair(text string) (pair [2][]*big.Rat, err error) {
 	return pair, nil
 }
 
-// vectors reads the file of score vectors that a domain names, one a line, comma-separated or as a JSON array, all of one length. What else the field
+// vectors reads the file of score vectors that a domain names, one per line, comma-separated or as a JSON array, all of one length. What else the field
 // takes is in others.
 func (in *reading) vectors(path, others string) [][]*big.Rat {
 	length := 0
-	return lines(in, "domain", path, others+" or a file of score vectors", "no score vectors, give one a line such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
+	return lines(in, "domain", path, others+" or a file of score vectors", "no score vectors, give one per line such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
 		v, err := splitScores(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; give scores separated by commas, or a JSON array of them", err)

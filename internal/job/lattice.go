@@ -26,7 +26,7 @@ func (s Size) check(in *reading) {
 
 // OneWay says whether scores are monotonic.
 type OneWay struct {
-	Monotonic bool `json:"monotonic-scores" help:"neighbors move all scores one way, each by at most its sensitivity, as counts do when a person is added: mechanisms run with 2Δ replaced by Δ, which keeps them ε-DP"`
+	Monotonic bool `json:"monotonic-scores" help:"neighbors move all scores one way, each by at most its sensitivity, as counts do when a person is added; mechanisms then run with Δ in place of 2Δ, which keeps them ε-DP"`
 }
 
 // solverName names the solver of questions that do not say which.
@@ -34,16 +34,16 @@ var solverName = linear.Embedded{}.Name()
 
 // Lattice says over which score vectors what is averaged, and compared with which mechanisms.
 type Lattice struct {
-	Constraints string `json:"constraints" help:"which mechanisms the optimum is the least of: paper (shift-invariant, private towards the worst neighbors: a lower bound), dp (private towards all neighbors), monotone and full (the same two of monotone mechanisms)"`
-	Loss        string `json:"loss" help:"what a choice costs: mean (the error, in steps of 2Δ), square (its square), top1 (1 unless a best candidate is taken), tail:T (1 if the error is T steps of 2Δ or more), or a file: the loss of each depth, one a line"`
+	Constraints string `json:"constraints" help:"the optimum is the least error of these mechanisms: paper (shift-invariant and private towards the worst neighbors, so a lower bound), dp (shift-invariant and private towards all neighbors), monotone and full (these two, and monotone)"`
+	Loss        string `json:"loss" help:"what a choice costs: mean (the error, in steps of 2Δ), square (its square), top1 (1 unless a best candidate is taken), tail:T (1 if the error is T steps of 2Δ or more), or a file with the loss of each depth, one per line"`
 	Objective   string `json:"objective" help:"-"`
-	Worst       bool   `json:"worst" help:"the worst score vector instead of a mean"`
-	Prior       string `json:"prior" help:"weights of score vectors: uniform (all alike), box (those of uniform scores, shifted so that the best is 0), geometric:R, product:FILE (one factor a line, of each depth), scores:FILE (one score vector a line) or histogram:FILE (score vector;weight)"`
-	Step        string `json:"step" help:"distance of scores: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same. With {monotonic-scores}: delta or delta/L, and Δ for 2Δ"`
-	Delta       string `json:"delta" help:"compare with the optimum over (ε,δ)-DP mechanisms with this δ, a decimal or fraction from 0 to 1, taken exactly; constraints are then approximate: all neighbors"`
+	Worst       bool   `json:"worst" help:"take the worst score vector instead of a mean"`
+	Prior       string `json:"prior" help:"weights of score vectors: uniform (all alike), box (those of uniform scores, shifted so that the best is 0), geometric:R, product:FILE (a factor for each depth, one per line), scores:FILE (one score vector per line) or histogram:FILE (score vector;weight)"`
+	Step        string `json:"step" help:"distance between scores: 2delta, delta, or 2delta/L for a whole number L; {k} still counts steps of 2Δ. With {monotonic-scores}: delta or delta/L, and {k} counts steps of Δ"`
+	Delta       string `json:"delta" help:"compare with the optimum over (ε,δ)-DP mechanisms with this δ, a decimal or fraction from 0 to 1, taken exactly; privacy is then asked towards all neighbors"`
 	OneWay
-	Solver string `json:"solver" help:"auto, clp or embedded"`
-	Gap    string `json:"gap" help:"relative width wanted: (upper-lower)/upper"`
+	Solver string `json:"solver" help:"solver of linear programs: auto, clp or embedded"`
+	Gap    string `json:"gap" help:"stop when (upper-lower)/upper is at most this"`
 }
 
 func standardLattice(gap string) Lattice {
@@ -173,7 +173,7 @@ func (q *Lattice) prior(in *reading, r *lp.Request, delta *big.Rat) (prior lp.Pr
 	return prior
 }
 
-// readWeighted reads score vectors, one a line, as numbers of depths on the request's lattice; with weighted each is followed
+// readWeighted reads score vectors, one per line, as numbers of depths on the request's lattice; with weighted each is followed
 // by a semicolon and its weight.
 func readWeighted(in *reading, path string, weighted bool, r *lp.Request, delta *big.Rat) (depths [][]int, weights []*big.Rat) {
 	step := new(big.Rat).Mul(delta, big.NewRat(2, int64(r.Step)))

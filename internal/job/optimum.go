@@ -24,12 +24,12 @@ type Optimum struct {
 	Preset string `json:"preset" help:"a ready problem instead of FILE, such as count:4"`
 	Epsilon
 	Delta   string `json:"delta" help:"δ, a decimal or fraction from 0 to 1"`
-	Worst   bool   `json:"worst" help:"minimise the largest loss of any input: {prior} worst"`
+	Worst   bool   `json:"worst" help:"minimise the largest loss of any input, as {prior} worst does"`
 	Rate    string `json:"rate" help:"compare this table with the optimum: a CSV file with the columns input,output,probability, or one that ends in .jsonl with a line {\"input\":NAME,\"pmf\":{\"a\":0.5,\"b\":\"1/2\"}} for each input"`
 	Pairs   string `json:"pairs" help:"pairs of neighbors, a CSV file with the columns x,y or x,y,d"`
 	Loss    string `json:"loss" help:"abs, square, zero-one, or a CSV file with the columns x,o,value"`
 	Prior   string `json:"prior" help:"uniform, worst, or a CSV file with the columns x,p"`
-	Users   string `json:"users" help:"priors of users that share one mechanism, CSV files with commas between"`
+	Users   string `json:"users" help:"priors of users who share one mechanism: CSV files, separated by commas"`
 	Rounded bool   `json:"-"` // the rounded mechanism is wanted, be the optimal one exact or not
 
 	problem *optimum.Problem // once it is read

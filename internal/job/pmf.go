@@ -17,7 +17,7 @@ import (
 
 // Instance is scores and sensitivities.
 type Instance struct {
-	Scores        string `json:"scores" help:"scores, comma-separated decimals or fractions, or a file with one a line"`
+	Scores        string `json:"scores" help:"scores, comma-separated decimals or fractions, or a file with one per line"`
 	Sensitivity   string `json:"sensitivity" help:"-"`
 	Sensitivities string `json:"sensitivities" help:"sensitivity Δ of all candidates, or a list or a file with one for each score (default 1); mechanisms for one Δ take the largest"`
 	OneWay
@@ -31,7 +31,7 @@ func (q *Instance) read(in *reading, at Epsilon, scores []*big.Rat) *mechanisms.
 	if x.Scores == nil {
 		x.Scores = in.numbers("scores", q.Scores)
 	}
-	in.refuse(x.Scores == nil, "scores are missing: give {scores} 0,-1,-3, or a file with one a line")
+	in.refuse(x.Scores == nil, "scores are missing: give {scores} 0,-1,-3, or a file with one per line")
 	if x.Sensitivities = in.numbers("sensitivities", q.Sensitivities); x.Sensitivities == nil {
 		in.refuse(strings.Contains(q.Sensitivity, ","), "{sensitivity} %s: give {sensitivities} %s, one for each score", escape.Quoted(q.Sensitivity), escape.Line(q.Sensitivity))
 		x.Sensitivities = []*big.Rat{in.positive("sensitivity", q.Sensitivity)}
@@ -47,7 +47,7 @@ func (q *Instance) read(in *reading, at Epsilon, scores []*big.Rat) *mechanisms.
 
 // PMF asks for mechanisms' output probabilities on given scores. Several mechanisms have a list of answers.
 type PMF struct {
-	Mechanism string `json:"mechanism" help:"mechanisms, by name, or NAME:M, see optratio mechanisms {help}; of several, a column each, and with {json} an array"`
+	Mechanism string `json:"mechanism" help:"mechanisms, by name, or NAME:M (see optratio mechanisms {help}); several get one column each, and with {json} an array"`
 	Instance
 	ScoresFile string `json:"scores-file" help:"-"`
 	Epsilon
@@ -135,9 +135,9 @@ func anyAnswer(in *mechanisms.Instance) *mechanisms.Distribution {
 // Recommend asks which mechanism is best on given scores.
 type Recommend struct {
 	Instance
-	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name, or NAME:M, see optratio mechanisms {help}; all leaves out lp-optimal and lp-extended, whose lattice must not depend on the scores"`
+	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name, or NAME:M (see optratio mechanisms {help}); all leaves out lp-optimal and lp-extended, whose lattice must not depend on the scores"`
 	Epsilon
-	By string `json:"by" help:"what ranks the mechanisms: error, the expected error, or mse, the mean squared error"`
+	By string `json:"by" help:"rank by error (the expected error) or by mse (the mean squared error)"`
 }
 
 // NewRecommend returns the question with its defaults.

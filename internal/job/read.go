@@ -355,7 +355,7 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// lines reads a file of values, one a line. Where there is no such file, choices say what to give, if it need not be one; none is what is wrong
+// lines reads a file of values, one per line. Where there is no such file, choices say what to give, if it need not be one; none is what is wrong
 // with a file without values.
 func lines[T any](in *reading, field, path, choices, none string, parse func(text string) (T, error)) (out []T) {
 	before := in.err
@@ -373,9 +373,9 @@ func lines[T any](in *reading, field, path, choices, none string, parse func(tex
 	return out
 }
 
-// column reads a file of numbers, one a line.
+// column reads a file of numbers, one per line.
 func (in *reading) column(field, path, choices string) []*big.Rat {
-	return lines(in, field, path, choices, "has no numbers, give one a line", func(text string) (*big.Rat, error) {
+	return lines(in, field, path, choices, "has no numbers, give one per line", func(text string) (*big.Rat, error) {
 		x, err := decimal.ParseNumber(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; give one decimal or fraction a line", err)
@@ -384,7 +384,7 @@ func (in *reading) column(field, path, choices string) []*big.Rat {
 	})
 }
 
-// numbers reads numbers that are separated by commas, or else the file of this name, which has one a line; nil for none.
+// numbers reads numbers that are separated by commas, or else the file of this name, which has one per line; nil for none.
 func (in *reading) numbers(field, text string) []*big.Rat {
 	if text == "" || in.err != nil {
 		return nil
@@ -397,7 +397,7 @@ func (in *reading) numbers(field, text string) []*big.Rat {
 	if missing := errors.Is(in.err, fs.ErrNotExist); missing && namesFile(text) {
 		return nil
 	} else if missing || errors.Is(in.err, syscall.ENAMETOOLONG) || errors.Is(in.err, syscall.ENOTDIR) {
-		in.err = refuse("{"+field+"}: %w; give decimals separated by commas, or a file with one a line", wrong)
+		in.err = refuse("{"+field+"}: %w; give decimals separated by commas, or a file with one per line", wrong)
 	}
 	return out
 }
@@ -425,7 +425,7 @@ func (in *reading) histogram(path string) []int64 {
 	}
 	var table evaluate.Counts
 	in.each("histogram", path, table.Line)
-	in.refuse(table.Values == nil, "{histogram} %s: has no counts, give one a line", escape.Quoted(path))
+	in.refuse(table.Values == nil, "{histogram} %s: has no counts, give one per line", escape.Quoted(path))
 	return table.Values
 }
 

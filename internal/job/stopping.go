@@ -18,7 +18,7 @@ type Stopping struct {
 	N     int    `json:"n" help:"number of candidates, at least 1"`
 	P     string `json:"p" help:"play the secretary rule with this probability, else take the first candidate"`
 	L     int    `json:"l" help:"neighbors swap two candidates at most l places apart, 1 to n-1"`
-	Win   int    `json:"win" help:"winning is taking one of so many best"`
+	Win   int    `json:"win" help:"how many of the best candidates count as a win"`
 	Delta string `json:"delta" help:"privacy parameter δ as a decimal, 0 to 1"`
 	Epsilon
 	LP   bool `json:"lp" help:"-"`

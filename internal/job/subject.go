@@ -20,7 +20,7 @@ import (
 type Stated struct {
 	Exec      string `json:"pmf-exec" help:"program that states probabilities"`
 	File      string `json:"pmf-file" help:"table of probabilities"`
-	Precision string `json:"pmf-precision" help:"relative precision of these probabilities"`
+	Precision string `json:"pmf-precision" help:"relative precision of the probabilities that are stated"`
 }
 
 func standardStated() Stated { return Stated{Precision: "1e-9"} }

@@ -20,13 +20,13 @@ import (
 // Target says which properties are decided, and the privacy of other kinds than ε-DP that verdicts are about.
 type Target struct {
 	Property string `json:"property" help:""`
-	Rho      string `json:"rho" help:"target of zero-concentrated DP: also decide zcdp with this ρ"`
-	Range    string `json:"range" help:"target of bounded range, in the units of ε: also decide bounded-range with this instead of ε"`
-	Delta    string `json:"delta" help:"decide (ε,δ)-DP with this δ, a decimal or fraction from 0 to 1: approximate-dp, by default in the place of dp"`
-	Order    string `json:"order" help:"orders of Rényi divergences, such as 1.5,2,inf: decide each of these in place of rdp, which is about all of 2 to 32"`
-	Claimed  string `json:"claimed" help:"with {order}: what the divergences are claimed to be at most, a number for each order or one for all"`
-	Profile  bool   `json:"profile" help:"also list the least δ at several ε, and the Rényi divergences of {order} or of several orders, over all pairs that are looked at"`
-	Slack    string `json:"slack" help:"ε-DP is proved up to ε plus this, and violated above (default: 1e-6 of ε for numbers that are not exact, and 0 for exact ones)"`
+	Rho      string `json:"rho" help:"also decide zero-concentrated DP (zcdp) with this ρ"`
+	Range    string `json:"range" help:"also decide bounded-range with this target, in the units of ε (default: ε)"`
+	Delta    string `json:"delta" help:"decide (ε,δ)-DP (approximate-dp) with this δ, a decimal or fraction from 0 to 1; by default in place of dp"`
+	Order    string `json:"order" help:"orders of Rényi divergences, such as 1.5,2,inf: decide each of these in place of rdp, which decides all of 2 to 32"`
+	Claimed  string `json:"claimed" help:"with {order}: the largest divergence that is claimed, one number for each order or one for all"`
+	Profile  bool   `json:"profile" help:"also list the least δ at several ε, and the Rényi divergences of {order} or of several orders, over all pairs that were compared"`
+	Slack    string `json:"slack" help:"ε-DP is proved if the tight ε is at most ε plus this, and violated if it is above that (default: 1e-6 of ε for numbers that are not exact, and 0 for exact ones)"`
 }
 
 // properties reads Property, in which there may be more than those of package verify.
@@ -155,7 +155,7 @@ type Domain struct {
 	Size
 	Sensitivity   string `json:"sensitivity" help:"-"`
 	Sensitivities string `json:"sensitivities" help:"with {domain} FILE: the sensitivity Δ of all candidates, or one for each (default 1)"`
-	Domain        string `json:"domain" help:"lattice, real (all scores, where theorems tell), or a file of score vectors, one a line: 0,-1,-2.5 or [0,-1,-2.5]"`
+	Domain        string `json:"domain" help:"lattice, real (all real scores, where a theorem answers), or a file of score vectors, one per line: 0,-1,-2.5 or [0,-1,-2.5]"`
 	Neighbors     string `json:"neighbors" help:""`
 }
 
@@ -183,7 +183,7 @@ type Verify struct {
 	OneWay
 	Epsilon
 	Target
-	Step string `json:"step" help:"distance of scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; {k} counts steps of 2Δ all the same"`
+	Step string `json:"step" help:"distance between scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; {k} still counts steps of 2Δ"`
 }
 
 // NewVerify returns the question with its defaults.

@@ -30,7 +30,7 @@ var (
 	sample   = flag.Int("sample", 100, "mutants a package, drawn at random; 0: every one")
 	seed     = flag.Int("seed", 1, "of the sample")
 	tests    = flag.String("tests", "", "tests to run in place of those of the list: survivors of fewer tests are tried again with all")
-	only     = flag.String("only", "", "text that the names of the mutants to try have in them; a file of such texts, one a line, after @")
+	only     = flag.String("only", "", "text that the names of the mutants to try have in them; a file of such texts, one per line, after @")
 )
 
 const (

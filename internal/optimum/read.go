@@ -351,7 +351,7 @@ func (p *Problem) WriteJSON(w io.Writer) error {
 	var lines []string
 	add := func(name string, value any) {
 		text := jsonText(value)
-		if rows, ok := value.([][]string); ok { // one a line
+		if rows, ok := value.([][]string); ok { // one per line
 			var texts []string
 			for _, row := range rows {
 				texts = append(texts, "\n    "+jsonText(row))
