@@ -284,7 +284,7 @@ func TestCertificatesRefused(t *testing.T) {
 func TestCertificatesAreValid(t *testing.T) {
 	each := 16
 	if slowtest.Enabled {
-		each = 400
+		each = 120
 	}
 	a := &asker{dir: t.TempDir()}
 	for i, ask := range []func() []string{a.program, a.inputs, a.table, a.verify, a.ratio, a.optimum, a.others} {

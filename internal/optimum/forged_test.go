@@ -82,7 +82,7 @@ func stated(t testing.TB, lines []string) (p *Problem, e, delta *big.Rat, ok boo
 func TestForgedCertificates(t *testing.T) {
 	count := 2_000
 	if slowtest.Enabled {
-		count = 300_000
+		count = 80_000
 	}
 	rng := rand.New(rand.NewPCG(3, 5))
 	far := preset(t, "count:2")

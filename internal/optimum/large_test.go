@@ -18,7 +18,7 @@ import (
 func TestLargeEpsilon(t *testing.T) {
 	problems := 300
 	if slowtest.Enabled {
-		problems = 2_000
+		problems = 800
 	}
 	rng := rand.New(rand.NewPCG(35, 10))
 	decided := 0

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/combin"
 
@@ -87,7 +88,16 @@ func enclosedLaw(ctx context.Context, n int) []number.Interval {
 }
 
 // coefficient encloses a_k, and inverseE 1/e.
-func coefficient(k int) number.Interval { return must(secretary.AsymptoticEnclosure(k, precision)) }
+func coefficient(k int) number.Interval {
+	a, known := coefficients.Load(k)
+	if !known {
+		a = must(secretary.AsymptoticEnclosure(k, precision))
+		coefficients.Store(k, a)
+	}
+	return a.(number.Interval)
+}
+
+var coefficients sync.Map // by k
 
 var inverseE = number.ExpRat(rat(-1, 1), precision)
 
