@@ -28,14 +28,14 @@ const (
 // the lower end of Parameter, and to miss it at the upper end. That larger parameters always mean less privacy is not assumed: nothing is
 // claimed of parameters in between, nor of those beyond the upper end.
 type Calibration struct {
-	Domain    string
-	Parameter number.Number
-	AllScores number.Number
-	Proof     string   // "theorem" or "domain"
-	Attained  *Witness // the neighbors that are closest to missing the target at the lower end
-	Violated  *Witness // those that miss it at the upper end
-	Tried     int      // parameters that were decided
-	Undecided string
+	Domain    string        `json:"domain"`
+	Parameter number.Number `json:"parameter"`
+	AllScores number.Number `json:"all_scores"`
+	Proof     string        `json:"proof"`    // "theorem" or "domain"
+	Attained  *Witness      `json:"attained"` // the neighbors that are closest to missing the target at the lower end
+	Violated  *Witness      `json:"violated"` // those that miss it at the upper end
+	Tried     int           `json:"tried"`    // parameters that were decided
+	Undecided string        `json:"undecided,omitempty"`
 }
 
 // Calibrate finds the parameter at which the mechanism of a claim is ε-DP with the claim's ε, or ρ-zCDP where zcdp has a target, on the lattice Q(n,k);

@@ -110,17 +110,10 @@ type Rho struct {
 // Schema names the form of the JSON document.
 func (Rho) Schema() string { return "optratio.rho/1" }
 
-// Calibration is the JSON document of a calibration: verify.Calibration says what the fields are.
+// Calibration is the JSON document of a calibration.
 type Calibration struct {
-	Mechanism string          `json:"mechanism"`
-	Domain    string          `json:"domain"`
-	Parameter number.Number   `json:"parameter"`
-	AllScores number.Number   `json:"all_scores"`
-	Proof     string          `json:"proof"`
-	Attained  *verify.Witness `json:"attained"`
-	Violated  *verify.Witness `json:"violated"`
-	Tried     int             `json:"tried"`
-	Undecided string          `json:"undecided,omitempty"`
+	Mechanism string `json:"mechanism"`
+	*verify.Calibration
 }
 
 // Schema names the form of the JSON document.
@@ -282,14 +275,7 @@ type TopK struct {
 	K   int `json:"k"`
 	Top int `json:"top"`
 	AtEpsilon
-	Orbits     int           `json:"orbits"`
-	Variables  int           `json:"variables"`
-	Rows       int           `json:"rows"`
-	Solver     string        `json:"solver"`
-	Seconds    float64       `json:"seconds"`
-	Optimum    number.Number `json:"optimum"`
-	Mechanisms []topk.Rated  `json:"mechanisms"`
-	Undecided  string        `json:"undecided,omitempty"`
+	*topk.Answer
 }
 
 // Schema names the form of the JSON document.

@@ -39,8 +39,7 @@ type evaluation struct {
 	problem  *evaluate.Problem
 	ofCounts *evaluate.Problem // the same of counts, whose neighbors may move all one way; nil for others
 	list     []mechanisms.Mechanism
-	target   *big.Rat // nil for none
-	eps      []Epsilon
+	target   *big.Rat       // nil for none
 	at       number.Epsilon // not set where only a target is asked for
 	doc      document.Evaluate
 	report   func(format string, args ...any)
@@ -48,7 +47,7 @@ type evaluation struct {
 
 func (q *Evaluate) read(in *reading) (e evaluation) {
 	e.reading = in
-	e.eps, in.err = q.Epsilon.List()
+	_, in.err = q.Epsilon.List()
 	if q.Eps != "" && q.Exp != "" || q.Epsilon == (Epsilon{}) && q.Target == "" {
 		in.epsilon(q.Epsilon)
 	}
@@ -145,26 +144,14 @@ func (q *Evaluate) answer(in *reading) (*Answer, error) {
 	if e.report, err = in.Begin(q.Task, number.Epsilon{}); err != nil {
 		return nil, err
 	}
-	all := &Answer{List: len(e.eps) > 1}
-	for i, eps := range e.eps {
+	return in.atEach(q.Epsilon, func(eps Epsilon) (*Answer, error) {
 		each := e
-		doc := &each.doc
-		if doc.AtEpsilon = document.At(eps.Eps, eps.Exp); eps != (Epsilon{}) {
+		if each.doc.AtEpsilon = document.At(eps.Eps, eps.Exp); eps != (Epsilon{}) {
 			each.at = in.epsilon(eps)
 		}
-		if each.fill(); in.err != nil {
-			return nil, in.err
-		}
-		last := in.ctx.Err() != nil && i+1 < len(e.eps)
-		if last {
-			doc.Undecided = fmt.Sprintf("%d of %d ε were answered; %s", i, len(e.eps), doc.Undecided)
-		}
-		all.Documents, all.Undecided = append(all.Documents, doc), cmp.Or(all.Undecided, doc.Undecided)
-		if last {
-			break
-		}
-	}
-	return all, nil
+		each.fill()
+		return answered(&each.doc, each.doc.Undecided, nil), in.err
+	})
 }
 
 // number computes one number under the limits. Once these are reached, it is only known to be at least 0.
@@ -184,8 +171,8 @@ func (e *evaluation) number(m mechanisms.Mechanism, what string, compute func(me
 
 func (e *evaluation) fill() {
 	pf, em := mechanisms.PermuteAndFlip(), mechanisms.Exponential()
-	found := map[mechanisms.Mechanism]number.Number{}
-	if e.at.Check() == nil && e.err == nil {
+	found, given := map[mechanisms.Mechanism]number.Number{}, e.at.Check() == nil && e.err == nil
+	if given {
 		for _, m := range append([]mechanisms.Mechanism{pf, em}, e.list...) {
 			if _, known := found[m]; !known {
 				found[m] = e.number(m, "the expected error", func(m mechanisms.Mechanism) (number.Number, error) { return e.problem.ExpectedError(m, e.at) })
@@ -197,15 +184,15 @@ func (e *evaluation) fill() {
 	for _, m := range e.list {
 		row := document.Evaluated{Name: m.Info().Name, ExpectedError: found[m]}
 		switch {
-		case m == pf && e.at.Check() == nil:
+		case m == pf && given:
 			row.Ratio, row.EquivalentEps = number.Int(1), e.at.Number()
-		case e.at.Check() == nil:
+		case given:
 			row.Ratio = evaluate.Ratio(found[m], found[pf])
 			if bounded || found[pf].Method() != "" {
 				row.EquivalentEps = e.reach(m, found[pf])
 			}
 		}
-		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{one}); e.ofCounts != nil && err == nil && e.at.Check() == nil {
+		if _, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{one}); e.ofCounts != nil && err == nil && given {
 			row.OneWayError = new(e.number(m, "the error with monotonic scores", func(m mechanisms.Mechanism) (number.Number, error) { return e.ofCounts.ExpectedError(m, e.at) }))
 		}
 		if e.target != nil {

@@ -88,21 +88,24 @@ func (in *reading) atEach(e Epsilon, at func(Epsilon) (*Answer, error)) (*Answer
 	for _, eps := range list {
 		in.epsilon(eps)
 	}
-	all := &Answer{List: true}
+	all, decided := &Answer{List: true}, 0
 	for i, eps := range list {
 		if in.err != nil {
 			return nil, in.err
-		}
-		if in.ctx.Err() != nil {
-			all.Undecided = cmp.Or(all.Undecided, fmt.Sprintf("%d of %d ε were answered", i, len(list)))
-			break
 		}
 		a, err := at(eps)
 		if err != nil {
 			return nil, err
 		}
+		if a.Undecided == "" {
+			decided++
+		}
 		all.Documents = append(all.Documents, a.Documents...)
 		all.Violated, all.Undecided = cmp.Or(all.Violated, a.Violated), cmp.Or(all.Undecided, a.Undecided)
+		if in.ctx.Err() != nil && i+1 < len(list) {
+			all.Undecided = strings.TrimSuffix(fmt.Sprintf("%d of %d ε were answered; %s", decided, len(list), all.Undecided), "; ")
+			break
+		}
 	}
 	return all, nil
 }

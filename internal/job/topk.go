@@ -51,8 +51,6 @@ func (q *TopK) answer(in *reading) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return answered(&document.TopK{
-		N: q.N, K: q.K, Top: q.Top, AtEpsilon: document.At(q.Eps, q.Exp), Orbits: a.Orbits, Variables: a.Cells, Rows: a.Rows,
-		Solver: solverName, Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
-	}, a.Undecided, a.WriteCertificate), nil
+	a.Solver = solverName
+	return answered(&document.TopK{N: q.N, K: q.K, Top: q.Top, AtEpsilon: document.At(q.Eps, q.Exp), Answer: a}, a.Undecided, a.WriteCertificate), nil
 }

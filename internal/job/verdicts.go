@@ -317,10 +317,7 @@ func (q *Calibrate) answer(in *reading) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := &document.Calibration{
-		Mechanism: j.Mechanism.Info().Name, Domain: r.Domain, Parameter: r.Parameter, AllScores: r.AllScores, Proof: r.Proof,
-		Attained: r.Attained, Violated: r.Violated, Tried: r.Tried, Undecided: r.Undecided,
-	}
+	doc := &document.Calibration{Mechanism: j.Mechanism.Info().Name, Calibration: r}
 	return answered(doc, doc.Undecided, nil), nil
 }
 

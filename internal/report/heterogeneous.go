@@ -59,7 +59,7 @@ func ofTopK(d *document.TopK) *Page {
 		Tone:  "good", Word: fmt.Sprintf("The least mean regret that is possible is %s", told(d.Optimum)),
 	}
 	if d.Orbits > 0 {
-		p.say("%d orbits, %d variables, %d rows", d.Orbits, d.Variables, d.Rows)
+		p.say("%d orbits, %d variables, %d rows", d.Orbits, d.Cells, d.Rows)
 	}
 	p.say("optimum: %s (mean regret of a set, steps of 2Δ)", Fraction(d.Optimum))
 	p.ended(d.Undecided)

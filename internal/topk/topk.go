@@ -39,13 +39,14 @@ type Rated struct {
 
 // Answer is the result of its Request. Optimum is the least mean regret, in steps of 2Δ.
 type Answer struct {
-	Optimum    number.Number
-	Orbits     int
-	Cells      int // probabilities of sets up to symmetry
-	Rows       int // between them
-	Mechanisms []Rated
-	Seconds    float64
-	Undecided  string
+	Orbits     int           `json:"orbits"`
+	Cells      int           `json:"variables"` // probabilities of sets up to symmetry
+	Rows       int           `json:"rows"`      // between them
+	Solver     string        `json:"solver"`
+	Seconds    float64       `json:"seconds"`
+	Optimum    number.Number `json:"optimum"`
+	Mechanisms []Rated       `json:"mechanisms"`
+	Undecided  string        `json:"undecided,omitempty"`
 
 	request  Request
 	program  *table.Program
