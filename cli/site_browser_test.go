@@ -133,7 +133,7 @@ func TestBrowserSiteAudits(t *testing.T) {
 	audit()
 	assert.Equal(t, "No: it is not 1-DP", word)
 	assert.Contains(t, page, "On scores (0, 0) it picks candidate 0 with probability 0.5")
-	assert.Contains(t, page, "tight ε 2; claimed: 1")
+	assert.Contains(t, page, "Tight ε 2; claimed: 1.")
 	shot(t, ctx, "site-javascript-refuted")
 
 	require.NoError(t, chromedp.Run(ctx, typed("code", strings.Replace(code, "/ sensitivity", "/ (2 * sensitivity)", 1))))

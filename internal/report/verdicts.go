@@ -166,7 +166,7 @@ func (v Verdicts) page(c Context) *Page {
 		table.add(r.Name, inquiry.Word(r.Fact, string(r.Verdict)), fmt.Sprintf("%d checked", r.Checked), r.Remark())
 	}
 	p.Blocks = append(p.Blocks, v.pictures(c)...)
-	p.add(Block{Title: "All properties", Lines: v.words(), in: browser}, Block{Table: table, joined: true})
+	p.add(Block{Title: "All properties", in: browser}, Block{Table: table, joined: true})
 	shown := false
 	for _, r := range properties {
 		if shown = shown || r.Witness != nil || r.Attained != nil; r.Witness != nil {
@@ -268,14 +268,6 @@ func event(w *verify.Witness) string {
 		return fmt.Sprintf("candidate %d", *w.Candidate)
 	}
 	return "the event"
-}
-
-// words explains the words of the domain.
-func (d Verdicts) words() (text []string) {
-	if strings.Contains(d.Domain, "side set") {
-		text = append(text, "The “side set” has further score vectors, on which implementations often fail.")
-	}
-	return text
 }
 
 // longName says what a property is, for who never saw its name.
