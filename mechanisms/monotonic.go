@@ -15,7 +15,7 @@ import (
 //   - For the regular mechanisms that run at the sum of the two largest sensitivities (pf-pair, geo-pair): half the largest, so that the sum is the
 //     largest one, Δ. Relative to candidate r no other gains more than Δ.
 //
-// docs/explanation/mechanisms.md has the proofs (for permute-and-flip, McKenna & Sheldon 2020, Remark 1). The error wraps ErrInstance for
+// research/docs/monotonic.md has the proofs (for permute-and-flip, McKenna & Sheldon 2020, Remark 1). The error wraps ErrInstance for
 // mechanisms that are not known to be shift-invariant, and where sensitivities differ for other mechanisms that take one each.
 func MonotonicSensitivities(m Mechanism, sensitivities []*big.Rat) ([]*big.Rat, error) {
 	info := m.Info()
