@@ -31,6 +31,7 @@ type asking struct {
 
 	// mechanism returns what writes the optimal mechanism of an answer, as lines of JSON or else as CSV; nil where there is no --optimal.
 	mechanism func(found *job.Answer, lines bool) func(io.Writer) error
+	exports   bool // there is --export, in place of --optimal
 
 	prepare func()                                   // is called before the question is asked
 	begin   func() error                             // is called before the work
@@ -50,6 +51,10 @@ func (a *asking) command(s command.Streams, c *cobra.Command) *cobra.Command {
 	}
 	if a.mechanism != nil {
 		c.Flags().StringVar(&a.optimal, "optimal", "", "write an optimal mechanism to this file: CSV, or lines for audit --pmf-file if its name ends in .jsonl")
+	}
+	if a.exports {
+		a.mechanism = func(found *job.Answer, _ bool) func(io.Writer) error { return found.Export }
+		c.Flags().StringVar(&a.optimal, "export", "", "write two distributions whose privacy losses bound all selections to this file, as dp_accounting reads them")
 	}
 	if a.draws {
 		c.Flags().StringVar(&a.html, "html", "", "also write the answer to this file, as a page with pictures")
@@ -151,7 +156,7 @@ func (a *asking) create(at number.Epsilon) (out files, err error) {
 		out.page, err = command.CreateOutput("--html", a.html)
 	}
 	if err == nil && a.optimal != "" {
-		out.optimal, err = command.CreateOutput("--optimal", a.optimal)
+		out.optimal, err = command.CreateOutput(job.Choose(a.exports, "--export", "--optimal"), a.optimal)
 	}
 	if err == nil && a.cert != "" {
 		out.cert, err = command.CreateCertificate(a.cert, at)

@@ -8,7 +8,14 @@ import (
 )
 
 func newCompose(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewCompose(), plain: true}
+	q := job.NewCompose()
+	a := asking{question: q, plain: true, exports: true}
+	a.begin = func() error {
+		if a.optimal != "" && (q.Adversary == "equal" || q.Eps == "" && q.Step == "") {
+			return command.Usagef("--export: there is a pair of distributions for selections at a given ε and an adaptive adversary; give --eps or --step, and leave --adversary out")
+		}
+		return nil
+	}
 	return a.command(s, &cobra.Command{
 		Use:   "compose --mechanism NAME (--eps E -T N (--delta D | --total-eps S) | --total-eps S --delta D -T N)",
 		Short: "What several selections cost together, and the largest ε that each may have",
@@ -20,6 +27,11 @@ several mechanisms each is taken at its largest ε; with -n and -k, that of the 
 
 Beside it stands what other accounting proves: basic composition, the optimal one for ε-DP mechanisms (Kairouz, Oh &
 Viswanath), bounded range (Dong, Durfee & Rogers), and zCDP with the tight ρ.
+
+--export FILE writes two distributions that bound all selections together, to compose them with other mechanisms:
+
+  arguments = json.load(open(FILE))["arguments"]
+  privacy_loss_distribution.from_two_probability_mass_functions(**arguments)
 
 Each ε is fixed before the first answer. Not known, and refused: an ε that is chosen by the answers before, subsampling,
 unequal sensitivities, and Laplace noisy max, of which only bounds are proved.`,

@@ -28,7 +28,7 @@ type flagGroup struct {
 var flagGroups = []flagGroup{
 	{"The question", nil},
 	{"How it is answered", strings.Fields("method solver gap exact seed confidence until budget children assume-symmetric pmf-precision slack shard resume")},
-	{"Output", strings.Fields("json digits html cert optimal output format junit vipr rule help")},
+	{"Output", strings.Fields("json digits html cert optimal export output format junit vipr rule help")},
 	{"Limits", strings.Fields("time-limit max-memory timeout jobs")},
 }
 

@@ -38,6 +38,7 @@ type Answer struct {
 	Method       string // convolution, recursion, blocks, or events
 	Block        int    // selections in a block
 	Stopped      error  // why the width is not what was wanted
+	table        *table // of the upper end; nil for none
 }
 
 // Width is the relative width of an answer.
@@ -130,13 +131,25 @@ func (w *work) narrow(t *table) {
 	if w.eps {
 		lower, upper, ok := t.eps(w.delta)
 		if w.best.Lower = w.best.Lower.Max(lower); ok {
-			w.best.Upper = w.best.Upper.Min(upper)
+			w.upper(t, upper)
 		}
 		return
 	}
 	lower, upper := t.delta(w.s)
-	w.best.Lower, w.best.Upper = w.best.Lower.Max(lower), w.best.Upper.Min(upper)
+	w.best.Lower = w.best.Lower.Max(lower)
+	w.upper(t, upper)
 }
+
+// upper takes an upper end of a table, unless it has a better one.
+func (w *work) upper(t *table, end number.Interval) {
+	if w.best.table == nil || end.Hi().Cmp(w.best.Upper.Hi()) < 0 {
+		w.best.table = t
+	}
+	w.best.Upper = w.best.Upper.Min(end)
+}
+
+// Exports reports whether there is a pair of distributions to export.
+func (a *Answer) Exports() bool { return a.table != nil }
 
 // tail returns an s at which rho-zCDP leaves at most delta.
 func tail(rho, delta float64) float64 { return rho + 2*math.Sqrt(rho*math.Log(1/delta)) }

@@ -1,6 +1,8 @@
 package compose
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
@@ -225,6 +227,48 @@ func TestBlocks(t *testing.T) {
 			require.LessOrEqual(t, again.over[again.pad+i], tb.over[tb.pad+i*stride]*(1+1e-9)+1e-12)
 		}
 	}
+}
+
+// What is exported has, read as dp_accounting reads it, a profile that is hardly above the upper bound.
+func TestExport(t *testing.T) {
+	for _, k := range []Kind{{"em", eps(t, "0.5"), 0}, {"pf", eps(t, "0.1"), 0}, {"krr", eps(t, "0.1"), 3}} {
+		p := &Problem{Steps: []Step{{k, 10}}, Gap: 1e-3}
+		a, err := p.Eps(t.Context(), big.NewRat(1, 1000000))
+		require.NoError(t, err)
+		var file bytes.Buffer
+		require.NoError(t, a.Export(&file))
+		var read struct {
+			Arguments struct {
+				Lower    map[string]float64 `json:"log_probability_mass_function_lower"`
+				Upper    map[string]float64 `json:"log_probability_mass_function_upper"`
+				Interval float64            `json:"value_discretization_interval"`
+			}
+		}
+		require.NoError(t, json.Unmarshal(file.Bytes(), &read))
+		for i := range 40 {
+			s := float64(i) / 40 * 10 * k.Eps.Float()
+			delta := 0.0
+			for key, log := range read.Arguments.Upper {
+				if lower, finite := read.Arguments.Lower[key]; finite {
+					loss := math.Ceil((log-lower)/read.Arguments.Interval) * read.Arguments.Interval
+					delta += math.Exp(log) * max(0, -math.Expm1(s-loss))
+				} else {
+					delta += math.Exp(log)
+				}
+			}
+			rat := new(big.Rat).SetFloat64(s)
+			b, err := p.Delta(t.Context(), rat)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, delta, down(b.Lower)*(1-1e-12), "%v, s = %v", k, s)
+			require.LessOrEqual(t, delta, up(b.Upper)*1.03+1e-9, "%v, s = %v", k, s)
+		}
+	}
+}
+
+func eps(t *testing.T, text string) number.Epsilon {
+	e, err := number.ParseEpsilon(text)
+	require.NoError(t, err)
+	return e
 }
 
 // The largest ε of a selection: values of research/docs/compose.md.

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math/big"
 	"slices"
 	"strconv"
@@ -171,17 +172,20 @@ func (q *Compose) answer(in *reading) (*Answer, error) {
 		"all real scores of any number of candidates with one sensitivity Δ" + Choose(q.Monotonic, ", and neighbors that move all scores one way: mechanisms run with Δ for 2Δ", ""),
 		"no subsampling; the sampler has the exact distribution",
 	}
+	var export func(io.Writer) error
 	if q.Eps == "" && q.Step == "" {
 		err = c.largest()
 	} else {
-		err = c.cost()
+		export, err = c.cost()
 	}
 	c.doc.Seconds = time.Since(begin).Seconds()
-	return answered(c.doc, c.doc.Undecided, nil), err
+	a := answered(c.doc, c.doc.Undecided, nil)
+	a.Export = export
+	return a, err
 }
 
-// cost finds ε in total, or δ.
-func (c *composing) cost() error {
+// cost finds ε in total, or δ, and what writes a pair of distributions.
+func (c *composing) cost() (export func(io.Writer) error, err error) {
 	zero := number.Bounds(new(big.Rat), nil)
 	a, err := Settle(c.ctx, func() (*compose.Answer, error) {
 		if c.delta != nil {
@@ -190,13 +194,16 @@ func (c *composing) cost() error {
 		return c.problem.Delta(c.ctx, c.total)
 	}, func(why string) *compose.Answer { c.doc.Undecided = why; return nil })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	asked := zero
 	if a != nil {
 		asked = number.Enclosed(number.Hull(a.Lower, a.Upper))
 		c.doc.Method, c.doc.Block = a.Method, a.Block
 		c.doc.Attack = attackOf(a, c.problem.Steps)
+		if a.Exports() {
+			export = a.Export
+		}
 		if a.Stopped != nil {
 			c.doc.Undecided = a.Stopped.Error()
 		}
@@ -207,7 +214,7 @@ func (c *composing) cost() error {
 	} else {
 		c.doc.EpsTotal, c.doc.Delta = number.Exact(c.total), asked
 	}
-	return nil
+	return export, nil
 }
 
 // attackOf says which attack attains the lower end.

@@ -40,6 +40,7 @@ type Answer struct {
 	Violated    string
 	Undecided   string                // why it is not decided what was asked, "" where it is
 	Certificate func(io.Writer) error // writes it; nil where there is none
+	Export      func(io.Writer) error // writes what other programs read; nil for nothing
 }
 
 // answered is the answer that one document is.
