@@ -52,6 +52,7 @@ func TestReportsAreTheCommandsAnswers(t *testing.T) {
 		assert.Contains(t, string(page), c.word)
 		_, table, _ := quietly(words...)
 		assert.Equal(t, table, said)
+		inPage(t, string(page), said)
 
 		code, document, _ := quietly(append(words, "--json")...)
 		assert.Equal(t, c.code, code)
@@ -64,6 +65,20 @@ func TestReportsAreTheCommandsAnswers(t *testing.T) {
 		given := html.UnescapeString(regexp.MustCompile(`<code>optratio (.*)</code>`).FindAllStringSubmatch(string(page), -1)[strings.Count(string(page), "<code>optratio ")-1][1])
 		_, again, _ := quietly(append(strings.Fields(given), "--json")...)
 		assert.Equal(t, same(document), same(again), given)
+	}
+}
+
+// inPage asserts that a page says what a command has printed: each of its lines and cells, but for digits, capitals, powers and the word "checked".
+func inPage(t *testing.T, page, text string) {
+	plain := strings.NewReplacer("^", "", "−", "-").Replace(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, "")))
+	for line := range strings.Lines(text) {
+		for _, cell := range regexp.MustCompile(` {3,}`).Split(strings.TrimSpace(line), -1) {
+			cell = strings.ReplaceAll(strings.TrimSuffix(cell, " checked"), "^", "")
+			for _, part := range strings.Split(cell, "…") {
+				_, known := map[string]bool{"dp": true, "approximate-dp": true, "symmetry": true, "shift": true, "monotone": true, "sum": true, "dominates-em": true, "answers": true}[part]
+				assert.True(t, known || strings.Contains(plain, part[min(1, len(part)):]), "%q of %q", part, line)
+			}
+		}
 	}
 }
 
