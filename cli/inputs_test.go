@@ -52,7 +52,7 @@ func TestInputFiles(t *testing.T) {
 		"malformed JSON":   {write("json", "[1]\n{1}\n"), pairs, "json:2: not JSON: invalid character '1'", nil},
 		"empty":            {write("empty", "\n"), pairs, "the file has no inputs; give one JSON value a line", nil},
 		"no pairs":         {good, write("nopairs", "\"oneway\"\n"), "no pairs", nil},
-		"an unknown line":  {good, write("line", "0,1\n0,2\n"), "line:2: there is no input \"2\", they are numbered from 0 to 1", nil},
+		"an unknown line":  {good, write("line", "0,1\n0,2\n"), "line:2: there is no input \"2\"; they are numbered from 0 to 1", nil},
 		"an unknown value": {good, write("value", "[[1],[3]]\n"), "value:1: \"[3]\" is not among the inputs", nil},
 		"one number":       {good, write("one", "1\n"), "one:1: 1 fields; give two line numbers", nil},
 		"a distance of 0":  {good, write("zero", "0,1,0\n"), "zero:1: \"0\" is not a distance", nil},

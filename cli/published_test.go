@@ -23,7 +23,7 @@ import (
 
 // published are programs with faults that others reported, written anew from the reports: what they answer to a question.
 var published = map[string]func(q publishedQuestion) any{
-	"gaussian": gaussian, "mean": mean, "noisy max": noisyMax(1), "noisy min": noisyMax(-1), "geometric": geometric(false), "rounded Laplace": geometric(true),
+	"gaussian": gaussian, "mean": mean, "quantile": quantile, "noisy max": noisyMax(1), "noisy min": noisyMax(-1), "geometric": geometric(false), "rounded Laplace": geometric(true),
 }
 
 // publishedQuestion is a line that they are asked.
@@ -99,6 +99,31 @@ func mean(q publishedQuestion) any {
 		}
 	}
 	return map[string]any{"pmf": p}
+}
+
+// quantile takes the median of numbers from 0 to 1 by the exponential mechanism: an interval between two of them, by its length times exp(-ε|rank - n/2|/2), and states the probabilities
+// of tenths.
+func quantile(q publishedQuestion) any {
+	var rows []float64
+	_ = json.Unmarshal(q.Input, &rows)
+	rows = append(append([]float64{0}, slices.Sorted(slices.Values(rows))...), 1)
+	var p [10]float64
+	sum := 0.0
+	for i := range len(rows) - 1 {
+		for tenth := range p {
+			length := min(rows[i+1], float64(tenth+1)/10) - max(rows[i], float64(tenth)/10)
+			w := max(0, length) * math.Exp(-q.Epsilon*math.Abs(float64(i)-float64(len(rows)-2)/2)/2)
+			p[tenth], sum = p[tenth]+w, sum+w
+		}
+	}
+	named := map[string]float64{}
+	for i := range p {
+		if p[i] /= sum; math.IsNaN(p[i]) {
+			return map[string]any{"error": "probabilities contain NaN"}
+		}
+		named[fmt.Sprint(i)] = p[i]
+	}
+	return map[string]any{"pmf": named}
 }
 
 // geometric adds two-sided geometric noise to a count, or Laplace noise that is rounded then.
@@ -326,7 +351,7 @@ func TestInputsAsTheyCome(t *testing.T) {
 
 	for wrong, want := range map[string]string{
 		"":                "--inputs -: there are no lines",
-		text[0] + "\n[1]": "-:2: no JSON object; give {\"input\":VALUE",
+		text[0] + "\n[1]": "-:2: not a JSON object; give {\"input\":VALUE",
 		`{"input":1}`:     "-:1: \"{\\\"input\\\":1}\"; give {",
 		text[0] + "\n{\"input\":1,\"neighbors\":[1]}":            `-:2: the neighbors are related by ""`,
 		text[0] + "\n{\"input\":1,\"neighbors\":{\"swap\":[1]}}": `-:2: the neighbors are related by "swap"`,
@@ -345,4 +370,48 @@ func TestInputsAsTheyCome(t *testing.T) {
 		assert.Equal(t, command.Usage, code)
 		assert.Contains(t, problems, what)
 	}
+}
+
+// TestLargerDatasets: the weights of an exponential mechanism for quantiles underflow where a thousand rows are equal, and it fails (opendp/smartnoise-sdk, issue 572; IBM/differential-privacy-library,
+// issue 107). Of datasets with five rows nothing shows it; the side set finds the number of rows where it begins, at which the failure is an outcome that tells a row.
+func TestLargerDatasets(t *testing.T) {
+	args := []string{"audit", "--pmf-exec", subjectCommand("quantile"), "--inputs", fileOf(t, "[0,0.25,0.5,0.75,1]\n"), "--outcomes", "labels", "--eps", "2", "--property", "dp", "--json"}
+	type document struct {
+		Domain     string
+		Properties []struct {
+			Verdict string
+			Witness *struct {
+				Input     []float64
+				Neighbor  []float64 `json:"neighbor_input"`
+				Candidate string
+			}
+		}
+	}
+	audit := func(more ...string) (doc document, code int) {
+		out, problems, code := ask(t, "", append(args, more...)...)
+		require.NoError(t, json.Unmarshal([]byte(out), &doc), problems)
+		return doc, code
+	}
+	doc, code := audit("--neighbors", "remove-row")
+	assert.Equal(t, command.Violated, code)
+	assert.Contains(t, doc.Domain, "; and a side set of ")
+	require.Equal(t, "violated", doc.Properties[0].Verdict)
+	w := doc.Properties[0].Witness
+	assert.Equal(t, "error", w.Candidate)
+	// e^{-n/2} is 0 in double precision, times 1/10, from n = 1486 on, or a little later.
+	assert.InDelta(t, 1487, len(w.Input), 6)
+	assert.InDelta(t, len(w.Input), len(w.Neighbor), 1)
+
+	doc, code = audit("--neighbors", "remove-row", "--no-side")
+	assert.Zero(t, code)
+	assert.NotContains(t, doc.Domain, "side set")
+	// Where rows are replaced their number may be fixed, and those numbers count where there is an answer.
+	doc, code = audit("--neighbors", "replace-row")
+	assert.Zero(t, code)
+	assert.Contains(t, doc.Domain, "; and a side set of ")
+	// A program for five rows alone is asked about no others.
+	five := `while read -r q; do case $q in *\[*,*,*,*,*,*,*,*) echo '{"error":"too many"}';; *) echo '{"pmf":{"a":1}}';; esac; done`
+	out, problems, code := ask(t, "", "audit", "--pmf-exec", five, "--inputs", fileOf(t, "[1,2,3]\n"), "--neighbors", "replace-row", "--outcomes", "labels", "--eps", "1", "--property", "dp")
+	assert.Zero(t, code, problems)
+	assert.NotContains(t, out, "finding")
 }

@@ -43,6 +43,7 @@ type Options struct {
 	// UntilRefuted ends an audit of samples once the claim is refuted, and makes it look for that as early as it can. Otherwise
 	// the whole budget goes into the bound.
 	UntilRefuted bool
+	NoSide       bool // looks at nothing beside what is asked about
 	// Brief refuses audits of stated probabilities that take more than about a minute, by the speed of the first answers, with an error that wraps ErrMany, unless the
 	// context has a deadline.
 	Brief bool

@@ -20,7 +20,7 @@ func (o *Options) sampleDomain() (*inquiry.Space, *inquiry.Domain, error) {
 		return nil, nil, err
 	}
 	space, dom, err := o.domain(o.vectorsToSample())
-	if err != nil || o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.N < 2 {
+	if err != nil || o.NoSide || o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 || o.N < 2 {
 		return space, dom, err
 	}
 	unit := new(big.Rat).Quo(o.Sensitivity, space.Unit).Num().Int64()

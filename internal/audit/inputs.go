@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"optratio/internal/decimal"
 	"optratio/internal/inquiry"
@@ -31,6 +34,8 @@ type Inputs struct {
 
 	places map[string]int // the first place of each value, by strictjson.Key
 	made   int            // how many of them AddRowPairs added
+	rows   []string       // of the datasets that these are; nil: they are no datasets, or it is not known which ones are neighbors
+	swaps  bool           // neighbors are those of which a row is replaced, and not removed
 }
 
 // InputPair is a pair of neighbors, by the places of two inputs. It is compared at Distance times ε, Distance² times ρ, and an unchanged δ.
@@ -123,8 +128,16 @@ func (o *Options) decide(ctx context.Context, q *inquiry.Question, options verif
 	if o.Inputs == nil {
 		return verify.Check(ctx, q, options)
 	}
+	distances := o.Inputs.distances()
+	if len(distances) == 1 && distances[0].Cmp(unity) == 0 {
+		r, err := verify.Check(ctx, q, options)
+		if err == nil && o.Inputs.Relation != "" {
+			r.Domain = o.Inputs.title() // whose lines have come
+		}
+		return r, err
+	}
 	var all *verify.Report
-	for i, d := range o.Inputs.distances() {
+	for i, d := range distances {
 		part := options
 		part.Targets, part.Slack = maps.Clone(options.Targets), times(options.Slack, d)
 		if part.Targets != nil {
@@ -150,7 +163,7 @@ func (o *Options) decide(ctx context.Context, q *inquiry.Question, options verif
 			}
 		}
 		if all == nil {
-			r.Domain = o.Inputs.title()
+			r.Domain = q.Domain.Name
 			all = r
 			continue
 		}
@@ -327,6 +340,7 @@ func (in *Inputs) AddRowPairs(replace bool) error {
 			}
 		}
 	}
+	in.rows, in.swaps = rows, replace
 	if !replace {
 		rows = []string{""}
 	}
@@ -443,4 +457,118 @@ func (in *Inputs) numbered(text json.RawMessage) (int, error) {
 		return 0, fmt.Errorf("there is no input %s; they are numbered from 0 to %d", brief(text), n-1)
 	}
 	return int(x.Num().Int64()), nil
+}
+
+// mostRows bounds the datasets of the side set. These are made of rows of the inputs alone, since no others are known to be rows.
+const mostRows = 4096
+
+// aside returns the side set of datasets and their neighbors: the one with the most different rows, and datasets that repeat the least or the greatest row, each twice as long again and again.
+// Where some row more makes the program fail, that is found by bisection if rows are removed; otherwise the number of rows may be fixed, and nothing is concluded. There may be none, nil.
+func (in *Inputs) aside(space *inquiry.Space, probe inquiry.Subject) (*inquiry.Domain, error) {
+	first := len(in.Pairs)
+	for _, seed := range in.seeds() {
+		if err := in.repeated(seed, probe); err != nil && !errors.Is(err, inquiry.ErrUndecided) {
+			return nil, err
+		}
+	}
+	var vectors []inquiry.Vector
+	var pairs [][2]inquiry.Vector
+	for _, p := range in.Pairs[first:] {
+		pair := [2]inquiry.Vector{{int64(p.From)}, {int64(p.To)}}
+		vectors, pairs = append(vectors, pair[0], pair[1]), append(pairs, pair)
+	}
+	if pairs == nil {
+		return nil, nil
+	}
+	name := fmt.Sprintf("a side set of %d pairs of larger datasets of the same rows", len(pairs))
+	return &inquiry.Domain{Name: name, Space: space, Vectors: slices.Values(vectors), Neighbors: listed(pairs)}, nil
+}
+
+// seeds are the datasets that the side set repeats.
+func (in *Inputs) seeds() [][]string {
+	var longest []string
+	most := 0
+	for _, value := range in.Values[:len(in.Values)-in.made] {
+		var list []json.RawMessage
+		var rows []string
+		_ = json.Unmarshal(value, &list)
+		kinds := map[string]bool{}
+		for _, row := range list {
+			rows, kinds[string(row)] = append(rows, string(row)), true
+		}
+		if len(kinds) > most || len(kinds) == most && len(rows) > len(longest) {
+			longest, most = rows, len(kinds)
+		}
+	}
+	number := func(row string) float64 {
+		x, err := strconv.ParseFloat(row, 64)
+		if err != nil {
+			return 0
+		}
+		return x
+	}
+	sorted := slices.Clone(in.rows)
+	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
+	if in.rows = sorted; len(sorted) == 0 {
+		return nil
+	}
+	return [][]string{longest, sorted[:1], sorted[len(sorted)-1:]}
+}
+
+// repeated adds a dataset that is repeated, and its neighbors, as long as there are answers.
+func (in *Inputs) repeated(seed []string, probe inquiry.Subject) error {
+	var all []string
+	for len(all) < mostRows {
+		all = append(all, seed...)
+	}
+	at := func(rows []string) int { return in.place(json.RawMessage("[" + strings.Join(rows, ", ") + "]")) }
+	answered := func(n int) (bool, error) {
+		a, err := probe.Answer(inquiry.Vector{int64(at(all[:n]))})
+		return err == nil && a.Event == "", err
+	}
+	pair := func(n int, other []string) {
+		if from, to := at(all[:n]), at(other); from != to {
+			in.Pairs = append(in.Pairs, InputPair{From: from, To: to})
+		}
+	}
+	known := 0
+	for n := 2 * len(seed); n <= len(all); n *= 2 {
+		began := time.Now()
+		ok, err := answered(n)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			for last := n; known > 0 && !in.swaps; {
+				if last == known+1 {
+					pair(last, all[:known])
+					break
+				}
+				middle := (known + last) / 2
+				if ok, err = answered(middle); err != nil {
+					return err
+				}
+				if ok {
+					known = middle
+				} else {
+					last = middle
+				}
+			}
+			return nil
+		}
+		if known = n; !in.swaps {
+			pair(n, all[:n-1])
+			pair(n, all[1:n])
+		}
+		for _, row := range []string{in.rows[0], in.rows[len(in.rows)-1]} {
+			if in.swaps {
+				pair(n, append(slices.Clone(all[:n-1]), row))
+				pair(n, append([]string{row}, all[1:n]...))
+			}
+		}
+		if time.Since(began) > slowProbe {
+			return nil
+		}
+	}
+	return nil
 }

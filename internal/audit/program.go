@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"regexp"
@@ -312,6 +313,11 @@ func (p Program) PMF(ctx context.Context, o Options) (*Report, error) {
 // audit audits what states its probabilities, and looks for cliffs up to reach·Δ from the origin (aside).
 func (a *asker) audit(name string, reach int64) (*Report, error) {
 	o := a.opts
+	if o.Inputs != nil && o.Inputs.rows != nil { // to which the side set is added
+		own := *o.Inputs
+		own.places = maps.Clone(own.places)
+		o.Inputs = &own
+	}
 	space, dom, err := o.domain(0)
 	if err != nil {
 		return nil, err
@@ -329,7 +335,8 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 			return b
 		}
 	}
-	retry := about(smaller)
+	probe := about(smaller)
+	retry := probe
 	if o.Inputs != nil { // of which there are none that are known to be smaller
 		retry = nil
 	}
@@ -344,7 +351,7 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	}
 	r, err := examine(a.ctx, name, inquiry.Stated(inquiry.Remember(a), dom, true), o, references, retry, func(r *Report) (*inquiry.Question, error) {
 		side.trouble = a.trouble
-		return o.aside(r, reach, about(side), retry)
+		return o.aside(r, reach, about(side), probe)
 	})
 	if err != nil {
 		return nil, err

@@ -198,10 +198,21 @@ func scaled(q inquiry.Vector, factor int64) inquiry.Vector {
 }
 
 // aside returns the side set. There is none, nil, where vectors or pairs are given: these are all that is asked about. r is what was found on the domain, asking gives the
-// subject for the side set, retry one for trying things out. Cliffs are looked for up to reach·Δ from the origin, and up to the offset where reach is 0.
+// subject for the side set, retry one for trying things out. That of inputs is for datasets. Cliffs are looked for up to reach·Δ from the origin, and up to the offset where reach is 0.
 func (o Options) aside(r *Report, reach int64, asking, retry func(*inquiry.Space) inquiry.Subject) (*inquiry.Question, error) {
-	if o.Inputs != nil || len(o.Vectors) > 0 || len(o.Pairs) > 0 {
+	if o.NoSide || len(o.Vectors) > 0 || len(o.Pairs) > 0 {
 		return nil, nil
+	}
+	if o.Inputs != nil {
+		if o.Inputs.rows == nil {
+			return nil, nil
+		}
+		space := &inquiry.Space{Unit: unity, Sensitivities: []*big.Rat{o.Sensitivity}, Epsilon: o.Epsilon}
+		dom, err := o.Inputs.aside(space, retry(space))
+		if err != nil || dom == nil {
+			return nil, err
+		}
+		return inquiry.Stated(inquiry.Remember(asking(space)), dom, true), nil
 	}
 	if hi, ok := r.TightEps.Upper(); ok {
 		o.shown, _ = hi.Float64()

@@ -37,7 +37,11 @@ func InputText(value json.RawMessage) string {
 	if len(value) <= most {
 		return string(value)
 	}
-	return strings.ToValidUTF8(string(value[:most]), "") + "…"
+	text := strings.ToValidUTF8(string(value[:most]), "") + "…"
+	if entries := []json.RawMessage(nil); json.Unmarshal(value, &entries) == nil {
+		text += fmt.Sprintf(" (%d entries)", len(entries))
+	}
+	return text
 }
 
 // ScoresText returns scores as (0, -1, 1/3).

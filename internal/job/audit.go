@@ -31,6 +31,7 @@ type Audit struct {
 	Inputs      string `json:"inputs" help:"file of what to ask about instead of scores, such as datasets: one JSON value per line; needs {neighbors}; or - for lines of standard input, each with its neighbors"`
 	Neighbors   string `json:"neighbors" help:"of scores: linf (each may change by Δ), monotonic (all change one way), shifted (rows of {pmf-file} are neighbors also if they are after a shift), or a file of pairs, one per line: 0,-1;1,-1 or [[0,-1],[1,-1]]. Of inputs: remove-row or replace-row (every input is a list of rows, and its neighbors have one row less, or one replaced by another row of the file), or a file of pairs: 0,3 or [A,B], with a distance 0,3,2"`
 	Sensitivity string `json:"sensitivity" help:"sensitivity Δ"`
+	NoSide      bool   `json:"no-side" help:"look at nothing beside these: at no other scores, and of datasets no larger ones"`
 	OneWay
 	Target
 	Against    string               `json:"against" help:"also decide whether the probabilities are those of this mechanism (property against)"`
@@ -58,7 +59,7 @@ func (q *Audit) read(in *reading) audit.Options {
 	q.checkProgram(in)
 	o := q.Stated.options(in, number.Epsilon{})
 	in.refuse(q.Timeout <= 0, "{timeout} %s: give a positive duration such as 10s", q.Timeout)
-	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.Brief = q.N, q.K, q.Domain, q.Seed, q.Outcomes, true
+	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.Brief, o.NoSide = q.N, q.K, q.Domain, q.Seed, q.Outcomes, true, q.NoSide
 	o.Sensitivity = in.positive("sensitivity", q.Sensitivity)
 	q.checkOutcomes(in)
 	properties := q.properties(in, audit.Same)

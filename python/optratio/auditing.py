@@ -75,7 +75,7 @@ def seconds(limit: float | str | None) -> str | None:
 def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Real | None = None, exp_eps: Real | None = None,
           n: int | None = None, k: int | None = None, domain: str | Iterable[Vector] | None = None,
           neighbors: str | Iterable[Sequence[Any]] | None = None, sensitivity: Real | None = None, monotonic_scores: bool = False,
-          inputs: Iterable[Any] | None = None, oneway: bool = False,
+          inputs: Iterable[Any] | None = None, oneway: bool = False, no_side: bool = False,
           properties: str | Iterable[str] | None = None, outcomes: Literal["index", "labels", "real", "mixed"] | None = None,
           delta: Real | None = None, rho: Real | None = None, bounded_range: Real | None = None, against: str | None = None,
           order: str | Sequence[Any] | None = None, claimed: str | Sequence[Any] | None = None, profile: bool = False,
@@ -100,6 +100,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     inputs: what is asked about instead of scores: any values, and f(input, epsilon, sensitivity) gets a copy of each. They are pairs of neighbors (x, y),
         or (x, y, distance); or, with neighbors, single inputs, and neighbors has pairs of their places, (0, 1) or (0, 3, distance).
         With oneway, each pair is looked at in its order alone.
+    no_side: look at no other scores than these, and at no larger datasets.
     outcomes: "index", "labels", "real" (numbers, for sample alone) or "mixed" (lists or dicts of strings and numbers, likewise). With "labels", pmf returns a dict of
         probabilities, and outcomes are compared as its keys are: 1 and True are one label, 1 and "1" are two.
     properties: names such as ["dp", "symmetry"]; see `optratio audit --help`, which describes the other parameters too.
@@ -159,7 +160,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
         command: dict[str, Any] = {"pmf_exec" if pmf is not None else "sample_exec": server.command}
         code, out, problems = _run(arguments(
             "audit", **command, eps=eps, exp_eps=exp_eps, n=n, k=k, domain=domain, inputs=inputs_file, neighbors=neighbors, sensitivity=sensitivity,
-            monotonic_scores=monotonic_scores, property=properties, against=against, pmf_precision=precision, outcomes=outcomes, rho=rho, range=bounded_range,
+            monotonic_scores=monotonic_scores, no_side=no_side, property=properties, against=against, pmf_precision=precision, outcomes=outcomes, rho=rho, range=bounded_range,
             delta=delta, confidence=confidence, budget=budget, until=until, seed=seed, timeout=seconds(timeout), time_limit=seconds(time_limit),
             children=children, html=html, order=order, claimed=claimed, profile=profile), server)
         if server.fatal is not None:
