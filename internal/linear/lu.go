@@ -17,14 +17,14 @@ import (
 //
 // Sources: Suhl & Suhl, "Computing sparse LU factorizations for large-scale linear programming
 // bases" (ORSA J. Computing 2, 1990); Forrest & Tomlin, "Updated triangular factors of
-// the basis to maintain sparsity in the product form simplex method" (Math. Programming 2, 1972);
-// Gilbert & Peierls, "Sparse partial pivoting in time proportional to arithmetic operations" (SISC 9, 1988).
+// the basis to maintain sparsity in the product form simplex method" (Math. Programming 2, 1972).
 type LU struct {
 	n     int
 	colOf []int32 // row of a pivot -> its column, at the time of the factorisation
 
 	lower, lowerT triangle // L by columns and by rows, without the diagonal
 	lowerOrder    []int32  // pivot rows in the order of elimination
+	lowerPlace    []int32  // pivot row -> its place there
 
 	diag  []float64 // diagonal of U, by pivot row
 	cols  triangle  // U by columns: cols of pivot r lists the rows above
@@ -43,12 +43,7 @@ type LU struct {
 	spike  sparse  // L⁻¹ a of the column that an update will bring in
 	unit   sparse  // U⁻ᵀ e of the pivot that an update will replace
 	whole  sparse  // a right-hand side whose entries are not listed beforehand
-	stack  []int32
-	next   []int32
-	seen   []bool
-	topo   []int32
-	expect [4]float64 // running density of the results of the four triangular solves
-	factor int        // entries of L and U after the factorisation
+	factor int     // entries of L and U after the factorisation
 }
 
 // triangle stores lists of (index, value) per pivot row in one arena.
@@ -337,14 +332,13 @@ func (e *elimination) finish() *LU {
 		order:      e.pivotRows,
 		place:      make([]int32, n),
 		etaStart:   []int32{0},
-		next:       make([]int32, n),
-		seen:       make([]bool, n),
 		factor:     len(e.lRow) + len(e.uRow) + n,
 	}
 	f.spike, f.unit, f.whole = newSparse(n), newSparse(n), newSparse(n)
 	for k, r := range f.order {
 		f.place[r] = int32(k)
 	}
+	f.lowerPlace = slices.Clone(f.place)
 	return f
 }
 

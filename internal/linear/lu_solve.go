@@ -49,87 +49,33 @@ func (v *sparse) unitVector(r int32) {
 	v.idx = append(v.idx, r)
 }
 
-// hyperSparse is the share of entries up to which a solve first finds
-// the pattern of its result by depth-first search.
-const hyperSparse = 0.08
-
-// reach finds the positions reachable from those of v along t into f.topo, in
-// postorder: each position after all those that it reaches. It gives up, false, when there are too many.
-func (f *LU) reach(v *sparse, t *triangle, expect *float64) bool {
-	limit := int(hyperSparse * float64(f.n))
-	if len(v.idx) > limit/2 || *expect > hyperSparse {
-		return false
+// sweep solves with one triangular factor: positions in the order of the elimination that order gives, from the first entry of v on, each divided by diag where
+// not nil, then subtracted along t. place says where in the order a position is.
+func (f *LU) sweep(v *sparse, t *triangle, diag []float64, order, place []int32) {
+	first := len(order)
+	for _, r := range v.idx {
+		first = min(first, int(place[r]))
 	}
-	f.topo = f.topo[:0]
-	for _, root := range v.idx {
-		if f.seen[root] || v.val[root] == 0 {
-			continue
-		}
-		f.seen[root] = true
-		f.next[root] = t.begin[root]
-		f.stack = append(f.stack[:0], root)
-		for len(f.stack) > 0 {
-			r := f.stack[len(f.stack)-1]
-			p, e := f.next[r], t.end[r]
-			for p < e && f.seen[t.index[p]] {
-				p++
-			}
-			if p == e {
-				f.topo = append(f.topo, r)
-				f.stack = f.stack[:len(f.stack)-1]
-				continue
-			}
-			c := t.index[p]
-			f.next[r] = p + 1
-			f.seen[c] = true
-			f.next[c] = t.begin[c]
-			f.stack = append(f.stack, c)
-		}
-		if len(f.topo) > limit {
-			break
-		}
-	}
-	for _, r := range f.topo {
-		f.seen[r] = false
-	}
-	if len(f.topo) > limit {
-		*expect = 1
-		return false
-	}
-	return true
-}
-
-// learn updates a running density after a solve.
-func (f *LU) learn(expect *float64, count int) {
-	*expect = float64(0.8**expect) + 0.2*float64(count)/float64(f.n)
-}
-
-// sweep solves with one triangular factor: positions in the order of the elimination
-// that order gives (backwards if asked), each divided by diag where not nil, then subtracted along t.
-func (f *LU) sweep(v *sparse, t *triangle, diag []float64, order []int32, backwards bool, expect *float64) {
-	if f.reach(v, t, expect) {
-		v.idx = v.idx[:0]
-		for k := len(f.topo) - 1; k >= 0; k-- {
-			r := f.topo[k]
+	v.idx = v.idx[:0]
+	for _, r := range order[first:] {
+		if r >= 0 && v.val[r] != 0 {
 			f.step(v, t, diag, r)
 		}
-	} else {
-		v.idx = v.idx[:0]
-		if backwards {
-			for k := len(order) - 1; k >= 0; k-- {
-				if r := order[k]; r >= 0 && v.val[r] != 0 {
-					f.step(v, t, diag, r)
-				}
-			}
-		} else {
-			for _, r := range order {
-				if r >= 0 && v.val[r] != 0 {
-					f.step(v, t, diag, r)
-				}
-			}
+	}
+}
+
+// sweepBack is sweep in the opposite order.
+func (f *LU) sweepBack(v *sparse, t *triangle, diag []float64, order, place []int32) {
+	last := -1
+	for _, r := range v.idx {
+		last = max(last, int(place[r]))
+	}
+	v.idx = v.idx[:0]
+	for ; last >= 0; last-- {
+		if r := order[last]; r >= 0 && v.val[r] != 0 {
+			f.step(v, t, diag, r)
 		}
 	}
-	f.learn(expect, len(v.idx))
 }
 
 // step finishes position r of a triangular solve.
@@ -154,7 +100,7 @@ func (f *LU) step(v *sparse, t *triangle, diag []float64, r int32) {
 // solve overwrites v, by row, with B⁻¹ v: position r of the result belongs to the column that is pivoted on row r.
 // With keep, v is a column that a following update brings in.
 func (f *LU) solve(v *sparse, keep bool) {
-	f.sweep(v, &f.lower, nil, f.lowerOrder, false, &f.expect[0])
+	f.sweep(v, &f.lower, nil, f.lowerOrder, f.lowerPlace)
 	for t, r := range f.etaRow {
 		sum := 0.0
 		for p := f.etaStart[t]; p < f.etaStart[t+1]; p++ {
@@ -170,13 +116,13 @@ func (f *LU) solve(v *sparse, keep bool) {
 	if keep {
 		f.spike.set(v)
 	}
-	f.sweep(v, &f.cols, f.diag, f.order, true, &f.expect[1])
+	f.sweepBack(v, &f.cols, f.diag, f.order, f.place)
 }
 
 // solveTransposed overwrites v, by pivot row of the column, with B⁻ᵀ v, by row. With keep, v is the unit
 // vector of the pivot that a following update replaces.
 func (f *LU) solveTransposed(v *sparse, keep bool) {
-	f.sweep(v, &f.rows, f.diag, f.order, false, &f.expect[2])
+	f.sweep(v, &f.rows, f.diag, f.order, f.place)
 	if keep {
 		f.unit.set(v)
 	}
@@ -193,7 +139,7 @@ func (f *LU) solveTransposed(v *sparse, keep bool) {
 			v.val[i] -= float64(x * f.etaValue[p])
 		}
 	}
-	f.sweep(v, &f.lowerT, nil, f.lowerOrder, true, &f.expect[3])
+	f.sweepBack(v, &f.lowerT, nil, f.lowerOrder, f.lowerPlace)
 }
 
 // Solve computes B⁻¹ b: dst by column and b by row, both of length n; they may be the same slice.

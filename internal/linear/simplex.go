@@ -204,9 +204,6 @@ func (s *simplex) refactor() {
 		lu, lack := Factorize(s.rows, start, index, value)
 		if lack == nil {
 			lu.drop = 1e-14
-			if s.lu != nil {
-				lu.expect = s.lu.expect
-			}
 			s.lu = lu
 			break
 		}
