@@ -2,9 +2,8 @@ package linear
 
 import "math"
 
-// The dual simplex: dual steepest edge (Forrest & Goldfarb 1992), Harris' ratio test with bound flips
-// (Fourer, "Notes on the dual simplex method", 1994; Maros, "Computational Techniques of the Simplex Method", 2003,
-// ch. 10) and cost shifts that keep every reduced cost on its side.
+// The dual simplex: dual steepest edge (Forrest & Goldfarb 1992), Harris' ratio test and cost shifts that keep every reduced cost on its side (Maros,
+// "Computational Techniques of the Simplex Method", 2003, ch. 10).
 
 // slackDual is by how much reduced costs of the scaled program may be on the wrong side while the dual works. It is independent of
 // the tolerance asked for, which may leave too little freedom to avoid small pivots; the primal settles what remains.
@@ -124,48 +123,24 @@ type candidate struct {
 }
 
 // ratioDual chooses the entering variable for row r, given the pivot row, and the dual step with the sign with which the multiple
-// of the pivot row is subtracted from d. Variables in s.flips change their bound. -1: nothing limits the step.
+// of the pivot row is subtracted from d. -1: nothing limits the step.
 func (s *simplex) ratioDual(r int32) (int32, float64) {
-	p := s.head[r]
-	sign, slope := 1.0, s.x[p]-s.upper[p]
-	if s.x[p] < s.lower[p] {
-		sign, slope = -1, s.lower[p]-s.x[p]
+	sign := 1.0
+	if p := s.head[r]; s.x[p] < s.lower[p] {
+		sign = -1
 	}
-	s.flips = s.flips[:0]
-	for left := s.limitingDual(sign); len(left) > 0; {
-		limit := math.Inf(1)
-		for _, c := range left {
-			limit = min(limit, (c.d+slackDual)/c.a)
-		}
-		// Those within the limit to the front.
-		k, fall := 0, 0.0
-		for i, c := range left {
-			if c.d/c.a <= limit {
-				left[i], left[k] = left[k], left[i]
-				k++
-				fall += float64(c.a * (s.upper[c.v] - s.lower[c.v]))
-			}
-		}
-		if k == 0 {
-			break // not a number somewhere: ask for fresh factors
-		}
-		if fall < slope && k < len(left) {
-			slope -= fall
-			for _, c := range left[:k] {
-				s.flips = append(s.flips, c.v)
-			}
-			left = left[k:]
-			continue
-		}
-		best := left[0]
-		for _, c := range left[1:k] {
-			if c.a > best.a {
-				best = c
-			}
-		}
-		return best.v, sign * best.d / best.a
+	all := s.limitingDual(sign)
+	limit := math.Inf(1)
+	for _, c := range all {
+		limit = min(limit, (c.d+slackDual)/c.a)
 	}
-	return -1, 0
+	best := candidate{v: -1, a: 1}
+	for _, c := range all {
+		if c.d/c.a <= limit && (best.v < 0 || c.a > best.a) {
+			best = c
+		}
+	}
+	return best.v, sign * best.d / best.a
 }
 
 // limitingDual lists the variables whose reduced costs reach 0 as that of the leaving variable moves with the given sign.
@@ -223,13 +198,9 @@ func (s *simplex) provesInfeasible(r int32) bool {
 func (s *simplex) pivotDual(r, q int32, step float64) bool {
 	p := s.head[r]
 	alpha := s.column.val[r]
-	// The bound that p leaves at is that which it violates before others are flipped: rounding may take it across.
 	st, bound := AtLower, s.lower[p]
 	if s.x[p] > s.upper[p] {
 		st, bound = AtUpper, s.upper[p]
-	}
-	if len(s.flips) > 0 {
-		s.flip()
 	}
 	if step == 0 && s.d[q] != 0 {
 		s.shift(q, -s.d[q]) // a reduced cost slightly on the wrong side: the step would be negative
@@ -264,21 +235,4 @@ func (s *simplex) pivotDual(r, q int32, step float64) bool {
 	s.weight[q] = max(wr/(alpha*alpha), leastWeight)
 	s.unbar()
 	return s.exchange(r, q, st)
-}
-
-// flip moves the variables in s.flips to their other bounds and the basic variables with them.
-func (s *simplex) flip() {
-	w := &s.side
-	for _, v := range s.flips {
-		old := s.x[v]
-		s.status[v] = AtLower + AtUpper - s.status[v]
-		s.rest(v)
-		s.scatter(v, s.x[v]-old, w.val)
-	}
-	w.gather()
-	s.lu.solve(w, false)
-	for _, i := range w.idx {
-		s.x[s.head[i]] -= w.val[i]
-	}
-	w.clear()
 }

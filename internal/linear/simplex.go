@@ -46,7 +46,6 @@ type simplex struct {
 	bars       []int32
 	breaks     []breakpoint // of the primal ratio test
 	candidates []candidate  // of the dual ratio test
-	flips      []int32
 	crossing   bool    // a crossover is looking for a basis: variables that a singular basis loses become loose
 	loose      []int32 // nonbasic variables between their bounds
 	patches    []int32 // row activities that stand in for variables lost then, at a bound
