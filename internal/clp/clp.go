@@ -265,10 +265,8 @@ func (s *session) run(ctx context.Context, dual bool, limit int) {
 		case <-ticker.C:
 			if s.o.Report != nil { // counters of a run under way: together they need not be of the same pivot
 				s.o.Report(linear.Progress{
-					Pivots:           s.pivots + int(C.Clp_numberIterations(s.c.model)),
-					Objective:        math.Ldexp(float64(C.Clp_objectiveValue(s.c.model)), s.unit),
-					PrimalInfeasible: float64(C.Clp_sumPrimalInfeasibilities(s.c.model)),
-					DualInfeasible:   math.Ldexp(float64(C.Clp_sumDualInfeasibilities(s.c.model)), s.unit),
+					Pivots:    s.pivots + int(C.Clp_numberIterations(s.c.model)),
+					Objective: math.Ldexp(float64(C.Clp_objectiveValue(s.c.model)), s.unit),
 				})
 			}
 		}
@@ -280,16 +278,13 @@ func (s *session) result(ctx context.Context, limit int) *linear.Result {
 	m := s.m
 	r := &linear.Result{
 		Outcome: linear.Failed, Pivots: s.pivots,
-		X: copied(C.Clp_primalColumnSolution(s.c.model), m.Cols(), 0), Activity: make([]float64, m.Rows()), // CLP's are wrong without columns
-		Duals: copied(C.Clp_dualRowSolution(s.c.model), m.Rows(), s.unit), Reduced: copied(C.Clp_dualColumnSolution(s.c.model), m.Cols(), s.unit),
+		X: copied(C.Clp_primalColumnSolution(s.c.model), m.Cols(), 0), Duals: copied(C.Clp_dualRowSolution(s.c.model), m.Rows(), s.unit),
 		Basis: &linear.Basis{Col: make([]linear.VarStatus, m.Cols()), Row: make([]linear.VarStatus, m.Rows())},
 	}
+	reduced := copied(C.Clp_dualColumnSolution(s.c.model), m.Cols(), s.unit)
 	for j, c := range m.Cost {
 		r.Objective += float64(c * r.X[j])
-		for k := m.Start[j]; k < m.Start[j+1]; k++ {
-			r.Activity[m.Index[k]] += float64(m.Value[k] * r.X[j])
-		}
-		r.Basis.Col[j] = status(C.Clp_getColumnStatus(s.c.model, C.int(j)), r.Reduced[j], m.ColLower[j], m.ColUpper[j])
+		r.Basis.Col[j] = status(C.Clp_getColumnStatus(s.c.model, C.int(j)), reduced[j], m.ColLower[j], m.ColUpper[j])
 	}
 	for i := range r.Duals {
 		r.Basis.Row[i] = status(C.Clp_getRowStatus(s.c.model, C.int(i)), r.Duals[i], m.RowLower[i], m.RowUpper[i])

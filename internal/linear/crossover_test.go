@@ -17,10 +17,20 @@ func startNear(rng *rand.Rand, m *Model, r *Result, noise float64) Start {
 		p.X = append(p.X, x+noise*(2*rng.Float64()-1))
 		p.add(int32(j), x, m.ColLower[j], m.ColUpper[j])
 	}
-	for i, a := range r.Activity {
+	for i, a := range activities(m, r.X) {
 		p.add(int32(m.Cols()+i), a, m.RowLower[i], m.RowUpper[i])
 	}
 	return p
+}
+
+func activities(m *Model, x []float64) []float64 {
+	out := make([]float64, m.Rows())
+	for j := range x {
+		for p := m.Start[j]; p < m.Start[j+1]; p++ {
+			out[m.Index[p]] += m.Value[p] * x[j]
+		}
+	}
+	return out
 }
 
 func (p *Start) add(v int32, x, lower, upper float64) {
@@ -141,9 +151,6 @@ func TestCrossoverKeepsFeasiblePoints(t *testing.T) {
 		}
 		for j := range a.X {
 			a.X[j] = 0.6*a.X[j] + 0.4*b.X[j]
-		}
-		for i := range a.Activity {
-			a.Activity[i] = 0.6*a.Activity[i] + 0.4*b.Activity[i]
 		}
 		p := startNear(rng, m, a, 0)
 		if len(p.Off) <= m.Rows() {

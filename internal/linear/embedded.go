@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Embedded is a revised simplex solver for sparse programs in pure Go: primal and dual algorithms over sparse
@@ -105,28 +106,14 @@ func (s *simplex) run() Outcome {
 // result takes the final basis back to the model's units.
 func (s *simplex) result(m *Model, out Outcome) *Result {
 	res := &Result{
-		Outcome: out, Pivots: s.pivots,
-		X: make([]float64, s.cols), Reduced: make([]float64, s.cols),
-		Activity: make([]float64, s.rows), Duals: make([]float64, s.rows),
-		Basis: &Basis{Col: make([]VarStatus, s.cols), Row: make([]VarStatus, s.rows)},
+		Outcome: out, Pivots: s.pivots, X: slices.Clone(s.x[:s.cols]), Duals: make([]float64, s.rows),
+		Basis: &Basis{Col: slices.Clone(s.status[:s.cols]), Row: slices.Clone(s.status[s.cols:])},
 	}
-	copy(res.Basis.Col, s.status[:s.cols])
-	copy(res.Basis.Row, s.status[s.cols:])
-	for j := range s.cols {
-		res.X[j] = s.x[j]
-		res.Objective += float64(m.Cost[j] * res.X[j])
-		for p := m.Start[j]; p < m.Start[j+1]; p++ {
-			res.Activity[m.Index[p]] += float64(m.Value[p] * res.X[j])
-		}
+	for j, x := range res.X {
+		res.Objective += float64(m.Cost[j] * x)
 	}
-	for i := range s.rows {
+	for i := range res.Duals {
 		res.Duals[i] = s.d[s.cols+i] / s.unit
-	}
-	for j := range s.cols {
-		res.Reduced[j] = m.Cost[j]
-		for p := m.Start[j]; p < m.Start[j+1]; p++ {
-			res.Reduced[j] -= float64(m.Value[p] * res.Duals[m.Index[p]])
-		}
 	}
 	return res
 }

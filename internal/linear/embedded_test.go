@@ -63,17 +63,11 @@ func kkt(m *Model, res *Result, tol float64) error {
 			activity[m.Index[p]] += m.Value[p] * res.X[j]
 			d -= m.Value[p] * res.Duals[m.Index[p]]
 		}
-		if math.Abs(d-res.Reduced[j]) > tol {
-			return fmt.Errorf("column %d: reduced cost %g is not c - A'y = %g", j, res.Reduced[j], d)
-		}
 		if err := one("column", j, res.X[j], m.ColLower[j], m.ColUpper[j], d, res.Basis.Col[j]); err != nil {
 			return err
 		}
 	}
 	for i := range m.Rows() {
-		if math.Abs(activity[i]-res.Activity[i]) > tol*(1+math.Abs(activity[i])) {
-			return fmt.Errorf("row %d: activity %g is not %g", i, res.Activity[i], activity[i])
-		}
 		if err := one("row", i, activity[i], m.RowLower[i], m.RowUpper[i], res.Duals[i], res.Basis.Row[i]); err != nil {
 			return err
 		}

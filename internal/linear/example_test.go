@@ -23,10 +23,10 @@ func ExampleEmbedded() {
 		return
 	}
 	fmt.Println(res.Outcome, res.Objective, res.X)
-	fmt.Println("duals", res.Duals[r1], "reduced cost at the upper bound", res.Reduced[0])
+	fmt.Println("multipliers of the machines", res.Duals)
 	// Output:
 	// optimal -11 [3 1]
-	// duals -2 reduced cost at the upper bound -1
+	// multipliers of the machines [-2 0]
 }
 
 // A matrix with a zero column names what to replace.

@@ -180,6 +180,3 @@ func (f *LU) plain(dst, src []float64) {
 		panic("linear: vector length does not match the factorisation")
 	}
 }
-
-// Size returns the number of entries of L and U after the factorisation.
-func (f *LU) Size() int { return f.factor }

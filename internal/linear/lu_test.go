@@ -151,8 +151,8 @@ func TestFactorizeTriangularNeedsNoFill(t *testing.T) {
 	if lack != nil {
 		t.Fatal(lack)
 	}
-	if f.Size() != entries {
-		t.Errorf("factors have %d entries, the permuted triangle %d", f.Size(), entries)
+	if f.factor != entries {
+		t.Errorf("factors have %d entries, the permuted triangle %d", f.factor, entries)
 	}
 }
 

@@ -46,13 +46,13 @@ type simplex struct {
 	bars       []int32
 	breaks     []breakpoint // of the primal ratio test
 	candidates []candidate  // of the dual ratio test
-	crossing   bool    // a crossover is looking for a basis: variables that a singular basis loses become loose
-	loose      []int32 // nonbasic variables between their bounds
-	patches    []int32 // row activities that stand in for variables lost then, at a bound
-	moved      bool    // some bound or cost is not the true one
-	perturb    float64 // size of the next perturbation
-	repairs    int     // variables that singular bases lost
-	stall      int     // degenerate steps of the primal in a row
+	crossing   bool         // a crossover is looking for a basis: variables that a singular basis loses become loose
+	loose      []int32      // nonbasic variables between their bounds
+	patches    []int32      // row activities that stand in for variables lost then, at a bound
+	moved      bool         // some bound or cost is not the true one
+	perturb    float64      // size of the next perturbation
+	repairs    int          // variables that singular bases lost
+	stall      int          // degenerate steps of the primal in a row
 
 	ctx    context.Context
 	rng    *rand.Rand
@@ -442,8 +442,7 @@ func (s *simplex) tell() {
 	for v, c := range s.trueCost {
 		obj += float64(c * s.x[v])
 	}
-	s.report(Progress{Pivots: s.pivots, Objective: obj / s.unit,
-		PrimalInfeasible: s.infeasible(), DualInfeasible: s.dualInfeasible()})
+	s.report(Progress{s.pivots, obj / s.unit})
 }
 
 // restoreBounds takes relaxed bounds back and recomputes the values.

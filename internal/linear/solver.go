@@ -79,10 +79,8 @@ func (o Outcome) String() string {
 
 // Progress is what a solver reports while it works.
 type Progress struct {
-	Pivots           int
-	Objective        float64
-	PrimalInfeasible float64 // sum of primal infeasibilities
-	DualInfeasible   float64 // sum of dual infeasibilities, where the solver knows it
+	Pivots    int
+	Objective float64
 }
 
 // Options steer a solve. The zero value is usable:
@@ -114,9 +112,7 @@ type Result struct {
 	Outcome   Outcome
 	Objective float64
 	X         []float64 // per column
-	Activity  []float64 // per row
 	Duals     []float64 // per row
-	Reduced   []float64 // per column
 	Basis     *Basis
 	Pivots    int
 }
