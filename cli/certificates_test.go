@@ -90,7 +90,15 @@ func (a *asker) row(n int, labels []string) string {
 // facing are the flags that say what an audit is to decide.
 func (a *asker) facing() []string {
 	return slices.Concat(a.epsilon(), a.some("delta", "0", "1/100", "0.2"), a.some("rho", "0.1"), a.some("range", "1"), a.some("slack", "0", "1e-6", "0.1"),
-		a.some("pmf-precision", "0", "1e-9", "1e-3"), a.some("property", "dp", "dp,approximate-dp", "approximate-dp,bounded-range", "bounded-range", "zcdp,dp"))
+		a.some("pmf-precision", "0", "1e-9", "1e-3"), a.some("property", "dp", "dp,approximate-dp", "approximate-dp,bounded-range", "bounded-range", "zcdp,dp"), a.claims())
+}
+
+// claims are of Rényi divergences.
+func (a *asker) claims() []string {
+	if a.IntN(3) > 0 {
+		return nil
+	}
+	return []string{"--order", a.one("2", "1,3/2,inf"), "--claimed", a.one("0", "0.2", "1")}
 }
 
 // names has labels, and JSON strings, that are hard to write down.
@@ -165,7 +173,7 @@ func (a *asker) program() []string {
 func (a *asker) verify() []string {
 	out := slices.Concat([]string{"verify", "--mechanism", a.one("em", "pf", "krr", "krr", "rnm-gumbel", "rnm-exponential", "krr")}, a.epsilon(), a.some("sensitivity", "1", "2", "1/3"),
 		a.some("delta", "0", "1/1000", "0.3"), a.some("range", "0.1"), a.some("rho", "0.01"),
-		a.some("property", "dp,dominates-em", "approximate-dp", "dominates-em", "sum,dp"))
+		a.some("property", "dp,dominates-em", "approximate-dp", "dominates-em", "sum,dp"), a.claims())
 	switch a.IntN(3) {
 	case 0:
 		return append(out, "--domain", a.file("domain", "0,-1,-2\n0,0,0\n1/3,0.5,-7\n"), "--neighbors", a.one("linf", "monotonic"))
@@ -249,10 +257,10 @@ func TestCertificatesRefused(t *testing.T) {
 	pairs := filepath.Join(dir, "problem.json")
 	require.NoError(t, os.WriteFile(pairs, []byte(`{"inputs":["a","b"],"outputs":["o"],"pairs":[["a","b"]],"loss":[["0"],["1"]]}`), 0o644))
 	for line, want := range map[string]string{
-		"audit --pmf-exec false --eps 1 --property symmetry":          "add one to --property",
+		"audit --pmf-exec false --eps 1 --property symmetry":          "ask about one of them",
 		"audit --sample-exec false --eps 1":                           "samples prove nothing",
 		"audit --pmf-exec false --eps " + long:                        "4096 bits",
-		"verify --mechanism em -n 9 -k 9 --eps 1 --property zcdp,sum": "add one to --property",
+		"verify --mechanism em -n 9 -k 9 --eps 1 --property zcdp,sum": "ask about one of them",
 		"verify --mechanism rnm-laplace -n 9 -k 9 --eps 1":            "the checker knows the probabilities of",
 		"verify --mechanism em -n 9 -k 9 --eps " + long:               "4096 bits",
 		"ratio -n 9 -k 9 --eps " + long:                               "4096 bits",
@@ -305,7 +313,7 @@ func TestCertificatesAreValid(t *testing.T) {
 				require.Contains(t, said, "optratio: ", line)
 				continue
 			}
-			if strings.Contains(said, "violated: dp") || strings.Contains(said, "violated: approximate-dp") {
+			if strings.Contains(said, "violated: dp") || strings.Contains(said, "violated: approximate-dp") || strings.Contains(said, "violated: rdp:") {
 				want++
 				require.FileExists(t, cert, line)
 			}

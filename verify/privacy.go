@@ -181,11 +181,8 @@ func excess(w direction, claim *inquiry.Value, precision uint) event {
 
 // event describes two neighbors at a set of candidates.
 func (c *run) event(w direction, e event) *Witness {
-	at := c.pair(w.q, w.to, 0, e.p, e.o)
-	at.Candidate, at.Candidates = nil, e.candidates
-	if at.PMFs[0] != nil {
-		at.PMFs = [2][]number.Number{numbers(w.a.P), numbers(w.b.P)}
-	}
+	at := c.lawsAt(w, 0)
+	at.Candidate, at.Candidates, at.P, at.PNeighbor = nil, e.candidates, e.p.Number(), e.o.Number()
 	return at
 }
 

@@ -170,7 +170,7 @@ func (d *divergence) unmatched(alone []int, w direction) {
 		if s, ok := w.a.P[r].Sign(d.precision()); !ok || s < 0 { // 0 in some readings
 			ratio = inquiry.Between0
 		}
-		d.show(ratio, size(r, w.q, w.to), func() *Witness { return d.run.pair(w.q, w.to, r, w.a.P[r], w.b.P[r]) })
+		d.show(ratio, size(r, w.q, w.to), func() *Witness { return d.run.lawsAt(w, r) })
 	}
 }
 
@@ -185,7 +185,7 @@ func (d *divergence) include(x *contrast, w direction, again func(prec uint) *co
 	default:
 		for r, p := range w.a.P {
 			if o := w.b.P[r]; !o.Zero(d.precision()) {
-				d.show(inquiry.Quotient(p, o, false), size(r, w.q, w.to), func() *Witness { return d.run.pair(w.q, w.to, r, p, o) })
+				d.show(inquiry.Quotient(p, o, false), size(r, w.q, w.to), func() *Witness { return d.run.lawsAt(w, r) })
 			}
 		}
 	}
@@ -281,5 +281,14 @@ func (c *run) mostLikely(d direction) *Witness {
 			at, most = r, ratio
 		}
 	}
-	return c.pair(d.q, d.to, at, d.a.P[at], d.b.P[at])
+	return c.lawsAt(d, at)
+}
+
+// lawsAt describes two neighbors at a candidate, with their distributions as they are compared.
+func (c *run) lawsAt(w direction, r int) *Witness {
+	at := c.pair(w.q, w.to, r, w.a.P[r], w.b.P[r])
+	if at.PMFs[0] != nil {
+		at.PMFs = [2][]number.Number{numbers(w.a.P), numbers(w.b.P)}
+	}
+	return at
 }

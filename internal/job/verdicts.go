@@ -110,8 +110,9 @@ func (in *reading) certifiable(name string, asked []verify.Property) {
 	}
 	known := evidence.Mechanisms
 	in.refuse(name != "" && !slices.Contains(known, name), "{cert}: the checker knows the probabilities of %s, and not those of %s; leave it out", strings.Join(known, ", "), name)
-	in.refuse(!slices.ContainsFunc(asked, func(p verify.Property) bool { return slices.Contains(witnessable(name == ""), p) }),
-		"{cert}: certificates are about violations of dp and approximate-dp, and by named mechanisms of dominates-em; add one to {property}, or leave {cert} out")
+	in.refuse(!slices.ContainsFunc(asked, func(p verify.Property) bool {
+		return p != verify.RDP && slices.Contains(witnessable(name == ""), inquiry.Kind(p))
+	}), "{cert}: certificates are about violations of dp, approximate-dp and {claimed}, and by named mechanisms of dominates-em; ask about one of them, or leave {cert} out")
 }
 
 // verdict sums up the verdicts of a report for an answer.

@@ -10,16 +10,17 @@ import (
 	"strings"
 
 	"optratio/internal/certtext"
+	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
 
-// witnessable are the properties a violation of which has a certificate, of stated probabilities and of mechanisms by name.
+// witnessable are the properties a violation of which has a certificate, of stated probabilities and of mechanisms by name; rdp with an order and a claim.
 func witnessable(stated bool) []verify.Property {
 	if stated {
-		return []verify.Property{verify.DP, verify.ApproximateDP}
+		return []verify.Property{verify.DP, verify.ApproximateDP, verify.RDP}
 	}
-	return []verify.Property{verify.DP, verify.ApproximateDP, verify.DominatesEM}
+	return []verify.Property{verify.DP, verify.ApproximateDP, verify.RDP, verify.DominatesEM}
 }
 
 // witnessed is what a witness's certificate says beside the report.
@@ -37,21 +38,33 @@ func writeWitness(w io.Writer, r *verify.Report, s witnessed) error {
 	var names []string
 	for _, name := range witnessable(s.Stated) {
 		names = append(names, string(name))
-		if p := r.Find(name); p != nil && p.Verdict == verify.Violated && p.Witness != nil {
-			return s.write(certtext.NewWriter(w, "witness"), r.Mechanism, name, p.Witness)
+		for _, p := range r.Properties {
+			unclaimed := name == verify.RDP && (p.Name == name || !p.Target.IsValid())
+			if inquiry.Kind(p.Name) == name && !unclaimed && p.Verdict == verify.Violated && p.Witness != nil {
+				return s.write(certtext.NewWriter(w, "witness"), r.Mechanism, &p)
+			}
 		}
 	}
 	return fmt.Errorf("%w: no violation of %s was found", certtext.ErrNone, strings.Join(names, " or "))
 }
 
-func (s *witnessed) write(c *certtext.Writer, mechanism string, name verify.Property, v *verify.Witness) error {
-	delta := s.Delta
+func (s *witnessed) write(c *certtext.Writer, mechanism string, p *verify.Result) error {
+	name, v, delta := inquiry.Kind(p.Name), p.Witness, s.Delta
 	if name != verify.ApproximateDP || delta == nil {
 		delta = new(big.Rat)
 	}
-	property := verify.DP
-	if name == verify.DominatesEM {
-		property = verify.DominatesEM
+	property := name
+	if name == verify.ApproximateDP {
+		property = verify.DP
+	}
+	limit := func() { c.Values("delta", []*big.Rat{delta}) }
+	if name == verify.RDP {
+		limit = func() {
+			alpha, _ := inquiry.Order(p.Name)
+			claimed, _ := p.Target.Rat()
+			c.Line("order %s", Choose(alpha == nil, "inf", cmp.Or(alpha, one).RatString()))
+			c.Values("claimed", []*big.Rat{claimed})
+		}
 	}
 	if s.Stated {
 		mechanism = "table"
@@ -67,7 +80,7 @@ func (s *witnessed) write(c *certtext.Writer, mechanism string, name verify.Prop
 		c.Line("input %s", plainly(v.Input))
 		c.Line("neighbor-input %s", plainly(v.NeighborInput))
 		c.Values("distance", []*big.Rat{cmp.Or(v.Distance, big.NewRat(1, 1))})
-		c.Values("delta", []*big.Rat{delta})
+		limit()
 	case name == verify.DominatesEM:
 		c.Values("scale", []*big.Rat{s.Scale})
 		c.Values("scores", v.Scores)
@@ -77,10 +90,15 @@ func (s *witnessed) write(c *certtext.Writer, mechanism string, name verify.Prop
 		c.Values("scores", v.Scores)
 		c.Line("neighbors %s", s.Neighbors)
 		c.Values("sensitivity", []*big.Rat{s.Sensitivity})
-		c.Values("delta", []*big.Rat{delta})
+		limit()
 		c.Values("neighbor", v.Neighbor)
 	}
 	switch {
+	case name == verify.RDP && s.Stated:
+		c.Line("event %s", outcomes(v))
+		c.Line("pmf %s", row(v.PMFs[0], v.P))
+		c.Line("neighbor-pmf %s", row(v.PMFs[1], v.PNeighbor))
+	case name == verify.RDP: // all outcomes count
 	case s.Stated:
 		c.Line("event %s", outcomes(v))
 		c.Line("pmf %s", stated(v.P))
@@ -132,6 +150,18 @@ func outcomes(w *verify.Witness) string {
 		return w.Event
 	}
 	return string(out)
+}
+
+// row writes all probabilities, where they are known, or else that of an event and of all others together.
+func row(pmf []number.Number, p number.Number) string {
+	if pmf == nil {
+		pmf = []number.Number{p, number.Int(1).Sub(p)}
+	}
+	var all []string
+	for _, x := range pmf {
+		all = append(all, stated(x))
+	}
+	return strings.Join(all, " ")
 }
 
 // stated writes a number, exactly or by its ends.

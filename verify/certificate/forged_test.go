@@ -153,7 +153,7 @@ func witnessSubjects() (out []subject) {
 				}
 			}
 			require.Positive(t, l.oracle(t).Hi().Sign(), "%s", l)
-			require.True(t, l.field("property") != "dp" || l.close(), "%s", l)
+			require.True(t, l.field("property") == "dominates-em" || l.close(), "%s", l)
 			return true
 		}})
 	}

@@ -14,12 +14,13 @@ import (
 // Where the file states them, as of a table under audit, they are the file's, and what is decided is that these numbers violate the property.
 type witness struct {
 	evidence.Setting
-	property         string // "dp" or "dominates-em"
+	property         string // "dp", "rdp" or "dominates-em"
 	mechanism        string // a name, or "table"
 	neighbors        string // "linf", "monotonic", "shifted", or "stated"
 	sensitivity      *big.Rat
 	scale            *big.Rat // what scores are divided by: 2Δ, as a rule
 	delta            *big.Rat
+	order, claimed   *big.Rat // of a Rényi divergence, which is claimed to be at most that; the order nil is ∞
 	t                *big.Rat
 	scores, neighbor []*big.Rat
 	inputs           [2]string // of a table, JSON values in place of scores and neighbor
@@ -38,13 +39,13 @@ var formulas = map[string]func(depths []number.Number, z number.Number) []number
 func (w *witness) Read(r *evidence.Reader, o evidence.Options) {
 	r.Long = evidence.MaxSectionLine
 	w.cost = r.Cost
-	w.property = r.Word("property", "dp", "dominates-em")
+	w.property = r.Word("property", "dp", "rdp", "dominates-em")
 	w.mechanism = r.Take("mechanism")
 	w.Epsilon(r)
 	w.distance = big.NewRat(1, 1)
-	q := evidence.Claim{On: "p - e^ε p'"}
+	q := evidence.Claim{On: map[string]string{"dp": "p - e^ε p'", "rdp": "Σ p (p/p')^(α-1) - e^((α-1)c)", "dominates-em": "Pr[error >= t] - that of em"}[w.property]}
 	table := w.mechanism == "table"
-	if table && w.property == "dp" && r.Is("input") {
+	if table && w.property != "dominates-em" && r.Is("input") {
 		w.ofInputs(r)
 	} else {
 		if w.scale = r.Number("scale"); w.scale.Sign() == 0 {
@@ -54,15 +55,16 @@ func (w *witness) Read(r *evidence.Reader, o evidence.Options) {
 		n := float64(len(w.scores))
 		evidence.Sized(o, n*n*512)
 		if w.property == "dominates-em" {
-			q.On = "Pr[error >= t] - that of em"
 			w.t = r.Number("t")
 		} else {
 			w.ofScores(r, table)
 		}
 	}
 	if table {
-		if w.pmf = w.row(r, "pmf"); w.property == "dp" {
-			w.other = w.row(r, "neighbor-pmf")
+		if w.pmf = w.row(r, "pmf"); w.property != "dominates-em" {
+			if w.other = w.row(r, "neighbor-pmf"); len(w.other) != len(w.pmf) {
+				r.Failf("neighbor-pmf: %d probabilities, and pmf has %d", len(w.other), len(w.pmf))
+			}
 		}
 	}
 	w.Claims = []evidence.Claim{q}
@@ -72,12 +74,12 @@ func (w *witness) Read(r *evidence.Reader, o evidence.Options) {
 func (w *witness) ofScores(r *evidence.Reader, table bool) {
 	w.neighbors = r.Word("neighbors", "linf", "monotonic", "shifted", "stated")
 	w.sensitivity = r.Number("sensitivity")
-	w.delta = r.Number("delta")
+	w.limit(r)
 	w.neighbor = r.Numbers("neighbor", len(w.scores))
 	switch {
-	case table && r.Is("event"):
+	case table && (w.property == "rdp" || r.Is("event")):
 		w.ofEvent(r)
-	case w.delta.Sign() == 0:
+	case w.property == "dp" && w.delta.Sign() == 0:
 		w.candidate = r.Whole("candidate", 0, len(w.scores)-1)
 	}
 }
@@ -99,8 +101,27 @@ func (w *witness) ofInputs(r *evidence.Reader) {
 	if w.distance = r.Number("distance"); w.distance.Sign() == 0 {
 		r.Failf("distance is 0")
 	}
-	w.delta = r.Number("delta")
+	if w.limit(r); w.property == "rdp" && w.distance.Cmp(big.NewRat(1, 1)) != 0 {
+		r.Failf("distance is not 1, and rdp is about neighbors")
+	}
 	w.ofEvent(r)
+}
+
+// maxOrder bounds the orders of Rényi divergences.
+const maxOrder = 1 << 20
+
+// limit reads what is not to be exceeded.
+func (w *witness) limit(r *evidence.Reader) {
+	if w.property == "dp" {
+		w.delta = r.Number("delta")
+		return
+	}
+	if text := r.Take("order"); text != "inf" {
+		if w.order = r.Value("order", text); w.order.Cmp(big.NewRat(1, 1)) < 0 || w.order.Cmp(big.NewRat(maxOrder, 1)) > 0 {
+			r.Failf("order: give inf, or a number from 1 to %d", maxOrder)
+		}
+	}
+	w.claimed = r.Number("claimed")
 }
 
 // ofEvent reads which outcomes the probabilities are of, in words for people.
@@ -113,8 +134,11 @@ func (w *witness) ofEvent(r *evidence.Reader) {
 // row reads a row of probabilities that the file states: a rational, LO,HI where a number is only enclosed, or - where it is not known, for each candidate, or one for
 // the event.
 func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
-	count := len(w.scores)
-	if w.event != "" {
+	count, whole := len(w.scores), w.event == ""
+	switch {
+	case w.property == "rdp":
+		count, whole = 0, true
+	case !whole:
 		count = 1
 	}
 	f := r.Fields(word, count)
@@ -140,7 +164,7 @@ func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
 		}
 	}
 	one := big.NewRat(1, 1)
-	if low.Cmp(one) > 0 || high.Cmp(one) < 0 && w.event == "" && !slices.Contains(f, "-") {
+	if low.Cmp(one) > 0 || high.Cmp(one) < 0 && whole && !slices.Contains(f, "-") {
 		r.Failf("%s: the probabilities do not sum to 1", word)
 	}
 	return out
@@ -158,9 +182,9 @@ func (w *witness) Decide(o evidence.Options) {
 		evidence.Stop(fmt.Errorf("%w: there is no formula for mechanism %s; there is one for em, pf and krr", evidence.ErrUndecided, evidence.Quote(w.mechanism)))
 	case formula != nil && w.neighbors == "stated":
 		evidence.Refute("neighbors stated: of a mechanism with a formula, who is a neighbor is decided here")
-	case w.property == "dp" && w.scores != nil && slices.EqualFunc(w.scores, w.neighbor, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 }):
+	case w.property != "dominates-em" && w.scores != nil && slices.EqualFunc(w.scores, w.neighbor, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 }):
 		evidence.Refute("the two score vectors are equal, and say nothing of neighbors")
-	case w.property == "dp" && w.neighbors != "stated" && !w.related():
+	case w.property != "dominates-em" && w.neighbors != "stated" && !w.related():
 		evidence.Refute("the scores are not neighbors (%s)", w.neighbors)
 	}
 	for prec := uint(128); ; prec *= 2 {
@@ -200,7 +224,7 @@ func (w *witness) related() bool {
 }
 
 // excess returns by how much the property is violated: more than 0 if it is. With dominates-em that is Σ (p - p') over the errors of t or more, p' being the
-// exponential mechanism's; with dp p - e^ε p' for the candidate, p' being those at the neighbor, or Σ max(0, p - e^ε p') - δ.
+// exponential mechanism's; with dp p - e^ε p' for the candidate, p' being those at the neighbor, or Σ max(0, p - e^ε p') - δ; with rdp see divergence.
 func (w *witness) excess(formula func([]number.Number, number.Number) []number.Number, prec uint) number.Number {
 	z := w.Enclosure(w.distance, prec)
 	p, other := w.pmf, w.other
@@ -216,13 +240,17 @@ func (w *witness) excess(formula func([]number.Number, number.Number) []number.N
 		counts = func(r int) bool { return new(big.Rat).Sub(best, w.scores[r]).Cmp(w.t) >= 0 }
 		other = w.probabilities(exponential, w.scores, z, prec)
 		z = number.Int(1)
+	case w.property == "rdp":
 	case w.event == "" && w.delta.Sign() == 0:
 		counts = func(r int) bool { return r == w.candidate }
 	default:
 		sum = zero.Sub(number.Exact(w.delta))
 	}
-	if formula != nil && w.property == "dp" {
+	if formula != nil && w.property != "dominates-em" {
 		other = w.probabilities(formula, w.neighbor, z, prec)
+	}
+	if w.property == "rdp" {
+		return w.divergence(p, other, prec)
 	}
 	for r := range p {
 		if !counts(r) {
@@ -238,6 +266,42 @@ func (w *witness) excess(formula func([]number.Number, number.Number) []number.N
 		sum = sum.Add(x)
 	}
 	return sum
+}
+
+// divergence returns Σ p (p/p')^{α-1} - e^{(α-1)c}, of the order 1 Σ p ln(p/p') - c, and of the order ∞ the greatest p/p' - e^c.
+func (w *witness) divergence(p, other []number.Number, prec uint) number.Number {
+	s := new(big.Rat).SetInt64(1)
+	if w.order != nil {
+		s.Sub(w.order, s)
+	}
+	sum := number.FromInt(0, prec)
+	for r := range p {
+		if !p[r].IsValid() || !other[r].IsValid() {
+			evidence.Refute("pmf: a probability that is needed is not there")
+		}
+		x, y := p[r].Enclosure(prec), other[r].Enclosure(prec)
+		switch {
+		case x.Hi().Sign() == 0:
+			continue
+		case x.Lo().Sign() > 0 && y.Hi().Sign() == 0: // an infinite ratio
+			return number.Int(1)
+		case x.Lo().Sign() <= 0 || y.Lo().Sign() <= 0:
+			evidence.Refute("pmf: a probability that may be 0")
+		}
+		log := number.Log(x).Sub(number.Log(y))
+		switch {
+		case w.order == nil:
+			sum = sum.Max(number.Exp(log))
+		case s.Sign() == 0:
+			sum = sum.Add(x.Mul(log))
+		default:
+			sum = sum.Add(x.Mul(number.Exp(log.Mul(number.FromRat(s, prec)))))
+		}
+	}
+	if s.Sign() == 0 {
+		return number.Enclosed(sum).Sub(number.Exact(w.claimed))
+	}
+	return number.Enclosed(sum.Sub(number.ExpRat(s.Mul(s, w.claimed), prec)))
 }
 
 // probabilities works out a formula at scores: it is given e^{ε (q_r - q*)/scale} for each candidate.
@@ -356,6 +420,13 @@ func (w *witness) About(p *evidence.Problem) bool {
 	}
 	if w.event != "" {
 		p.About += ", event " + evidence.Shown(w.event)
+	}
+	if w.claimed != nil {
+		order := "∞"
+		if w.order != nil {
+			order = w.order.RatString()
+		}
+		p.About += fmt.Sprintf(": the Rényi divergence of order %s exceeds %s", order, w.claimed.RatString())
 	}
 	if w.delta != nil && w.delta.Sign() > 0 {
 		p.Delta = new(number.Exact(w.delta))

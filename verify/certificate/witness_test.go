@@ -108,6 +108,12 @@ var witnesses = []string{
 	"problem witness\nproperty dp\nmechanism table\nexp-epsilon 2\ninput [3,1]\nneighbor-input [3,\"1\"]\ndistance 2\ndelta 0\nevent [0,2]\npmf 9/10\nneighbor-pmf 0.1,0.2",
 	"problem witness\nproperty dp\nmechanism table\nepsilon 1/2\ninput 1\nneighbor-input 10\ndistance 1/3\ndelta 1/10\nevent error\npmf 1\nneighbor-pmf 0",
 	"problem witness\nproperty dp\nmechanism table\nexp-epsilon 2\nscale 2\nscores 0 1\nneighbors linf\nsensitivity 1\ndelta 1/10\nneighbor 1 1\nevent [\"a\"]\npmf 4/5\nneighbor-pmf 0.3,0.34",
+	// Rényi divergences, of the exponential mechanism as autodp had them.
+	"problem witness\nproperty rdp\nmechanism em\nepsilon 1\nscale 2\nscores -3/4 0\nneighbors shifted\nsensitivity 1\norder 8\nclaimed 10809/25000\nneighbor 0 -5/4",
+	"problem witness\nproperty rdp\nmechanism pf\nexp-epsilon 3/2\nscale 2\nscores 0 0\nneighbors shifted\nsensitivity 1\norder 3/2\nclaimed 1/100\nneighbor 0 -2",
+	"problem witness\nproperty rdp\nmechanism krr\nexp-epsilon 2\nscale 2\nscores 1 0 -4\nneighbors linf\nsensitivity 1\norder inf\nclaimed 1/2\nneighbor 0 1 -4",
+	"problem witness\nproperty rdp\nmechanism table\nepsilon 1\ninput 1\nneighbor-input 2\ndistance 1\norder 1\nclaimed 1/10\nevent [\"a\",\"b\",\"none\"]\npmf 1/2 0 1/2\nneighbor-pmf 0.2,0.22 1/100 7/9",
+	"problem witness\nproperty rdp\nmechanism table\nepsilon 1\nscale 2\nscores 0 1\nneighbors linf\nsensitivity 1\norder 2\nclaimed 100\nneighbor 1 1\nevent [0,1]\npmf 1/2 1/2\nneighbor-pmf 1 0",
 }
 
 // oracle works a witness's excess out with the registered mechanisms.
@@ -155,6 +161,9 @@ func (l lines) oracle(t *testing.T) number.Interval {
 	if l.field("input") != "" {
 		d = rational(l.field("distance"))
 	}
+	if l.field("property") == "rdp" {
+		return l.renyi(p, other)
+	}
 	e := eps.ExpNeg(d.Neg(d), prec)
 	if delta := rational(l.field("delta")); delta.Sign() > 0 {
 		for r := range p {
@@ -167,6 +176,39 @@ func (l lines) oracle(t *testing.T) number.Interval {
 		r = l.whole("candidate")
 	}
 	return p[r].Sub(e.Mul(other[r]))
+}
+
+// renyi is what the divergence exceeds the claim by.
+func (l lines) renyi(p, other []number.Interval) number.Interval {
+	const prec = 300
+	c, order := rational(l.field("claimed")), l.field("order")
+	sum, most := number.FromInt(0, prec), number.FromInt(0, prec)
+	for r := range p {
+		if s, ok := p[r].Sign(); ok && s == 0 {
+			continue
+		}
+		if s, ok := other[r].Sign(); ok && s == 0 {
+			return number.FromInt(1, prec)
+		}
+		ratio := p[r].Quo(other[r])
+		most = most.Max(number.Log(ratio))
+		switch order {
+		case "inf":
+		case "1":
+			sum = sum.Add(p[r].Mul(number.Log(ratio)))
+		default:
+			s := new(big.Rat).Sub(rational(order), big.NewRat(1, 1))
+			sum = sum.Add(p[r].Mul(number.Exp(number.FromRat(s, prec).Mul(number.Log(ratio)))))
+		}
+	}
+	switch order {
+	case "inf":
+		sum = most
+	case "1":
+	default:
+		sum = number.Log(sum).Quo(number.FromRat(rational(order), prec).Sub(number.FromInt(1, prec)))
+	}
+	return sum.Sub(number.FromRat(c, prec))
 }
 
 // close reports whether the vectors are neighbors, by the definition.
