@@ -70,29 +70,32 @@ type group struct {
 // show writes a number for a picture.
 func show(n number.Number) string { return decimal.Settled(n.Format(readable), readable) }
 
-// pictured draws a table: for each row, which heading names, a bar for its number in each of these columns.
-func (t *Table) pictured(caption, unit string, heading func(row []any) string, columns ...int) *Figure {
-	var groups []group
+// groups are a bar for each number in some columns of a table, row by row, below what heading says of the row.
+func (t *Table) groups(unit string, heading func(row []any) string, columns ...int) (all []group) {
 	for _, row := range t.Rows {
 		g := group{heading: heading(row)}
 		for i, at := range columns {
 			if at >= len(row) {
 				break
 			}
-			x, ok := row[at].(number.Number)
-			b := bar{class: classes[min(i, 2)], value: x.Float64(), number: show(x), label: unit}
-			if len(columns) > 1 {
-				b.label = t.Head[at]
+			if x, ok := row[at].(number.Number); ok {
+				g.bars = append(g.bars, bar{class: classes[min(i, 2)], value: x.Float64(), number: show(x), label: unit})
 			}
-			if ok {
-				g.bars = append(g.bars, b)
+			if len(columns) > 1 && g.bars != nil {
+				g.bars[len(g.bars)-1].label = t.Head[at]
 			}
 		}
 		if g.bars != nil {
-			groups = append(groups, g)
+			all = append(all, g)
 		}
 	}
-	return &Figure{SVG: bars(groups, caption), Caption: caption + " Digits before … are certain."}
+	return all
+}
+
+// pictured draws a table: see groups.
+func (t *Table) pictured(caption, unit string, heading func(row []any) string, columns ...int) *Figure {
+	svg := bars(t.groups(unit, heading, columns...), caption)
+	return &Figure{SVG: svg, Caption: caption + job.Choose(strings.Contains(string(svg), "…"), " Digits before … are certain.", "")}
 }
 
 // named is a heading that is the name in a column.

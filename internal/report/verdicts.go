@@ -404,37 +404,32 @@ func (d Verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Block
 	if !compared(w) {
 		return s
 	}
-	banded := r.Name == verify.DP
-	factor := d.factor(w)
-	pair := func(name, marked string, p, q number.Number) group {
-		b := bar{class: "two", value: q.Float64(), number: show(q)}
-		if banded {
-			b.band = &[2]float64{p.Float64() / factor, math.Min(1, p.Float64()*factor)}
-		}
-		return group{heading: name, marked: marked, bad: marked != "" && r.Verdict == verify.Violated, bars: []bar{{class: "one", value: p.Float64(), number: show(p)}, b}}
-	}
-	mark := job.Choose(r.Verdict == verify.Violated, "violated", "closest to the limit")
-	var groups []group
-	table := &Table{Head: []string{"outcome", "probability on " + bare(here(w)), "probability on " + bare(there(w))}}
-	add := func(name, marked string, p, q number.Number) {
-		groups = append(groups, pair(name, marked, p, q))
-		table.add(name, p, q)
-	}
+	table, marked := &Table{Head: []string{"outcome", "probability on " + bare(here(w)), "probability on " + bare(there(w))}}, 0
 	if len(w.PMFs[0]) == len(w.PMFs[1]) && len(w.PMFs[0]) > 0 && w.Candidate != nil {
-		for i := range w.PMFs[0] {
+		for i, p := range w.PMFs[0] {
 			name := fmt.Sprintf("candidate %d", i)
 			if i < len(w.Scores) && i < len(w.Neighbor) {
 				name += strings.ReplaceAll(fmt.Sprintf(", score %s → %s", inquiry.ScoreText(w.Scores[i]), inquiry.ScoreText(w.Neighbor[i])), "-", "−")
 			}
-			add(name, job.Choose(i == *w.Candidate, mark, ""), w.PMFs[0][i], w.PMFs[1][i])
+			table.add(name, p, w.PMFs[1][i])
 		}
+		marked = *w.Candidate
 	} else {
-		add(event(w), mark, w.P, w.PNeighbor)
+		table.add(event(w), w.P, w.PNeighbor)
 	}
 	caption := fmt.Sprintf("Upper bars: probabilities on %s. Lower bars: on the neighboring %s.", here(w), there(w))
-	if banded {
+	groups, factor := table.groups("", named(0), 1, 2), d.factor(w)
+	for i := range groups {
+		upper, lower := &groups[i].bars[0], &groups[i].bars[1]
+		if upper.label, lower.label = "", ""; r.Name == verify.DP {
+			lower.band = &[2]float64{upper.value / factor, math.Min(1, upper.value*factor)}
+		}
+	}
+	if r.Name == verify.DP {
 		caption += " The dashed frame is where the lower bar would end if this were ε-DP at the claimed ε: between e^-ε and e^ε times the upper one."
 	}
+	violated := r.Verdict == verify.Violated
+	groups[marked].marked, groups[marked].bad = job.Choose(violated, "violated", "closest to the limit"), violated
 	s.Figure = &Figure{SVG: bars(groups, caption+" "+w.String()), Caption: caption, Table: table}
 	return s
 }
