@@ -83,9 +83,9 @@ func TestForeignText(t *testing.T) {
 		code    int
 	}{
 		"table":      {[]string{"audit", "--pmf-file", "table", "--inputs", "inputs", "--neighbors", "pairs", "--outcomes", "labels", "--eps", "0.1"}, []string{"text", "github", "markdown", "json", "html"}, 1},
-		"command":    {[]string{"audit", "--pmf-exec", `: 'NAME'; while read -r q; do echo '{"pmf":["1/2","1/2"]}'; done`, "--eps", "0.1", "-n", "2", "-k", "1"}, []string{"text", "github", "markdown", "json", "html"}, 0},
+		"command":    {[]string{"audit", "--pmf-exec", `: 'NAME'; while read -r q; do echo '{"pmf":["1/2","1/2"]}'; done`, "--eps", "0.1", "-n", "2", "-k", "1", "--property", "dp"}, []string{"text", "github", "markdown", "json", "html"}, 0},
 		"error":      {[]string{"audit", "--pmf-exec", `while read -r q; do printf '{"error":"SAID"}\n'; done`, "--eps", "0.1", "-n", "2", "-k", "1"}, []string{"text", "github", "markdown", "json", "html"}, 1},
-		"stderr":     {[]string{"audit", "--pmf-exec", `while read -r q; do case $q in *'[-1,0]'*) printf 'SAID\n' >&2; exit 3;; esac; echo '{"pmf":["1/2","1/2"]}'; done`, "--eps", "0.1", "-n", "2", "-k", "1"}, []string{"text", "github", "markdown", "json", "html"}, -1},
+		"stderr":     {[]string{"audit", "--pmf-exec", `while read -r q; do case $q in *'[-1,0]'*) printf 'SAID\n' >&2; exit 3;; esac; echo '{"pmf":["1/2","1/2"]}'; done`, "--eps", "0.1", "-n", "2", "-k", "1", "--property", "dp"}, []string{"text", "github", "markdown", "json", "html"}, -1},
 		"sampler":    {[]string{"audit", "--sample-exec", sampler, "--inputs", "inputs", "--neighbors", "pairs", "--outcomes", "labels", "--eps", "0.1", "--budget", "2000"}, []string{"text", "github", "markdown", "json", "html"}, -1},
 		"domain":     {[]string{"verify", "--mechanism", "pf", "--domain", "vectors", "--eps", "1"}, []string{"text", "json"}, 0},
 		"calibrate":  {[]string{"calibrate", "--mechanism", "pf", "--domain", "vectors", "--eps", "1"}, []string{"text", "json"}, 0},

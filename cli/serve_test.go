@@ -232,11 +232,11 @@ func TestServedRefusals(t *testing.T) {
 	assert.Equal(t, 200, code, "it goes on")
 }
 
-// TestServedClients has two hundred clients ask for small ratios at the same time.
+// TestServedClients has sixty clients ask for small ratios at the same time.
 func TestServedClients(t *testing.T) {
 	at := served(t)
 	var all sync.WaitGroup
-	codes := make([]int, 200)
+	codes := make([]int, 60)
 	for i := range codes {
 		all.Add(1)
 		go func() {

@@ -152,7 +152,7 @@ func TestMapAgain(t *testing.T) {
 	slowtest.Only(t)
 	table, _ := mapTable(t, "map.csv")
 	for at, rows := range table {
-		if at[0]*at[1] <= 20 {
+		if at[0]*at[1] <= 15 {
 			again(t, rows)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"optratio/verify/certificate"
 )
 
-var forgeriesOfEachKind = flag.Int("forgeries", 1000, "how many forgeries of each kind TestForgeries makes; 30 times as many with the tag slow")
+var forgeriesOfEachKind = flag.Int("forgeries", 1000, "how many forgeries of each kind TestForgeries makes; 10 times as many with the tag slow")
 
 // subject is a certificate whose forgeries are looked at.
 type subject struct {
@@ -31,7 +31,7 @@ type subject struct {
 func TestForgeries(t *testing.T) {
 	forgeries := *forgeriesOfEachKind
 	if slowtest.Enabled {
-		forgeries *= 30
+		forgeries *= 10
 	}
 	for kind, subjects := range map[string][]subject{
 		"program": programSubjects(t), "witness": witnessSubjects(),
