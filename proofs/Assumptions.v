@@ -1,6 +1,6 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
 From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp Exponential Forms Depths.
-From Optratio Require Import Checker Classes Neighbors Epsilon Certificate Finer Rows Lattice.
+From Optratio Require Import Checker Classes Steps Epsilon Finer Rows Lines Certificate Witness Sections.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions full_is_monotone.
@@ -46,12 +46,12 @@ Print Assumptions pf_orders.
 Print Assumptions pf_subsets.
 Print Assumptions pf_esym.
 Print Assumptions row_of_classes.
-Print Assumptions level_ok_sound.
+Print Assumptions pf_feasible.
+Print Assumptions em_feasible.
 Print Assumptions check_sound.
 Print Assumptions check_bounds.
+Print Assumptions witness_refutes.
 Print Assumptions table_by_feasible.
 Print Assumptions rows_ok_sound.
 Print Assumptions lower_by_sound.
-Print Assumptions check_lattice_bounds.
-Print Assumptions check_file_sound.
 Print Assumptions endsE.

@@ -1,5 +1,4 @@
-(* Computable bounds on the program's optimum from below, by multipliers, and from above, by a point; and the errors of
-   permute-and-flip and of the exponential mechanism. All sums run over count vectors. *)
+(* What is computed for the symmetric program: count vectors, sums over them, the multipliers of chains, points. *)
 From Coq Require Import ZArith QArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Numbers.
@@ -37,8 +36,8 @@ Definition total (f : seq nat -> Q) : Q := qsum [seq qmul (weight m) (f m) | m <
 Definition vectors o : Q := total (fun m => qn (shifts_of o m)).
 Definition over_depths m (f : nat -> Q) : Q := qsum [seq qmul (qn (nth 0 m v)) (f v) | v <- iota 0 k.+1].
 
-(* From below: any y. Along a chain, reach is the cost and z times the multiplier of the next row, which is as
-   small as it may be; where the reduced cost would be negative y is lowered. *)
+(* From below: any y. Along a chain, reach is the cost and z times the multiplier of the next row, which is as small as it
+   may be. *)
 Variables (cost : seq nat * nat -> Q) (y : seq nat -> Q).
 Definition excess p e := qsub e (qmin (y p.1) e).
 Fixpoint reach f p : option Q := if f is f'.+1 then
@@ -47,20 +46,10 @@ Fixpoint reach f p : option Q := if f is f'.+1 then
     | Some q => if reach f' q is Some e then Some (qadd (cost p) (qmul z (excess q e))) else None
     end else None.
 Definition fuel := k.*2.+2.
-Definition reaches m := all (fun v => (nth 0 m v == 0) || isSome (reach fuel (m, v))) (iota 0 k.+1).
-Definition lowered m := foldr (fun v a => if nth 0 m v == 0 then a else qmin (odflt q0 (reach fuel (m, v))) a)
-  (y m) (iota 0 k.+1).
-Definition lower : option Q := if all reaches orbits then Some (total lowered) else None.
 
 (* From above: the probabilities x of a candidate at each depth. *)
 Variable x : seq nat -> seq Q.
 Definition prob m v := nth q0 (x m) v.
-Definition check_row m v := if count_next k (m, v) is Some (m', v') then
-  qle (qmul z (prob m v)) (prob m' v') else true.
-Definition check_orbit m := [&& Qeq_bool (over_depths m (prob m)) (qn 1) &
-  all (fun v => (nth 0 m v == 0) || qle q0 (prob m v) && check_row m v) (iota 0 k.+1)].
-Definition upper o : option Q := if all check_orbit orbits then
-  Some (total (fun m => qmul (qn (shifts_of o m)) (over_depths m (fun v => qmul (qn v) (prob m v))))) else None.
 
 End Checker.
 
@@ -120,77 +109,6 @@ rewrite -sum1_card /cnt [RHS]big_mkcond; apply: eq_bigr => r _.
 by [].
 Qed.
 
-Variables (z : Q) (cost : seq nat * nat -> Q) (y : seq nat -> Q).
-
-Local Arguments reach : simpl never.
-Local Arguments count_next : simpl never.
-
-Lemma reachS f p e : reach k z cost y f p = Some e -> reach k z cost y f.+1 p = Some e.
-Proof.
-elim: f p e => // f IH p e.
-rewrite -[reach _ _ _ _ f.+2 p]/(match count_next k p with None => Some (cost p) | Some q =>
-  if reach k z cost y f.+1 q is Some e then Some (qadd (cost p) (qmul z (excess y q e))) else None end).
-rewrite -[reach _ _ _ _ f.+1 p]/(match count_next k p with None => Some (cost p) | Some q =>
-  if reach k z cost y f q is Some e then Some (qadd (cost p) (qmul z (excess y q e))) else None end).
-by case: count_next => // q; case E: (reach k z cost y f q) => [b|] //; rewrite (IH _ _ E).
-Qed.
-
-Lemma lowered_le m : qR (lowered k z cost y m) <= qR (y m) /\
-  forall v, (v < k.+1)%N -> nth 0%N m v != 0%N -> qR (lowered k z cost y m) <= qR (odflt q0 (reach k z cost y (fuel k) (m, v))).
-Proof.
-rewrite /lowered; suff H s : let a := foldr (fun v a => if nth 0%N m v == 0%N then a
-    else qmin (odflt q0 (reach k z cost y (fuel k) (m, v))) a) (y m) s in
-  qR a <= qR (y m) /\ forall v, v \in s -> nth 0%N m v != 0%N ->
-    qR a <= qR (odflt q0 (reach k z cost y (fuel k) (m, v))).
-  by have [h1 h2] := H (iota 0 k.+1); split=> // v lt; apply: h2; rewrite mem_iota.
-elim: s => [|w s [h1 h2]] /=; first by split.
-split=> [|v]; first by case: ifP => // _; rewrite qR_min le_minl h1 orbT.
-rewrite inE => /orP[/eqP->|vs] nz; first by rewrite (negbTE nz) qR_min le_minl lexx.
-by case: ifP => // _; [|rewrite qR_min le_minl]; rewrite (h2 v vs nz) ?orbT.
-Qed.
-
-Theorem lower_sound b t : lower n k z cost y = Some b -> table_proper t -> worst_rows (qR z) t ->
-  qR b <= \sum_(d : depths | in_lattice d) \sum_r qR (cost (counts d, val (d r))) * t d r.
-Proof.
-rewrite /lower; case: ifP => // /allP ok [<-] tp tw; rewrite totalE.
-pose e d r := odflt q0 (reach k z cost y (fuel k) (counts d, val (d r))).
-pose lam r d := qR (excess y (counts d, val (d r)) (e d r)).
-apply: (lower_bound (lam := lam) tp tw) => r d Qd.
-  by rewrite /lam /excess qR_sub qR_min subr_ge0 le_minl lexx orbT.
-have nz : nth 0%N (counts d) (d r) != 0%N by rewrite nth_counts -lt0n cnt_pos.
-have [l1 l2] := lowered_le (counts d); have {}l2 := l2 (d r) (ltn_ord _) nz.
-have /ok/allP/(_ (val (d r))) : counts d \in orbits n k.
-  by rewrite mem_filter counts_count_vectors nth_counts -in_lattice_cnt Qd.
-rewrite mem_iota /= add0n ltn_ord (negbTE nz) => /(_ isT) /= some.
-have E : qR (e d r) = qR (cost (counts d, val (d r))) + qR z * oapp (lam r) 0 (next r d).
-  rewrite /e; move: some; rewrite /fuel.
-  rewrite -[reach _ _ _ _ _ (counts d, _)]/(match count_next k (counts d, val (d r)) with
-    | None => Some (cost (counts d, val (d r))) | Some q =>
-      if reach k z cost y k.*2.+1 q is Some e then Some (qadd (cost (counts d, val (d r))) (qmul z (excess y q e))) else None end).
-  rewrite (count_next_counts r Qd); case: (next r d) => [d'|] /=; last by rewrite mulr0 addr0.
-  case W: (reach k z cost y k.*2.+1 (counts d', val (d' r))) => [a|] //= _.
-  by rewrite /lam /e /fuel (reachS W) qR_add qR_mul.
-rewrite -E /lam /excess qR_sub qR_min /= -addrA ger_addl addrC subr_le0 le_minr l1; exact: l2.
-Qed.
-
 Variable x : seq nat -> seq Q.
 Definition point : table R n k := fun d r => qR (prob x (counts d) (d r)).
-
-Theorem upper_sound o b : upper n k z x o = Some b -> [/\ table_proper point, worst_rows (qR z) point &
-  table_loss (fun d => (shifts o d)%:R) (fun v => v%:R) point = qR b].
-Proof.
-rewrite /upper; case: ifP => // /allP ok [<-].
-have okd d : in_lattice d -> check_orbit k z x (counts d).
-  by move=> Qd; apply: ok; rewrite mem_filter counts_count_vectors nth_counts -in_lattice_cnt Qd.
-have okv d r : in_lattice d -> qle q0 (prob x (counts d) (d r)) && check_row k z x (counts d) (d r).
-  move=> /okd /andP[_ /allP /(_ (val (d r)))]; rewrite mem_iota /= add0n ltn_ord nth_counts => /(_ isT).
-  by have := cnt_pos d r; case: (cnt d (d r)).
-split.
-- move=> d Qd; split=> [r|]; first by have /andP[+ _] := okv d r Qd; rewrite (qR_le R) qR0.
-  by have /andP[/Qeq_bool_iff/(qR_eq R) + _] := okd d Qd; rewrite over_depthsE qRn.
-- move=> r d e Qd E; have /andP[_] := okv d r Qd; rewrite /check_row (count_next_counts r Qd) E /=.
-  by rewrite (qR_le R) qR_mul.
-rewrite totalE; apply: eq_bigr => d _; rewrite qR_mul qRn shifts_ofE over_depthsE; congr (_ * _).
-by apply: eq_bigr => r _; rewrite qR_mul qRn.
-Qed.
 End Soundness.

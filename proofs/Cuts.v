@@ -25,9 +25,6 @@ Definition represents a s := [&& size s == n, all (leq^~ k) s, 0 < nth 0 a.1 0, 
 Definition near_lists L s s' := let pairs := zip s s' in
   all (fun p => all (fun q => p.1 + q.2 <= p.2 + q.1 + L) pairs) pairs.
 Definition favors_lists s s' := all (fun p => p.1 + head 0 s' <= p.2 + head 0 s) (zip s s').
-Definition is_row (l : level) c := let s := candidates_of (left c) in let s' := candidates_of (right c) in
-  [&& represents (left c) s, represents (right c) s' & if of_privacy c then asks_neighbors l && near_lists 1 s' s
-    else asks_monotone l && favors_lists s' s].
 
 (* What the rows take off the costs, by variable. *)
 Definition class_weight a := qmul (weight n a.1) (qn (nth 0 a.1 a.2)).
@@ -53,7 +50,7 @@ Qed.
 
 Section Soundness.
 Local Open Scope ring_scope.
-Variables (R : realFieldType) (n k : nat) (z : Q) (l : level).
+Variables (R : realFieldType) (n k : nat) (z : Q).
 Hypothesis n0 : (0 < n)%N.
 Local Notation qR := (qR R).
 Local Notation depths := (depths n k).
@@ -83,8 +80,6 @@ move=> ss ss' /allP H lt; rewrite -nth_zip ?ss ?ss' //; apply: H.
 by rewrite mem_nth // size_zip ss ss' minnn.
 Qed.
 
-Lemma near_permute (p : 'S_n) d e : near d e -> near (permute p d) (permute p e).
-Proof. by move=> H s s'; rewrite !ffunE. Qed.
 Lemma favors_permute (p : 'S_n) r d e : favors r d e -> favors ((p^-1)%g r) (permute p d) (permute p e).
 Proof. by move=> H s; rewrite !ffunE permKV. Qed.
 
@@ -126,20 +121,6 @@ Lemma favors_listsP a b s s' : represents n k a s -> represents n k b s' -> favo
 Proof.
 move=> /and5P[/eqP sa ka _ _ _] /and5P[/eqP sb kb _ _ _] ok i.
 by rewrite !vector_ofE // !nth0; exact: (all_zip_nth sa sb ok (ltn_ord i)).
-Qed.
-
-(* A row that is accepted holds at the level. *)
-Lemma is_row_holds t c : feasible (qR z) l t -> is_row n k l c -> holds t c.
-Proof.
-move=> ft /and3P[Ha Hb row]; apply: (holds_of Ha Hb) => p.
-set d := vector_of _; set e := vector_of _.
-have [Qd Qe] : in_lattice (permute p d) /\ in_lattice (permute p e).
-  by rewrite !in_lattice_permute (vector_of_lattice Ha) (vector_of_lattice Hb).
-case: ifP row => kind /andP[asked ok].
-  have rows : neighbor_rows (qR z) t by case: l ft asked => // -[_ []] // ? [].
-  by apply: rows => //; apply: near_permute; exact: near_listsP Hb Ha ok.
-have rows : monotone_rows t by case: l ft asked => // -[_ []] // ? [].
-by rewrite mul1r; apply: rows => //; apply: favors_permute; exact: favors_listsP Hb Ha ok.
 Qed.
 
 Lemma taken_off_add (u : trie Q) a b x : size a.1 = size b.1 ->
@@ -198,10 +179,4 @@ rewrite -big_split; apply: eq_bigr => d _; rewrite -big_split; apply: eq_bigr =>
 by rewrite /= qR_add mulrDl.
 Qed.
 End Changed.
-
-Theorem changed_le t cs base : feasible (qR z) l t -> all (is_row n k l) cs ->
-  all (fun c => qle q0 (multiplier c)) cs ->
-  \sum_(d | in_lattice d) \sum_r qR (changed n z base cs (class_of d r)) * t d r
-    <= \sum_(d | in_lattice d) \sum_r qR (base (class_of d r)) * t d r.
-Proof. by move=> ft; apply: changed_le_of => c; exact: is_row_holds. Qed.
 End Soundness.

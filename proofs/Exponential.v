@@ -22,10 +22,10 @@ by have := mulr_ge0 (mulr_ge0 (w0 r) (w0 s)) (fg r s); congr (0 <= _); rewrite /
 Qed.
 
 (* Permute-and-flip's probability divided by the weight rises with the weight. *)
-Definition per_weight w r : R := int (\prod_(s < n | s != r) (1 - w s *: 'X)).
+Definition per_weight w r : R := integral (\prod_(s < n | s != r) (1 - w s *: 'X)).
 Lemma per_weight_mono w r s : (forall i, w i <= 1) -> w r <= w s -> per_weight w r <= per_weight w s.
 Proof.
-move=> w1 le; case: (eqVneq r s) => [->//|rs]; rewrite -subr_ge0 -mulN1r -intZ -intD scaleN1r; apply: good_int.
+move=> w1 le; case: (eqVneq r s) => [->//|rs]; rewrite -subr_ge0 -mulN1r -integralZ -integralD scaleN1r; apply: good_int.
 rewrite (bigD1 r) //= [X in _ - X](bigD1 s) 1?eq_sym //=.
 rewrite [X in _ - _ * X](eq_bigl _ _ (fun i => andbC _ _)) -mulrBl; apply: goodM; last first.
   by apply: good_prod => i _; apply: good_factor.
@@ -148,7 +148,7 @@ have mT : m <= T.
   rewrite inE (top_const q r); case: (eqVneq s r) => [->|sr]; first by rewrite lt_eqF.
   by case: eqP => [e|_]; [rewrite /w e subrr (E0 ED E_gt0) | exact: E_ge0].
 have g1 : 1 <= (1 + T) * per_weight w r.
-  have e : per_weight w r = per_weight w' r by congr int; apply: eq_bigr => s /negbTE sr; rewrite /w' sr.
+  have e : per_weight w r = per_weight w' r by congr integral; apply: eq_bigr => s /negbTE sr; rewrite /w' sr.
   have e1 : exists s, w' s = 1 by exists r; rewrite /w' eqxx.
   rewrite e -[X in X <= _](pf_sum e1); have -> : 1 + T = \sum_s w' s.
     by rewrite (bigD1 r) //= /w' eqxx; congr (_ + _); apply: eq_bigr => s /negbTE ->.

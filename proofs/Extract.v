@@ -1,7 +1,7 @@
 (* The checker as an OCaml program. Coq's whole numbers become those of zarith (GMP), characters and strings OCaml's.
    What is replaced below is trusted to mean the same. *)
 From Coq Require Import ZArith Extraction ExtrOcamlBasic ExtrOcamlString.
-From Optratio Require Import Lattice.
+From Optratio Require Import Sections.
 Extraction Blacklist String List.
 Extract Inductive positive => "Bigint.t"
   [ "(fun p -> Bigint.succ (Bigint.shift_left p 1))" "(fun p -> Bigint.shift_left p 1)" "Bigint.one" ]
@@ -26,4 +26,4 @@ Extract Constant Z.ggcd => "(fun a b -> let g = Bigint.gcd a b in
   if Bigint.sign g = 0 then (g, (Bigint.zero, Bigint.zero)) else (g, (Bigint.divexact a g, Bigint.divexact b g)))".
 Extract Constant Z.div => "(fun a b -> if Bigint.sign b = 0 then Bigint.zero else Bigint.fdiv a b)".
 Extract Constant Z.pow => "(fun a b -> if Bigint.sign b < 0 then Bigint.zero else Bigint.pow a (Bigint.to_int b))".
-Extraction "checker.ml" check_file.
+Extraction "checker.ml" check.

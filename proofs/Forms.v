@@ -28,7 +28,7 @@ Notation factor s := (1 - w s *: 'X : {poly R}).
 
 (* Integration by parts: one visit. *)
 Lemma visit_one l : uniq l ->
-  1 + \sum_(s <- l) (1 - w s) * int (\prod_(i <- l | i != s) factor i) = (size l).+1%:R * int (\prod_(i <- l) factor i).
+  1 + \sum_(s <- l) (1 - w s) * integral (\prod_(i <- l | i != s) factor i) = (size l).+1%:R * integral (\prod_(i <- l) factor i).
 Proof.
 move=> ul; pose f := \prod_(i <- l) factor i; pose g s := \prod_(i <- l | i != s) factor i.
 have E s : s \in l -> (1 - w s) *: g s = f + (1 - 'X) * ((factor s)^`() * g s).
@@ -37,23 +37,23 @@ have S : \sum_(s <- l) (1 - w s) *: g s = (size l).+1%:R *: f + ((1 - 'X) * f)^`
   rewrite big_seq (eq_bigr _ E) -big_seq big_split -mulr_sumr /= -deriv_bigprod // -/f.
   rewrite derivM derivB derivX -polyC1 derivC.
   by rewrite big_const_seq count_predT iter_addr addr0 scaler_nat mulrS sub0r mulN1r addrA [f + _]addrC addrK.
-transitivity (1 + int (\sum_(s <- l) (1 - w s) *: g s)).
-  by rewrite int_sum; congr (_ + _); apply: eq_bigr => s _; rewrite intZ.
+transitivity (1 + integral (\sum_(s <- l) (1 - w s) *: g s)).
+  by rewrite integral_sum; congr (_ + _); apply: eq_bigr => s _; rewrite integralZ.
 have f0 : f.[0] = 1.
   by rewrite horner_prod big1 // => s _; rewrite hornerD hornerN hornerZ hornerX -polyC1 hornerC mulr0 subr0.
-rewrite S intD intZ int_deriv !hornerM f0 !hornerD !hornerN !hornerX -polyC1 !hornerC polyC1 subrr mul0r sub0r subr0.
+rewrite S integralD integralZ integral_deriv !hornerM f0 !hornerD !hornerN !hornerX -polyC1 !hornerC polyC1 subrr mul0r sub0r subr0.
 by rewrite mul1r addrCA subrr addr0.
 Qed.
 
 (* All orders of l. *)
 Lemma visit_all l r : uniq l -> r \in l ->
-  \sum_(t <- permutations l) visit t r = (size l)`!%:R * (w r * int (\prod_(i <- l | i != r) factor i)).
+  \sum_(t <- permutations l) visit t r = (size l)`!%:R * (w r * integral (\prod_(i <- l | i != r) factor i)).
 Proof.
 elim: {l}(size l) {-2}l (erefl (size l)) => [|m IH] l sl ul rl; first by rewrite (size0nil sl) in rl.
 rewrite (perm_big _ (permutationsE _)) ?sl // big_allpairs_dep undup_id //=.
 pose G := [seq i <- l | i != r].
 have E x : x \in l -> \sum_(t <- permutations (rem x l)) ((if x == r then w x else 0) + (1 - w x) * visit t r) =
-    m`!%:R * w r * (if x == r then 1 else (1 - w x) * int (\prod_(i <- G | i != x) factor i)).
+    m`!%:R * w r * (if x == r then 1 else (1 - w x) * integral (\prod_(i <- G | i != x) factor i)).
   move=> xl; have sr : size (rem x l) = m by rewrite size_rem // sl.
   have ur y := rem_uniq y ul.
   rewrite big_split -mulr_sumr big_const_seq count_predT size_permutations // sr iter_addr addr0 /=.
@@ -62,9 +62,9 @@ have E x : x \in l -> \sum_(t <- permutations (rem x l)) ((if x == r then w x el
     by rewrite visitE ?(perm_uniq pt) // (perm_mem pt) mem_rem_uniq // inE eqxx.
   rewrite mul0rn add0r IH // ?mem_rem_uniq ?inE 1?eq_sym ?xr //.
   rewrite sr (rem_filter x ul) /G !big_filter_cond mulrCA [_ * (w r * _)]mulrCA -!mulrA.
-  by congr (_ * (_ * (_ * int _))); apply: eq_bigl => i; rewrite andbC.
+  by congr (_ * (_ * (_ * integral _))); apply: eq_bigl => i; rewrite andbC.
 rewrite big_seq (eq_bigr _ E) -big_seq -mulr_sumr (bigD1_seq r) //= eqxx -big_filter.
-rewrite (eq_big_seq (fun x => (1 - w x) * int (\prod_(i <- G | i != x) factor i))) => [|x]; last first.
+rewrite (eq_big_seq (fun x => (1 - w x) * integral (\prod_(i <- G | i != x) factor i))) => [|x]; last first.
   by rewrite mem_filter => /andP[/negbTE ->].
 rewrite visit_one ?filter_uniq // /G -(rem_filter r ul) size_rem // sl /= (rem_filter r ul) big_filter factS natrM.
 by rewrite mulrCA !mulrA.
@@ -96,13 +96,13 @@ have -> : \prod_(s < n | s != r) factor s = \prod_s \sum_b F s b.
 rewrite bigA_distr_bigA (reindex (fun A : {set 'I_n} => [ffun s => s \in A])) /=; last first.
   exists (fun f : {ffun 'I_n -> bool} => [set s | f s]) => [A|f] _; first by apply/setP => s; rewrite inE ffunE.
   by apply/ffunP => s; rewrite ffunE inE.
-rewrite int_sum [RHS]big_mkcond; apply: eq_bigr => A _.
+rewrite integral_sum [RHS]big_mkcond; apply: eq_bigr => A _.
 under eq_bigr do rewrite ffunE.
-case: (boolP (r \in A)) => rA /=; first by rewrite (bigD1 r) //= /F rA eqxx mul0r int0.
-transitivity (int (\prod_(s in A) (- w s *: 'X))).
-  rewrite [in RHS]big_mkcond; congr int; apply: eq_bigr => s _; rewrite /F; case: ifP => // sA.
+case: (boolP (r \in A)) => rA /=; first by rewrite (bigD1 r) //= /F rA eqxx mul0r integral0.
+transitivity (integral (\prod_(s in A) (- w s *: 'X))).
+  rewrite [in RHS]big_mkcond; congr integral; apply: eq_bigr => s _; rewrite /F; case: ifP => // sA.
   by case: eqP => // e; rewrite -e sA in rA.
-by rewrite scaler_prod prodr_const intZ int_Xn prodrN mulrAC.
+by rewrite scaler_prod prodr_const integralZ int_Xn prodrN mulrAC.
 Qed.
 
 (* Appendix E: the elementary symmetric polynomials of a list of weights, and what they are without the weight a. *)
@@ -132,7 +132,7 @@ have E i : p`_i = (-1) ^+ i * esym_without v (w r) i.
   elim: i => [|i IH] /=; first by have := P 0%N; rewrite mulr0 subr0 => <-; rewrite esym0.
   by rewrite mulrBr P /= IH exprS; ring.
 have n0 : (0 < n)%N := leq_ltn_trans (leq0n r) (ltn_ord r).
-rewrite (@intE _ p n); first by apply: eq_bigr => i _; rewrite E mulrAC.
+rewrite (@integralE _ p n); first by apply: eq_bigr => i _; rewrite E mulrAC.
 apply: leq_trans (size_prod_leq _ _) _; rewrite leq_subLR -[X in (_ + X)%N](prednK n0) addnS ltnS.
 have := cardC1 r; rewrite card_ord => <-; rewrite addnn -muln2 -sum_nat_const; apply: leq_sum => s _.
 by rewrite (leq_trans (size_add _ _)) // geq_max size_opp size_poly1 (leq_trans (size_scale_leq _ _)) // size_polyX.

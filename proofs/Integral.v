@@ -19,29 +19,29 @@ rewrite /bernstein derivM derivXn deriv_exp derivB derivX d1 sub0r /=.
 by rewrite mulrnAl mulN1r mulNrn mulrN mulrnAr !scaler_nat.
 Qed.
 
-Lemma int_Xn i : int ('X^i : {poly R}) = i.+1%:R^-1.
+Lemma int_Xn i : integral ('X^i : {poly R}) = i.+1%:R^-1.
 Proof.
-rewrite (@intE _ _ i.+1) ?size_polyXn // big_ord_recr /= coefXn eqxx mul1r big1 ?add0r // => j _.
+rewrite (@integralE _ _ i.+1) ?size_polyXn // big_ord_recr /= coefXn eqxx mul1r big1 ?add0r // => j _.
 by rewrite coefXn ltn_eqF ?mul0r.
 Qed.
 
-Lemma int_bernstein i j : 0 < int (bernstein i j).
+Lemma int_bernstein i j : 0 < integral (bernstein i j).
 Proof.
 elim: j i => [|j IH] i; first by rewrite /bernstein expr0 mulr1 int_Xn invr_gt0 ltr0n.
-have := int_deriv (bernstein i.+1 j.+1).
+have := integral_deriv (bernstein i.+1 j.+1).
 have -> : (bernstein i.+1 j.+1).[1] = 0.
   by rewrite /bernstein hornerM [(1 - 'X) ^+ _]exprS hornerM hornerD hornerN hornerX -polyC1 hornerC subrr mul0r mulr0.
 have -> : (bernstein i.+1 j.+1).[0] = 0 by rewrite /bernstein hornerM exprS hornerM hornerX !mul0r.
-rewrite subr0 deriv_bernstein intD -scaleN1r !intZ mulN1r.
+rewrite subr0 deriv_bernstein integralD -scaleN1r !integralZ mulN1r.
 move/eqP; rewrite subr_eq0 => /eqP E.
 by rewrite -(pmulr_rgt0 _ (ltr0Sn R i)) E mulr_gt0 ?ltr0n.
 Qed.
 
 (* Polynomials whose products with such polynomials have nonnegative integrals. *)
-Definition nonneg p := forall i j, 0 <= int (bernstein i j * p).
+Definition nonneg p := forall i j, 0 <= integral (bernstein i j * p).
 Definition good p := forall q, nonneg q -> nonneg (q * p).
 
-Lemma good_int p : good p -> 0 <= int p.
+Lemma good_int p : good p -> 0 <= integral p.
 Proof.
 move=> g; have n1 : nonneg 1 by move=> i j; rewrite mulr1 ltW ?int_bernstein.
 by have := g _ n1 0%N 0%N; rewrite /bernstein !expr0 !mul1r.
@@ -50,17 +50,17 @@ Lemma good1 : good 1. Proof. by move=> q; rewrite mulr1. Qed.
 Lemma goodM p q : good p -> good q -> good (p * q).
 Proof. by move=> gp gq h nh; rewrite mulrA; apply/gq/gp. Qed.
 Lemma goodD p q : good p -> good q -> good (p + q).
-Proof. by move=> gp gq h nh i j; rewrite !mulrDr intD addr_ge0 //; [apply: gp | apply: gq]. Qed.
+Proof. by move=> gp gq h nh i j; rewrite !mulrDr integralD addr_ge0 //; [apply: gp | apply: gq]. Qed.
 Lemma goodZ c p : 0 <= c -> good p -> good (c *: p).
-Proof. by move=> c0 gp h nh i j; rewrite -!scalerAr intZ mulr_ge0 //; apply: gp. Qed.
+Proof. by move=> c0 gp h nh i j; rewrite -!scalerAr integralZ mulr_ge0 //; apply: gp. Qed.
 Lemma goodX : good 'X.
 Proof.
-move=> h nh i j; have := nh i.+1 j; congr (0 <= int _).
+move=> h nh i j; have := nh i.+1 j; congr (0 <= integral _).
 by rewrite /bernstein exprS mulrA [RHS]mulrC !mulrA.
 Qed.
 Lemma goodX1 : good (1 - 'X).
 Proof.
-move=> h nh i j; have := nh i j.+1; congr (0 <= int _).
+move=> h nh i j; have := nh i j.+1; congr (0 <= integral _).
 by rewrite /bernstein exprSr !mulrA [RHS]mulrAC.
 Qed.
 Lemma good_prod I (s : seq I) (P : pred I) (F : I -> {poly R}) :
@@ -74,17 +74,17 @@ move=> a0 ab; have -> : a%:P + b *: 'X = a *: (1 - 'X) + (a + b) *: 'X.
 by apply: goodD; apply: goodZ => //; [exact: goodX1 | exact: goodX].
 Qed.
 
-Lemma int_cut p c : int p = c * int (p \Po (c *: 'X)) + (1 - c) * int (p \Po (c%:P + (1 - c) *: 'X)).
+Lemma int_cut p c : integral p = c * integral (p \Po (c *: 'X)) + (1 - c) * integral (p \Po (c%:P + (1 - c) *: 'X)).
 Proof.
 pose F : {poly R} := \poly_(i < (size p).+1) (p`_i.-1 / i%:R).
 have FE : F^`() = p.
   apply/polyP => i; rewrite coef_deriv coef_poly ltnS; case: ltnP => [lt|ge].
     by rewrite -mulr_natr /= mulfVK // pnatr_eq0.
   by rewrite mul0rn nth_default.
-have D a b : b * int (p \Po (a%:P + b *: 'X)) = F.[a + b] - F.[a].
-  have -> : b * int (p \Po (a%:P + b *: 'X)) = int ((F \Po (a%:P + b *: 'X))^`()).
-    rewrite deriv_comp FE derivD derivC add0r derivZ derivX -intZ alg_polyC mulrC mul_polyC //.
-  by rewrite int_deriv !horner_comp !(hornerD, hornerC, hornerZ, hornerX) mulr1 mulr0 addr0.
+have D a b : b * integral (p \Po (a%:P + b *: 'X)) = F.[a + b] - F.[a].
+  have -> : b * integral (p \Po (a%:P + b *: 'X)) = integral ((F \Po (a%:P + b *: 'X))^`()).
+    rewrite deriv_comp FE derivD derivC add0r derivZ derivX -integralZ alg_polyC mulrC mul_polyC //.
+  by rewrite integral_deriv !horner_comp !(hornerD, hornerC, hornerZ, hornerX) mulr1 mulr0 addr0.
 have := D 0 c; have := D c (1 - c); have := D 0 1.
 rewrite !add0r scale1r comp_polyXr mul1r => -> -> ->; have -> : c + (1 - c) = 1 by rewrite addrC subrK.
 by rewrite [RHS]addrC addrA subrK.

@@ -15,6 +15,7 @@ Definition qmul a b := Qred (Qmult a b).
 Definition qdiv a b := Qred (Qdiv a b).
 Definition qle (a b : Q) : bool := Qle_bool a b.
 Definition qmin a b := if qle a b then a else b.
+Definition qmax a b := if qle a b then b else a.
 (* A sum as a tree, which keeps the numbers short. *)
 Fixpoint qpairs (s : seq Q) : seq Q := match s with a :: b :: t => qadd a b :: qpairs t | _ => s end.
 Definition qsum (s : seq Q) : Q := foldr qadd q0 (iter 20 qpairs s).

@@ -60,7 +60,7 @@ Qed.
 
 Lemma narrow_pf j (d : depths n j) r : (j <= k)%N -> narrow j (pf_table z : table R n k) d r = pf_table z d r.
 Proof.
-by move=> jk; rewrite /narrow /pf_table /pf widenE //; congr (_ * int _); apply: eq_bigr => s _; rewrite widenE.
+by move=> jk; rewrite /narrow /pf_table /pf widenE //; congr (_ * integral _); apply: eq_bigr => s _; rewrite widenE.
 Qed.
 
 (* Tables that are alike on all lattices, as those of mechanisms are. *)

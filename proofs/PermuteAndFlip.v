@@ -44,30 +44,30 @@ End Tight.
 Section Pf.
 Variable R : realFieldType.
 (* The integral of a polynomial over [0, 1]. *)
-Definition int (p : {poly R}) : R := \sum_(i < size p) p`_i / i.+1%:R.
+Definition integral (p : {poly R}) : R := \sum_(i < size p) p`_i / i.+1%:R.
 Implicit Types p q : {poly R}.
-Lemma intE p N : (size p <= N)%N -> int p = \sum_(i < N) p`_i / i.+1%:R.
+Lemma integralE p N : (size p <= N)%N -> integral p = \sum_(i < N) p`_i / i.+1%:R.
 Proof.
-move=> le; rewrite /int (big_ord_widen _ (fun i => p`_i / i.+1%:R) le) big_mkcond.
+move=> le; rewrite /integral (big_ord_widen _ (fun i => p`_i / i.+1%:R) le) big_mkcond.
 apply: eq_bigr => i _; case: ltnP => // ge; by rewrite nth_default ?mul0r.
 Qed.
-Lemma intD p q : int (p + q) = int p + int q.
+Lemma integralD p q : integral (p + q) = integral p + integral q.
 Proof.
 pose N := maxn (size p) (size q).
-rewrite (@intE _ N) ?size_add // (@intE p N) ?leq_maxl // (@intE q N) ?leq_maxr // -big_split.
+rewrite (@integralE _ N) ?size_add // (@integralE p N) ?leq_maxl // (@integralE q N) ?leq_maxr // -big_split.
 by apply: eq_bigr => i _; rewrite coefD mulrDl.
 Qed.
-Lemma intZ c p : int (c *: p) = c * int p.
+Lemma integralZ c p : integral (c *: p) = c * integral p.
 Proof.
-rewrite (@intE _ (size p)) ?size_scale_leq // /int mulr_sumr.
+rewrite (@integralE _ (size p)) ?size_scale_leq // /integral mulr_sumr.
 by apply: eq_bigr => i _; rewrite coefZ mulrA.
 Qed.
-Lemma int0 : int 0 = 0. Proof. by rewrite /int size_poly0 big_ord0. Qed.
-Lemma int_sum I (s : seq I) (F : I -> {poly R}) : int (\sum_(i <- s) F i) = \sum_(i <- s) int (F i).
-Proof. by elim/big_rec2: _ => [|i a b _ <-]; rewrite ?int0 ?intD. Qed.
-Lemma int_deriv p : int p^`() = p.[1] - p.[0].
+Lemma integral0 : integral 0 = 0. Proof. by rewrite /integral size_poly0 big_ord0. Qed.
+Lemma integral_sum I (s : seq I) (F : I -> {poly R}) : integral (\sum_(i <- s) F i) = \sum_(i <- s) integral (F i).
+Proof. by elim/big_rec2: _ => [|i a b _ <-]; rewrite ?integral0 ?integralD. Qed.
+Lemma integral_deriv p : integral p^`() = p.[1] - p.[0].
 Proof.
-rewrite (@intE _ (size p)); last by rewrite (leq_trans (size_poly _ _)) // leq_pred.
+rewrite (@integralE _ (size p)); last by rewrite (leq_trans (size_poly _ _)) // leq_pred.
 rewrite horner_coef0 [p.[1]](@horner_coef_wide _ (size p).+1) ?leqnSn // big_ord_recl.
 rewrite expr0 mulr1 [RHS]addrC addKr; apply: eq_bigr => i _.
 by rewrite coef_deriv expr1n mulr1 -mulr_natr mulfK // pnatr_eq0.
@@ -88,21 +88,21 @@ Variable n : nat.
 Implicit Types w : 'I_n -> R.
 (* Permute-and-flip takes candidate r with probability w_r times the integral over t in [0, 1] of the product of
    1 - t w_s over the others, where w_s is e^(-epsilon/(2 Delta)) to the power of the distance from the best score. *)
-Definition pf w r : R := w r * int (\prod_(s < n | s != r) (1 - w s *: 'X)).
+Definition pf w r : R := w r * integral (\prod_(s < n | s != r) (1 - w s *: 'X)).
 
 Lemma pf_sum w : (exists s, w s = 1) -> \sum_r pf w r = 1.
 Proof.
 case=> s ps.
-have E : \sum_r pf w r = - int ((\prod_(i < n) (1 - w i *: 'X))^`()).
-  rewrite deriv_bigprod ?index_enum_uniq // int_sum -sumrN; apply: eq_bigr => r _.
-  by rewrite derivB derivZ derivX derivC sub0r alg_polyC mulNr -scaleN1r intZ mulN1r opprK mul_polyC intZ.
-rewrite E int_deriv !horner_prod (bigD1 s) //= hornerD hornerN hornerZ hornerX hornerC ps mulr1 subrr mul0r sub0r opprK.
+have E : \sum_r pf w r = - integral ((\prod_(i < n) (1 - w i *: 'X))^`()).
+  rewrite deriv_bigprod ?index_enum_uniq // integral_sum -sumrN; apply: eq_bigr => r _.
+  by rewrite derivB derivZ derivX derivC sub0r alg_polyC mulNr -scaleN1r integralZ mulN1r opprK mul_polyC integralZ.
+rewrite E integral_deriv !horner_prod (bigD1 s) //= hornerD hornerN hornerZ hornerX hornerC ps mulr1 subrr mul0r sub0r opprK.
 by apply: big1 => i _; rewrite hornerD hornerN hornerZ hornerX hornerC mulr0 subr0.
 Qed.
 
 Lemma pf_tight w w' z r : w' r = z * w r -> (forall s, s != r -> w' s = w s) -> pf w' r = z * pf w r.
 Proof.
-move=> E1 E2; rewrite /pf E1 mulrA; congr (_ * int _).
+move=> E1 E2; rewrite /pf E1 mulrA; congr (_ * integral _).
 by apply: eq_bigr => s sr; rewrite E2.
 Qed.
 

@@ -32,13 +32,13 @@ Qed.
 
 (* A product of linear polynomials that are positive at 0 and nonnegative at 1, times a power of t. *)
 Lemma int_prod_gt0 (P : pred 'I_n) (a b : 'I_n -> R) i : (forall s, P s -> 0 < a s /\ 0 <= a s + b s) ->
-  0 < int ('X^i * \prod_(s < n | P s) ((a s)%:P + b s *: 'X)).
+  0 < integral ('X^i * \prod_(s < n | P s) ((a s)%:P + b s *: 'X)).
 Proof.
 move=> h; pose G := \prod_(s < n | P s) (a s *: (1 - 'X)).
-have G0 : 0 < int ('X^i * G).
-  rewrite /G scaler_prod prodr_const -scalerAr intZ mulr_gt0 ?int_bernstein //.
+have G0 : 0 < integral ('X^i * G).
+  rewrite /G scaler_prod prodr_const -scalerAr integralZ mulr_gt0 ?int_bernstein //.
   by apply: prodr_gt0 => s /h [].
-apply: lt_le_trans G0 _; rewrite -subr_ge0 -mulN1r -intZ -intD scaleN1r -mulrBr; apply: good_int.
+apply: lt_le_trans G0 _; rewrite -subr_ge0 -mulN1r -integralZ -integralD scaleN1r -mulrBr; apply: good_int.
 apply: goodM; first by elim: i => [|i IH]; rewrite ?expr0 ?exprS; [exact: good1 | apply: goodM IH; exact: goodX].
 apply: good_prod_sub => s /h [a0 ab]; split; first by apply: goodZ; [exact: ltW | exact: goodX1].
 have -> : (a s)%:P + b s *: 'X - a s *: (1 - 'X) = (a s + b s) *: 'X.
@@ -47,12 +47,12 @@ by apply: goodZ => //; exact: goodX.
 Qed.
 
 (* The probability of r, with the integral over [0, 1] cut at rho. *)
-Definition lower_part w r (rho : R) := int (\prod_(s < n | s != r) (1 - (rho * w s) *: 'X)).
+Definition lower_part w r (rho : R) := integral (\prod_(s < n | s != r) (1 - (rho * w s) *: 'X)).
 Definition upper_part w r (rho : R) :=
-  int (\prod_(s < n | s != r) ((1 - w s * rho)%:P + (- (w s * (1 - rho))) *: 'X)).
+  integral (\prod_(s < n | s != r) ((1 - w s * rho)%:P + (- (w s * (1 - rho))) *: 'X)).
 Lemma pf_cut w r rho : pf w r = w r * (rho * lower_part w r rho + (1 - rho) * upper_part w r rho).
 Proof.
-rewrite /pf (int_cut _ rho) !comp_prod; congr (_ * (_ * int _ + _ * int _)); apply: eq_bigr => s _.
+rewrite /pf (int_cut _ rho) !comp_prod; congr (_ * (_ * integral _ + _ * integral _)); apply: eq_bigr => s _.
   by rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerA mulrC.
 rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerDr scalerA opprD addrA.
 by rewrite scaleNr polyCB polyCM mul_polyC.
@@ -64,9 +64,9 @@ apply: good_linear; first by rewrite subr_ge0 (le_trans _ rho1) // ler_pimull.
 by rewrite -addrA -opprD -mulrDr addrC [rho + _]addrC subrK mulr1 addrC subr_ge0.
 Qed.
 Lemma lower_part_ge w (p : 'I_n -> R) r rho : (forall s, p s <= 1) -> (forall s, s != r -> rho * w s <= p s) ->
-  int (\prod_(s < n | s != r) (1 - p s *: 'X)) <= lower_part w r rho.
+  integral (\prod_(s < n | s != r) (1 - p s *: 'X)) <= lower_part w r rho.
 Proof.
-move=> p1 le; rewrite -subr_ge0 -mulN1r -intZ -intD scaleN1r; apply/good_int/good_prod_sub => s sr.
+move=> p1 le; rewrite -subr_ge0 -mulN1r -integralZ -integralD scaleN1r; apply/good_int/good_prod_sub => s sr.
 split; first exact: good_factor.
 by rewrite opprB addrC addrA subrK -scalerBl; apply: goodZ; [rewrite subr_ge0 le | exact: goodX].
 Qed.
@@ -78,7 +78,7 @@ Lemma pf_compare (p p' : 'I_n -> R) r (c rho : R) : 0 <= rho <= 1 ->
 Proof.
 move=> rho01 hp hp' others hr; have [rho0 rho1] := andP rho01; rewrite (pf_cut p' r rho) /pf mulrA.
 have p1 s : p s <= 1 by case/andP: (hp s).
-have I0 : 0 <= int (\prod_(s < n | s != r) (1 - p s *: 'X)).
+have I0 : 0 <= integral (\prod_(s < n | s != r) (1 - p s *: 'X)).
   by apply/good_int/good_prod => s _; exact: good_factor.
 apply: (le_trans (ler_wpmul2r I0 hr)); rewrite [rho * _]mulrC -mulrA ler_wpmul2l //; first by case/andP: (hp' r).
 rewrite -[X in X <= _]addr0 ler_add ?ler_wpmul2l ?lower_part_ge // mulr_ge0 ?subr_ge0 //.
@@ -147,7 +147,7 @@ Proof.
 move=> q c r; have t : top [ffun s => q s + c] r = top q r + c.
   apply: top_eq => [s|]; first by rewrite ffunE ler_add2r top_ge.
   by have [s ->] := topE q r; exists s; rewrite ffunE.
-rewrite /permute_and_flip /pf t ffunE; congr (E _ * int _); first by ring.
+rewrite /permute_and_flip /pf t ffunE; congr (E _ * integral _); first by ring.
 by apply: eq_bigr => s _; rewrite ffunE; congr (1 - E _ *: 'X); ring.
 Qed.
 
@@ -156,7 +156,7 @@ Proof.
 move=> q p r; have t : top [ffun s => q (p s)] r = top q (p r).
   apply: top_eq => [s|]; first by rewrite ffunE top_ge.
   by have [s ->] := topE q (p r); exists (p^-1%g s); rewrite ffunE permKV.
-rewrite /permute_and_flip /pf t ffunE; congr (_ * int _).
+rewrite /permute_and_flip /pf t ffunE; congr (_ * integral _).
 rewrite [RHS](reindex_inj (@perm_inj _ p)) /=.
 by apply: eq_big => [s|s _]; rewrite ?(inj_eq perm_inj) // ffunE.
 Qed.
@@ -189,7 +189,7 @@ move=> /existsP[s0 /eqP ds0]; have t : top (score_of d) r = 0.
   apply: top_eq => [s|]; first by rewrite ffunE oppr_le0.
   by exists s0; rewrite ffunE ds0 muln0 oppr0.
 have e s : E (top (score_of d) r - score_of d s) = E (1 + 1) ^+ d s by rewrite t ffunE opprK add0r E_double.
-by rewrite /table_of /permute_and_flip /pf_table /pf e; congr (_ * int _); apply: eq_bigr => s _; rewrite e.
+by rewrite /table_of /permute_and_flip /pf_table /pf e; congr (_ * integral _); apply: eq_bigr => s _; rewrite e.
 Qed.
 
 Lemma pf_loss_on_lattice W (c : nat -> R) :

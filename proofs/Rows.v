@@ -2,7 +2,7 @@
    program its probability; and the lower bound by multipliers of rows. *)
 From Coq Require Import ZArith QArith.
 From mathcomp Require Import all_ssreflect all_algebra all_fingroup zify.
-From Optratio Require Import Mechanisms Program CountVectors Classes Finer Numbers Checker Cuts Neighbors.
+From Optratio Require Import Mechanisms Program CountVectors Classes Finer Numbers Checker Cuts Steps.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -158,14 +158,10 @@ End Soundness.
 (* Rows with multipliers. The first of two lists of depths is that of the right side. *)
 Definition sinks_lists n L s s' :=
   all (fun i => nth 0 s' i + head 0 s + L == nth 0 s i + head 0 s') (iota 1 n.-1).
-(* Of monotonicity only those count in which the given candidate rises by one step, or another one sinks by one. *)
-Definition one_step n s s' := favors_lists s s' &&
-  let gaps := [seq nth 0 s' i + head 0 s - (nth 0 s i + head 0 s') | i <- iota 1 n.-1] in
-  all (leq^~ 1) gaps && ((sumn gaps == 1) || (sumn gaps == n.-1)).
 Definition is_row_by n k L l (c : cut) := let s := candidates_of k (left c) in let s' := candidates_of k (right c) in
   [&& represents n k (left c) s, represents n k (right c) s' & if of_privacy c
     then if asks_neighbors l then near_lists L s' s else sinks_lists n L s' s
-    else asks_monotone l && one_step n s' s].
+    else asks_monotone l && favors_lists s' s].
 
 (* The least cost of a count vector. *)
 Definition least k (cost : seq nat * nat -> Q) (m : seq nat) : Q :=
@@ -202,7 +198,7 @@ case: ifP row => kind.
     by apply: N => // s s'; rewrite !permuteE; exact: (near_listsP Hb Ha ok).
   apply: W => // s sr; rewrite !permuteE permKV; apply: (sinks_listsP Hb Ha ok).
   by apply: contraNneq sr => <-; rewrite permK.
-move=> /andP[asked /andP[ok _]].
+move=> /andP[asked ok].
 have rows : monotone_rows t by case: l ft asked => // -[_ []].
 by rewrite mul1r; apply: rows => //; apply: favors_permute; exact: (favors_listsP n0 Hb Ha ok).
 Qed.

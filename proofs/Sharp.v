@@ -20,15 +20,15 @@ by rewrite -addrA -opprD -mulrDr addrC [rho + _]addrC subrK mulr1 addrC subr_ge0
 Qed.
 
 Lemma lower_part_gt w (p : 'I_n -> R) r rho : (forall s, 0 <= p s <= 1) -> (forall s, s != r -> rho * w s <= p s) ->
-  (exists2 s, s != r & rho * w s < p s) -> int (\prod_(s < n | s != r) (1 - p s *: 'X)) < lower_part w r rho.
+  (exists2 s, s != r & rho * w s < p s) -> integral (\prod_(s < n | s != r) (1 - p s *: 'X)) < lower_part w r rho.
 Proof.
 move=> hp le [i ir lt]; have p1 s : p s <= 1 by case/andP: (hp s).
 have w1 s : s != r -> rho * w s <= 1 by move=> sr; exact: le_trans (le s sr) (p1 s).
-rewrite /lower_part (bigD1 i) //= [X in _ < int X](bigD1 i) //=.
+rewrite /lower_part (bigD1 i) //= [X in _ < integral X](bigD1 i) //=.
 set A := \prod_(s < n | _) (1 - (rho * w s) *: 'X); set B := \prod_(s < n | _) _.
 have E : (1 - (rho * w i) *: 'X) * A = (1 - p i *: 'X) * B + (1 - (rho * w i) *: 'X) * (A - B) +
     (p i - rho * w i) *: ('X^1 * B) by rewrite -!mul_polyC polyCB; ring.
-rewrite E !intD intZ -addrA ltr_addl ltr_paddl ?mulr_gt0 ?subr_gt0 //.
+rewrite E !integralD integralZ -addrA ltr_addl ltr_paddl ?mulr_gt0 ?subr_gt0 //.
   apply/good_int/goodM; first by apply: good_factor; exact: w1.
   apply: good_prod_sub => s /andP[sr _]; split; first exact: good_factor.
   by rewrite opprB addrC addrA subrK -scalerBl; apply: goodZ; [rewrite subr_ge0 le | exact: goodX].
@@ -44,7 +44,7 @@ Lemma pf_compare_strict (p p' : 'I_n -> R) r (c rho : R) : 0 < rho <= 1 ->
 Proof.
 move=> /andP[rho0 rho1] hp hp' pr others hr strict; rewrite (pf_cut p' r rho) /pf mulrA.
 have p1 s : p s <= 1 by case/andP: (hp s).
-have I0 : 0 <= int (\prod_(s < n | s != r) (1 - p s *: 'X)).
+have I0 : 0 <= integral (\prod_(s < n | s != r) (1 - p s *: 'X)).
   by apply/good_int/good_prod => s _; exact: good_factor.
 apply: (le_lt_trans (ler_wpmul2r I0 hr)); rewrite [rho * _]mulrC -mulrA ltr_pmul2l //.
 have U : 0 <= (1 - rho) * upper_part p' r rho.

@@ -25,22 +25,22 @@ let parameter : Checker.parameter -> string = function
 let give_up why = print_endline ("not decided: " ^ why); exit 3
 
 let check file =
-  match Checker.check_file (List.init (String.length file) (String.get file)) with
+  match Checker.check (List.init (String.length file) (String.get file)) with
   | Bad s -> print_endline ("invalid: " ^ text s); exit 1
   | Open s -> give_up (text s ^ " is not among what this checker knows")
-  | Ok (InProgram c) ->
-    let objective = match c.aim with Vectors -> "paper" | Box -> "box" in
-    Printf.printf "valid: n = %d, k = %d, %s, objective %s, constraints %s\n"
-      (int c.candidates) (int c.deepest) (parameter c.privacy) objective (level c.rows);
-    show "optimum" (Some c.optimum);
-    show "error pf" c.on_pf; show "error em" c.on_em; show "ratio pf" c.pf_ratio; show "ratio em" c.em_ratio
-  | Ok (InLattice c) ->
+  | Ok (Violation w) ->
+    let list l = String.concat " " (List.map q l) in
+    Printf.printf "valid: %s, delta = %s are violated at scores %s and %s, neighbors: %s, sensitivity %s\n"
+      (parameter w.lost) (q w.slack) (list w.at_scores) (list w.at_neighbor) (text w.relation) (q w.sensitivity);
+    show "probability" (Some w.likely); show "at the neighbor" (Some w.unlikely)
+  | Ok (Bounds c) ->
     let list l = String.concat " " (List.map q l) in
     let prior = match c.weighted with
       | Uniform -> "uniform" | Shifts -> "box" | Worst -> "worst" | Weights w -> "weights " ^ list w in
     Printf.printf "valid: n = %d, %d steps of 2/%d, %s, constraints %s, loss %s, prior %s\n"
-      (int c.choices) (int c.bottom_depth) (int c.steps) (parameter c.asked) (level c.kept) (list c.losses) prior;
-    show "optimum" (Some c.least_loss)
+      (int c.candidates) (int c.deepest) (int c.steps) (parameter c.privacy) (level c.rows) (list c.losses) prior;
+    show "optimum" (Some c.optimum);
+    show "error pf" c.on_pf; show "error em" c.on_em; show "ratio pf" c.pf_ratio; show "ratio em" c.em_ratio
 
 (* The check runs in a process of its own: whatever ends that one, a lack of memory or of time, decides nothing. *)
 let () =
