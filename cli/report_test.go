@@ -37,7 +37,7 @@ func TestReportsAreTheCommandsAnswers(t *testing.T) {
 		{"ratio -n 3 -k 2 --exp-eps 3/2 --delta 1/10", "pf has ", 0},
 		{"verify --mechanism em -n 2 -k 1 --eps 1 --delta 0.1 --property approximate-dp", "Yes: it is (ε,δ)-DP at ε = 1 and δ = 0.1", 0},
 		{"verify --mechanism rnm-laplace -n 2 -k 2 --eps 1", "Yes: it is 1-DP on what was examined", 0},
-		{"verify --mechanism pf -n 2 -k 2 --eps 1", "Yes: it is 1-DP on what was examined", 0},
+		{"verify --mechanism pf -n 2 -k 2 --eps 1 --profile", "Yes: it is 1-DP on what was examined", 0},
 		{"audit --pmf-file " + table + " --neighbors shifted --exp-eps 3/2 --property dp", "No: it is not ε-DP at ε = 0.405465…", 1},
 		{"stopping -n 5 --exp-eps 3/2 --lp", "The best private rule takes the best with probability ", 0},
 		{"optimum --preset count:2 --exp-eps 2", "The least mean loss that is possible is 5/9", 0},
