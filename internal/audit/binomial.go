@@ -61,20 +61,12 @@ func upperTail(n, x int64, p number.Interval) number.Interval {
 	log := logFactorial(n).Sub(logFactorial(x)).Sub(logFactorial(n - x))
 	log = log.Add(number.FromInt(x, binomialBits).Mul(number.Log(p)))
 	log = log.Add(number.FromInt(n-x, binomialBits).Mul(number.Log(q)))
-	odds := p.Quo(q)
-	return fallingSum(number.Exp(log), x, n, func(i int64) number.Interval {
-		return number.FromRat(big.NewRat(n-i, i+1), binomialBits).Mul(odds)
-	})
-}
-
-// fallingSum bounds t_x + … + t_last from above, or returns 1 where that is less: ratio(i) encloses t_{i+1}/t_i and falls, so that once it is below 1 a geometric series
-// bounds the rest.
-func fallingSum(term number.Interval, x, last int64, ratio func(i int64) number.Interval) number.Interval {
-	one, small := number.FromInt(1, binomialBits), number.FromRat(big.NewRat(1, 1<<40), binomialBits)
+	odds, small := p.Quo(q), number.FromRat(big.NewRat(1, 1<<40), binomialBits)
+	term := number.Exp(log)
 	sum := term
-	for i := x; i < last; i++ {
-		r := ratio(i)
-		if below, ok := r.Cmp(one); ok && below < 0 {
+	for i := x; i < n; i++ {
+		r := number.FromRat(big.NewRat(n-i, i+1), binomialBits).Mul(odds)
+		if below, ok := r.Cmp(one); ok && below < 0 { // a geometric series bounds the rest
 			rest := term.Mul(r).Quo(one.Sub(r))
 			if less, ok := rest.Cmp(sum.Mul(small)); ok && less < 0 {
 				return sum.Add(rest).Min(one)

@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"optratio/internal/decimal"
 	"optratio/internal/inquiry"
@@ -319,55 +316,6 @@ func (in *Inputs) AddPair(text string) (err error) {
 	return nil
 }
 
-// mostRowPairs bounds the pairs that AddRowPairs makes.
-const mostRowPairs = 100_000
-
-// AddRowPairs makes pairs of every input that was added, which is a list of rows, with each list that has one row less, or with replace another one of all rows
-// in the place of one. These lists become inputs too.
-func (in *Inputs) AddRowPairs(replace bool) error {
-	places := 0
-	lists, rows, seen := make([][]string, len(in.Values)), []string(nil), map[string]bool{}
-	for i, value := range in.Values {
-		var list []json.RawMessage
-		if json.Unmarshal(value, &list) != nil || list == nil {
-			return fmt.Errorf("%s is not a list of rows, such as [3,1,2] or [{\"age\":31}]", brief(value))
-		}
-		places += len(list)
-		for _, row := range list {
-			lists[i] = append(lists[i], string(row))
-			if key, _ := strictjson.Key(row); !seen[key] { // of an input that was added
-				rows, seen[key] = append(rows, string(row)), true
-			}
-		}
-	}
-	in.rows, in.swaps = rows, replace
-	if !replace {
-		rows = []string{""}
-	}
-	if pairs := places * len(rows); pairs > mostRowPairs {
-		return fmt.Errorf("that makes about %d pairs, of at most %d; give fewer or shorter inputs, or a file of pairs", pairs, mostRowPairs)
-	}
-	paired := map[[2]int]bool{}
-	for at, list := range lists {
-		from, _ := in.find(in.Values[at]) // the first of those that are alike
-		for i := range list {
-			for _, row := range rows {
-				changed := slices.Clone(list)
-				if changed[i] = row; !replace {
-					changed = slices.Delete(changed, i, i+1)
-				}
-				known := len(in.Values)
-				to := in.place(json.RawMessage("[" + strings.Join(changed, ", ") + "]"))
-				in.made += len(in.Values) - known
-				if pair := [2]int{min(from, to), max(from, to)}; from != to && !paired[pair] {
-					in.Pairs, paired[pair] = append(in.Pairs, InputPair{From: from, To: to}), true
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // Line is an input and its neighbors, by the names of relations, "" where there is none.
 type Line struct {
 	Input     json.RawMessage
@@ -457,118 +405,4 @@ func (in *Inputs) numbered(text json.RawMessage) (int, error) {
 		return 0, fmt.Errorf("there is no input %s; they are numbered from 0 to %d", brief(text), n-1)
 	}
 	return int(x.Num().Int64()), nil
-}
-
-// mostRows bounds the datasets of the side set. These are made of rows of the inputs alone, since no others are known to be rows.
-const mostRows = 4096
-
-// aside returns the side set of datasets and their neighbors: the one with the most different rows, and datasets that repeat the least or the greatest row, each twice as long again and again.
-// Where some row more makes the program fail, that is found by bisection if rows are removed; otherwise the number of rows may be fixed, and nothing is concluded. There may be none, nil.
-func (in *Inputs) aside(space *inquiry.Space, probe inquiry.Subject) (*inquiry.Domain, error) {
-	first := len(in.Pairs)
-	for _, seed := range in.seeds() {
-		if err := in.repeated(seed, probe); err != nil && !errors.Is(err, inquiry.ErrUndecided) {
-			return nil, err
-		}
-	}
-	var vectors []inquiry.Vector
-	var pairs [][2]inquiry.Vector
-	for _, p := range in.Pairs[first:] {
-		pair := [2]inquiry.Vector{{int64(p.From)}, {int64(p.To)}}
-		vectors, pairs = append(vectors, pair[0], pair[1]), append(pairs, pair)
-	}
-	if pairs == nil {
-		return nil, nil
-	}
-	name := fmt.Sprintf("a side set of %d pairs of larger datasets of the same rows", len(pairs))
-	return &inquiry.Domain{Name: name, Space: space, Vectors: slices.Values(vectors), Neighbors: listed(pairs)}, nil
-}
-
-// seeds are the datasets that the side set repeats.
-func (in *Inputs) seeds() [][]string {
-	var longest []string
-	most := 0
-	for _, value := range in.Values[:len(in.Values)-in.made] {
-		var list []json.RawMessage
-		var rows []string
-		_ = json.Unmarshal(value, &list)
-		kinds := map[string]bool{}
-		for _, row := range list {
-			rows, kinds[string(row)] = append(rows, string(row)), true
-		}
-		if len(kinds) > most || len(kinds) == most && len(rows) > len(longest) {
-			longest, most = rows, len(kinds)
-		}
-	}
-	number := func(row string) float64 {
-		x, err := strconv.ParseFloat(row, 64)
-		if err != nil {
-			return 0
-		}
-		return x
-	}
-	sorted := slices.Clone(in.rows)
-	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
-	if in.rows = sorted; len(sorted) == 0 {
-		return nil
-	}
-	return [][]string{longest, sorted[:1], sorted[len(sorted)-1:]}
-}
-
-// repeated adds a dataset that is repeated, and its neighbors, as long as there are answers.
-func (in *Inputs) repeated(seed []string, probe inquiry.Subject) error {
-	var all []string
-	for len(all) < mostRows {
-		all = append(all, seed...)
-	}
-	at := func(rows []string) int { return in.place(json.RawMessage("[" + strings.Join(rows, ", ") + "]")) }
-	answered := func(n int) (bool, error) {
-		a, err := probe.Answer(inquiry.Vector{int64(at(all[:n]))})
-		return err == nil && a.Event == "", err
-	}
-	pair := func(n int, other []string) {
-		if from, to := at(all[:n]), at(other); from != to {
-			in.Pairs = append(in.Pairs, InputPair{From: from, To: to})
-		}
-	}
-	known := 0
-	for n := 2 * len(seed); n <= len(all); n *= 2 {
-		began := time.Now()
-		ok, err := answered(n)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			for last := n; known > 0 && !in.swaps; {
-				if last == known+1 {
-					pair(last, all[:known])
-					break
-				}
-				middle := (known + last) / 2
-				if ok, err = answered(middle); err != nil {
-					return err
-				}
-				if ok {
-					known = middle
-				} else {
-					last = middle
-				}
-			}
-			return nil
-		}
-		if known = n; !in.swaps {
-			pair(n, all[:n-1])
-			pair(n, all[1:n])
-		}
-		for _, row := range []string{in.rows[0], in.rows[len(in.rows)-1]} {
-			if in.swaps {
-				pair(n, append(slices.Clone(all[:n-1]), row))
-				pair(n, append([]string{row}, all[1:n]...))
-			}
-		}
-		if time.Since(began) > slowProbe {
-			return nil
-		}
-	}
-	return nil
 }
