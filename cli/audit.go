@@ -42,7 +42,8 @@ unless the first line is "oneway": then 0,3 says that Pr[S] of input 0 is at mos
 asked once all are there). With names, {"input":[1],"neighbors":{"add":[[1,2]],"replace":[[3]]}}, each relation has a
 verdict of its own (with --json an array).
 
-A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. --rho R
+A table has one line {"scores":[…],"pmf":[…]} for each score vector, or {"input":…,"pmf":…} for each input. In a CSV
+file a line has the scores and then as many probabilities. --rho R
 and --range R also decide R-zCDP and bounded range R, and --delta D decides (ε,D)-DP in place of ε-DP. For a
 sampler they are violated if a lower bound exceeds R or D. For stated probabilities --order 2,8 --claimed 0.1,0.3
 decides Rényi divergences, and --profile lists them and the least δ at several ε.

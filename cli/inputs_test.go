@@ -50,7 +50,7 @@ func TestInputFiles(t *testing.T) {
 		"no neighbors":     {good, "", "--inputs: give --neighbors remove-row or replace-row, where inputs are lists of rows, or FILE", nil},
 		"no such file":     {filepath.Join(dir, "none"), pairs, "--inputs", nil},
 		"malformed JSON":   {write("json", "[1]\n{1}\n"), pairs, "json:2: not JSON: invalid character '1'", nil},
-		"empty":            {write("empty", "\n"), pairs, "the file has no inputs; give one JSON value a line", nil},
+		"empty":            {write("empty", "\n"), pairs, "the file has no inputs; give one JSON value per line", nil},
 		"no pairs":         {good, write("nopairs", "\"oneway\"\n"), "no pairs", nil},
 		"an unknown line":  {good, write("line", "0,1\n0,2\n"), "line:2: there is no input \"2\"; they are numbered from 0 to 1", nil},
 		"an unknown value": {good, write("value", "[[1],[3]]\n"), "value:1: \"[3]\" is not among the inputs", nil},

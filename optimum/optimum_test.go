@@ -65,16 +65,16 @@ func TestRate(t *testing.T) {
 	assert.InDelta(t, 1.0986, a.Rated.TightEps.Float64(), 1e-4)
 
 	for want, table := range map[string][][]number.Number{
-		"table: 1 rows for 2 inputs":                                {{most, least}},
-		`table: 1 probabilities of 2 outputs at "1"`:                {{most, least}, {most}},
-		`table: the probabilities at "0" sum to 1.5, not to 1`:      {{most, most}, {most, least}},
-		`table: the probability of "1" at "0" is negative, or none`: {{most, {}}, {most, least}},
+		"table: 1 rows for 2 inputs":                                  {{most, least}},
+		`table: 1 probabilities of 2 outputs at "1"`:                  {{most, least}, {most}},
+		`table: the probabilities at "0" sum to 1.5, not to 1`:        {{most, most}, {most, least}},
+		`table: the probability of "1" at "0" is negative or missing`: {{most, {}}, {most, least}},
 	} {
 		_, err := rate(table...)
 		assert.EqualError(t, err, want)
 	}
 	_, err = rate([]number.Number{most, number.Infinity()}, []number.Number{most, least})
-	assert.EqualError(t, err, `table: the probability of "1" at "0" is negative, or none`)
+	assert.EqualError(t, err, `table: the probability of "1" at "0" is negative or missing`)
 	_, err = Preset("none")
 	assert.ErrorContains(t, err, "no such preset")
 }

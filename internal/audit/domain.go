@@ -95,7 +95,7 @@ func (o *Options) check() error {
 	case o.Outcomes != "" && o.Outcomes != Index && o.Against != nil:
 		return fmt.Errorf("%w: outcomes that are not candidates cannot be compared with a mechanism's", errOptions)
 	case (o.tellsShifts() || o.Inputs != nil) && other >= 0:
-		return fmt.Errorf("%w: %s is about candidates and scores, which there are not", errOptions, o.Properties[other])
+		return fmt.Errorf("%w: %s is about candidates and scores, and there are none here", errOptions, o.Properties[other])
 	case o.Sensitivity.Sign() <= 0:
 		return fmt.Errorf("%w: the sensitivity must be positive", errOptions)
 	case o.Inputs != nil:

@@ -224,7 +224,7 @@ func (s *statistics) search(dom *inquiry.Domain, again int64) (why string, err e
 		why = "samples cannot prove privacy; of the events compared at neighbors none differs significantly more than is claimed"
 	}
 	if silent := s.field.silent(); silent > 0 {
-		why = fmt.Sprintf("not answered at %d vectors; %s", silent, why)
+		why = fmt.Sprintf("%d score vectors were not answered; %s", silent, why)
 	}
 	return why, nil
 }

@@ -11,7 +11,11 @@ import (
 	"io"
 	"math/big"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
+	"optratio/internal/decimal"
 	"optratio/internal/inquiry"
 	"optratio/internal/strictjson"
 	"optratio/number"
@@ -34,14 +38,21 @@ type Table struct {
 // question's scores: {"scores":[0,-1],"pmf":["2/3",0.333333333333]}. Blank lines are skipped.
 //
 // A table may be about any inputs instead: {"input":[3,1],"pmf":["2/3",0.333333333333]}. All its rows have scores then, or all an input.
+// A line may also be CSV: n scores, taken exactly, and then n probabilities.
 // With the outcomes Labels the probabilities are those of labels: {"scores":[0,-1],"pmf":{"a":"2/3","nobody":"1/3"}}.
 func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) (*Table, error) {
 	t, l := &Table{Name: name}, &labelled{ids: map[string]int{}, list: outcomes != Labels}
+	first := true
 	err := eachLine(r, name, func(line []byte) error {
-		fields, err := strictjson.Object(line)
+		row := ofCSV(line)
+		fields, err := strictjson.Object(row)
+		head := first && bytes.ContainsAny(line, ",;\t") && (line[0] == '"' || unicode.IsLetter(rune(line[0])))
+		first = false
 		switch {
-		case err != nil && (line[0] != '{' || strictjson.NoJSON(err)):
-			return fmt.Errorf("%w; each line is an object such as {\"scores\":[0,-1],\"pmf\":[0.7,0.3]}", err)
+		case err != nil && head:
+			return nil // names of columns
+		case err != nil && (row[0] != '{' || strictjson.NoJSON(err)):
+			return fmt.Errorf("%w; each line is an object such as {\"scores\":[0,-1],\"pmf\":[0.7,0.3]}, or in CSV 0,-1,0.7,0.3", err)
 		case err != nil:
 			return err
 		}
@@ -56,7 +67,7 @@ func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) (*Table, 
 		case len(list) == 0 && input == nil:
 			return errors.New("this row has no scores; give an object such as {\"scores\":[0,-1],\"pmf\":[0.7,0.3]}")
 		case len(t.PMF) > 0 && (t.Inputs != nil) != (input != nil):
-			return errors.New("some rows have scores and some an input")
+			return errors.New("some rows have scores and some an input; give all of them the same")
 		}
 		if l.n = len(list); input != nil {
 			t.Inputs = append(t.Inputs, input)
@@ -236,7 +247,7 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*inquiry.Question, erro
 // tableOfInputs asks a table about the inputs of the options.
 func (o *Options) tableOfInputs(t *Table, _ bool) (*inquiry.Question, error) {
 	if t.Inputs == nil {
-		return nil, fmt.Errorf("%w: %s: a row without an input, and inputs are asked about", errTable, t.Name)
+		return nil, fmt.Errorf("%w: %s: a row has no input, and inputs are asked about", errTable, t.Name)
 	}
 	if err := o.Inputs.whole(); err != nil {
 		return nil, err
@@ -359,4 +370,23 @@ func among(vectors []inquiry.Vector, self bool, others func(i int) []int, relate
 			}
 		}
 	}
+}
+
+// ofCSV returns a line of CSV, n scores and then n probabilities, as a row in JSON; and any other line as it is.
+func ofCSV(line []byte) []byte {
+	cells := strings.FieldsFunc(string(line), func(r rune) bool { return strings.ContainsRune(",;\t", r) })
+	half := len(cells) / 2
+	if half == 0 || len(cells)%2 != 0 {
+		return line
+	}
+	for i, cell := range cells {
+		cells[i] = strings.TrimSpace(cell)
+		if _, err := decimal.ParseNumber(cells[i]); err != nil {
+			return line
+		}
+		if i < half || !json.Valid([]byte(cells[i])) {
+			cells[i] = strconv.Quote(cells[i])
+		}
+	}
+	return fmt.Appendf(nil, `{"scores":[%s],"pmf":[%s]}`, strings.Join(cells[:half], ","), strings.Join(cells[half:], ","))
 }

@@ -438,6 +438,22 @@ func TestTableWithoutTime(t *testing.T) {
 	}
 }
 
+// TestTablesInCSV: scores are exact, and so are fractions; other probabilities are numbers, as in JSON. A first line may name the columns.
+func TestTablesInCSV(t *testing.T) {
+	precision := big.NewRat(1, 1e9)
+	want, err := ReadTable(strings.NewReader(`{"scores":["0","-0.1"],"pmf":["2/3",0.333]}`), "x", Index, precision)
+	require.NoError(t, err)
+	for _, text := range []string{"0, -0.1, 2/3, 0.333\n", "a,b,pa,pb\r\n0;-0.1;2/3;0.333", "\"a\",\"b\",\"c\",\"d\"\n\n0\t-0.1\t2/3\t0.333"} {
+		got, err := ReadTable(strings.NewReader(text), "x", Index, precision)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
+	}
+	for _, bad := range []string{"0,-1,2/3\n", "0,x,1,0\n0,1\n", "a,b\nc,d\n", "a\n0,1\n"} {
+		_, err := ReadTable(strings.NewReader(bad), "x", Index, precision)
+		require.ErrorContains(t, err, "or in CSV 0,-1,0.7,0.3", bad)
+	}
+}
+
 func TestTablesThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "bad: it is empty",

@@ -193,27 +193,3 @@ func (i *input) Others() string {
 		return slices.ContainsFunc(i.Words(), func(w word) bool { return w.Value == name })
 	}), ",")
 }
-
-// tableLines makes lines of JSON of a table in CSV, whose lines have n scores and n probabilities; what is no such table stays as it is, for the
-// job to refuse. A line that begins with a letter is a head.
-func tableLines(text string) string {
-	if first := strings.TrimSpace(text); first == "" || strings.HasPrefix(first, "{") {
-		return text
-	}
-	var out strings.Builder
-	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
-		cells := strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' || r == '\t' })
-		if i == 0 && len(cells) > 0 && strings.ContainsAny(cells[0][:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ\"") {
-			continue
-		}
-		if len(cells)%2 != 0 {
-			return text
-		}
-		for j, c := range cells {
-			cells[j] = strconv.Quote(strings.TrimSpace(c))
-		}
-		half := len(cells) / 2
-		fmt.Fprintf(&out, "{\"scores\":[%s],\"pmf\":[%s]}\n", strings.Join(cells[:half], ","), strings.Join(cells[half:], ","))
-	}
-	return out.String()
-}

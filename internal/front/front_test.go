@@ -20,19 +20,6 @@ import (
 	"optratio/number"
 )
 
-// TestTablesInCSV: a CSV table becomes lines of JSON; what is none is left to the job to refuse.
-func TestTablesInCSV(t *testing.T) {
-	want := "{\"scores\":[\"0\",\"-1\"],\"pmf\":[\"2/3\",\"0.25\"]}\n"
-	assert.Equal(t, want, tableLines("0, -1, 2/3, 0.25\n"))
-	assert.Equal(t, want, tableLines("a,b,pa,pb\r\n0;-1;2/3;0.25"))
-	for _, text := range []string{"", want, "0,1,2\n", "x"} {
-		if text != "x" { // a head alone
-			assert.Equal(t, text, tableLines(text))
-		}
-	}
-	assert.Empty(t, tableLines("x"))
-}
-
 // TestCourse: an undecided answer is narrowed by the next step, with more time, and the curve comes last.
 func TestCourse(t *testing.T) {
 	found := &document.Ratio{N: 3, K: 2, AtEpsilon: document.At("1", ""), Step: "2delta", Loss: "square", Prior: "uniform", Objective: "paper"}

@@ -49,7 +49,6 @@ func audit(f *form) question {
 	q.Eps = "0.5"
 	f.fill(q, "eps", "neighbors")
 	q.File = f.file("pmf-file", "table.jsonl")
-	f.files[q.File] = tableLines(f.files[q.File])
 	return question{question: q}
 }
 

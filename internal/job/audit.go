@@ -211,7 +211,7 @@ func (q *Audit) askable(in *reading, properties []verify.Property) []verify.Prop
 		properties = append(properties, verify.ApproximateDP)
 	}
 	for _, p := range properties {
-		in.refuse(!slices.Contains(audit.Testable, p), "{property} %s: samples cannot tell about %s, give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", escape.Quoted(q.Property), p)
+		in.refuse(!slices.Contains(audit.Testable, p), "{property} %s: samples cannot tell about %s; give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", escape.Quoted(q.Property), p)
 		in.refuse(q.Outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p), "{property} %s: %s is about candidates, and {outcomes} are %s", escape.Quoted(q.Property), p, q.Outcomes)
 	}
 	return properties
@@ -233,7 +233,7 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 		o.Domain = Choose(q.Domain == "lattice", "half-lattice", q.Domain)
 	}
 	if !slices.Contains(neighborhoods, q.Neighbors) {
-		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic, shifted or a file of pairs", "the file has no pairs, give one per line such as 0,-1;1,-1", splitPair)
+		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic, shifted or a file of pairs", "the file has no pairs; give one per line, such as 0,-1;1,-1", splitPair)
 	}
 }
 
@@ -241,7 +241,7 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 func (q *Audit) readInputs(in *reading) *audit.Inputs {
 	inputs, first := &audit.Inputs{Name: q.Inputs}, true
 	in.each("inputs", q.Inputs, func(text string) error { return inputs.Add(json.RawMessage(text)) })
-	in.refuse(inputs.Values == nil, "{inputs} %s: the file has no inputs; give one JSON value a line", escape.Quoted(q.Inputs))
+	in.refuse(inputs.Values == nil, "{inputs} %s: the file has no inputs; give one JSON value per line", escape.Quoted(q.Inputs))
 	if slices.Contains(rowNeighbors, q.Neighbors) {
 		if in.err == nil {
 			err := inputs.AddRowPairs(q.Neighbors == "replace-row")
@@ -261,7 +261,7 @@ func (q *Audit) readInputs(in *reading) *audit.Inputs {
 		inputs.OneWay, first = true, false
 		return nil
 	})
-	in.refuse(len(inputs.Pairs) == 0, "{neighbors} %s: the file has no pairs, give one per line such as 0,3", escape.Quoted(q.Neighbors))
+	in.refuse(len(inputs.Pairs) == 0, "{neighbors} %s: the file has no pairs; give one per line, such as 0,3", escape.Quoted(q.Neighbors))
 	return inputs
 }
 

@@ -160,7 +160,7 @@ func splitPair(text string) (pair [2][]*big.Rat, err error) {
 // takes is in others.
 func (in *reading) vectors(path, others string) [][]*big.Rat {
 	length := 0
-	return lines(in, "domain", path, others+" or a file of score vectors", "no score vectors, give one per line such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
+	return lines(in, "domain", path, others+" or a file of score vectors", "the file has no score vectors; give one per line, such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
 		v, err := splitScores(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; give scores separated by commas, or a JSON array of them", err)

@@ -313,7 +313,7 @@ func file[T any](in *reading, field, path string, parse func(name string, text i
 	rest := &io.LimitedReader{R: file, N: MostInput}
 	out, err = parse(path, rest)
 	in.refuse(in.ctx.Err() != nil && err != nil, Choose(field == "", "", "{"+field+"} ")+"%s: cannot be read: %w", escape.Quoted(path), context.Cause(in.ctx))
-	in.refuse(rest.N == 0, "%s: longer than %d MiB, give a smaller file", path, MostInput>>20)
+	in.refuse(rest.N == 0, "%s: the file is longer than %d MiB; give a smaller one", path, MostInput>>20)
 	if in.refuse(err != nil, "%w", err); in.err != nil {
 		var none T
 		return none
@@ -341,7 +341,7 @@ func (in *reading) each(field, path string, visit func(text string) error) {
 			in.keep(fmt.Errorf("%s:%d: cannot be read: %w", path, at, err))
 		}
 		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-			return nil, refuse("%s:%d: a line of more than %d bytes, is it a text file?", path, at, longestInput)
+			return nil, refuse("%s:%d: a line has more than %d bytes; is it a text file?", path, at, longestInput)
 		} else if err != nil {
 			return nil, refuse("%s:%d: cannot be read: %w", path, at, WithoutPath(err))
 		}
@@ -378,7 +378,7 @@ func lines[T any](in *reading, field, path, choices, none string, parse func(tex
 
 // column reads a file of numbers, one per line.
 func (in *reading) column(field, path, choices string) []*big.Rat {
-	return lines(in, field, path, choices, "has no numbers, give one per line", func(text string) (*big.Rat, error) {
+	return lines(in, field, path, choices, "the file has no numbers; give one per line", func(text string) (*big.Rat, error) {
 		x, err := decimal.ParseNumber(text)
 		if err != nil {
 			return nil, fmt.Errorf("%w; give one decimal or fraction a line", err)
@@ -428,7 +428,7 @@ func (in *reading) histogram(path string) []int64 {
 	}
 	var table evaluate.Counts
 	in.each("histogram", path, table.Line)
-	in.refuse(table.Values == nil, "{histogram} %s: has no counts, give one per line", escape.Quoted(path))
+	in.refuse(table.Values == nil, "{histogram} %s: the file has no counts; give one per line", escape.Quoted(path))
 	return table.Values
 }
 

@@ -30,7 +30,7 @@ func (s *Stated) given() bool { return s.Exec != "" || s.File != "" }
 // onPage says that this is the engine of a page. It starts no programs, and the compiler leaves out what asks them.
 const onPage = runtime.GOOS == "js"
 
-var errPage = refuse("{pmf-exec}: a page starts no programs")
+var errPage = refuse("{pmf-exec}: a page cannot start programs")
 
 // options are those of an audit of the mechanism.
 func (s *Stated) options(in *reading, eps number.Epsilon) audit.Options {

@@ -24,7 +24,7 @@ func NamedLoss(name string, inputs, outputs []string) (loss [][]*big.Rat, err er
 		for i, text := range names {
 			x, wrong := decimal.ParseNumber(text)
 			if wrong != nil && name != "zero-one" && err == nil {
-				err = faultf("loss: %q is for numbers, and %s[%d], %q, is none", name, field, i, text)
+				err = faultf("loss: %q needs numbers, and %s[%d] is %q", name, field, i, text)
 			}
 			out[i] = x
 		}

@@ -126,7 +126,7 @@ func (p *Problem) checkLoss() error {
 		}
 		for o, l := range row {
 			if l == nil || l.Sign() < 0 {
-				return faultf("loss[%d][%d]: %v is negative, or none", x, o, l)
+				return faultf("loss[%d][%d]: give a number that is not negative, instead of %v", x, o, l)
 			}
 		}
 	}
@@ -144,7 +144,7 @@ func (p *Problem) checkPrior(field string, prior []*big.Rat) error {
 	sum := new(big.Rat)
 	for x, w := range prior {
 		if w == nil || w.Sign() < 0 {
-			return faultf("%s[%d]: %v is negative, or none", field, x, w)
+			return faultf("%s[%d]: give a number that is not negative, instead of %v", field, x, w)
 		}
 		sum.Add(sum, w)
 	}

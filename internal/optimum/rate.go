@@ -42,7 +42,7 @@ func (t *Table) check(p *Problem) error {
 		for o, q := range row {
 			low, high := q.Ends()
 			if low == nil || high == nil || low.Sign() < 0 {
-				return faultf("table: the probability of %q at %q is negative, or none", t.outputs[o], p.Inputs[x])
+				return faultf("table: the probability of %q at %q is negative or missing", t.outputs[o], p.Inputs[x])
 			}
 			if i, known := at[t.outputs[o]]; known && low.Sign() > 0 && p.forbidden(x, i) {
 				return faultf("table: the output %q is forbidden at %q and has the probability %s", t.outputs[o], p.Inputs[x], low.RatString())

@@ -52,7 +52,7 @@ func Environment(getenv func(string) string) (Shard, error) {
 		first, step := number("SLURM_ARRAY_TASK_MIN", 0), number("SLURM_ARRAY_TASK_STEP", 1)
 		last := number("SLURM_ARRAY_TASK_MAX", first+(count-1)*step)
 		if failed == nil && (step < 1 || (id-first)%step != 0 || first+(count-1)*step != last) {
-			failed = fmt.Errorf("%w: the job array's ids are no range with one step", ErrShard)
+			failed = fmt.Errorf("%w: the job array's ids are not a range with one step", ErrShard)
 		}
 		if failed != nil {
 			return Shard{}, failed
