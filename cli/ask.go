@@ -94,14 +94,10 @@ func (a *asking) ask(ctx context.Context) error {
 		a.prepare()
 	}
 	var out files
-	done, created := func() {}, false
+	done := func() {}
 	h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
-		done()
 		report, done = command.Progress(a.Streams, what)
-		if !created { // the files are one for all ε
-			out, err = a.create(at)
-			created = true
-		}
+		out, err = a.create(at)
 		return report, err
 	})
 	if err != nil {

@@ -294,9 +294,9 @@ func (q *Audit) answer(in *reading) (*Answer, error) {
 
 // at answers it with options that were read, for each of some relations between inputs.
 func (q *Audit) at(in *reading, o audit.Options, relations []*audit.Inputs, decided verify.Options) (*Answer, error) {
-	reports, err := settled(in, "audit", o.Epsilon, func(report func(string, ...any)) ([]*audit.Report, error) {
+	reports, err := settled(in, "audit", o.Epsilon, func() ([]*audit.Report, error) {
 		if q.Inputs != streamed {
-			o.Progress = q.progress(in.Host, report)
+			o.Progress = q.progress(in)
 			r, err := q.examine(in, o)
 			return []*audit.Report{r}, err
 		}
@@ -372,12 +372,12 @@ func (q *Audit) examine(in *reading, o audit.Options) (*audit.Report, error) {
 const noted = 30 * time.Second
 
 // progress shows how far an audit is, and says once how long it takes where that is long.
-func (q *Audit) progress(h *Host, report func(string, ...any)) func(done, total int64) {
+func (q *Audit) progress(in *reading) func(done, total int64) {
 	switch {
 	case q.SampleExec != "":
-		return func(done, total int64) { report("%d of %d samples", done, total) }
+		return func(done, total int64) { in.report("%d of %d samples", done, total) }
 	case q.File != "":
-		return func(done, total int64) { report("%s", comparisons(done, total)) }
+		return func(done, total int64) { in.report("%s", comparisons(done, total)) }
 	}
 	var began time.Time
 	told := false
@@ -388,13 +388,13 @@ func (q *Audit) progress(h *Host, report func(string, ...any)) func(done, total 
 		took := time.Since(began)
 		whole := time.Duration(float64(took) / float64(done) * float64(total))
 		if took < time.Second {
-			report("%d of about %d questions", done, total)
+			in.report("%d of about %d questions", done, total)
 		} else {
-			report("%d of about %d questions, %v left", done, total, (whole - took).Round(time.Second))
+			in.report("%d of about %d questions, %v left", done, total, (whole - took).Round(time.Second))
 		}
 		if !told && took > noted/10 {
 			if told = true; whole > noted {
-				h.Note(fmt.Sprintf("there are about %d questions, which take about %v", total, whole.Round(time.Second)))
+				in.Note(fmt.Sprintf("there are about %d questions, which take about %v", total, whole.Round(time.Second)))
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func NewCheck() *Check { return &Check{Decide: certificate.Check} }
 func (*Check) standard() (string, any) { return "check", NewCheck() }
 
 func (q *Check) answer(in *reading) (*Answer, error) {
-	doc, err := settled(in, "check", number.Epsilon{}, func(func(string, ...any)) (*document.Check, error) {
+	doc, err := settled(in, "check", number.Epsilon{}, func() (*document.Check, error) {
 		file, err := in.open("", q.File)
 		if err != nil {
 			return nil, err

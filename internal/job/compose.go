@@ -158,15 +158,11 @@ func (c *composing) steps() (steps []compose.Step) {
 
 func (q *Compose) answer(in *reading) (*Answer, error) {
 	c := q.read(in)
-	if in.err != nil {
-		return nil, in.err
-	}
-	begin := time.Now()
-	report, err := in.Begin(fmt.Sprintf("T = %d", q.T), number.Epsilon{})
+	begin, err := time.Now(), in.begin(fmt.Sprintf("T = %d", q.T), number.Epsilon{})
 	if err != nil {
 		return nil, err
 	}
-	c.problem.Report = report
+	c.problem.Report = in.report
 	c.doc.Assumptions = []string{
 		"each selection's data, queries and neighbor may depend on the answers before, its mechanism and ε may not",
 		"all real scores of any number of candidates with one sensitivity Δ" + Choose(q.Monotonic, ", and neighbors that move all scores one way: mechanisms run with Δ for 2Δ", ""),

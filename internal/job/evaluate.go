@@ -42,7 +42,6 @@ type evaluation struct {
 	target   *big.Rat       // nil for none
 	at       number.Epsilon // not set where only a target is asked for
 	doc      document.Evaluate
-	report   func(format string, args ...any)
 }
 
 func (q *Evaluate) read(in *reading) (e evaluation) {
@@ -137,11 +136,7 @@ func (q *Evaluate) quantile(in *reading) *big.Rat {
 
 func (q *Evaluate) answer(in *reading) (*Answer, error) {
 	e := q.read(in)
-	if in.err != nil {
-		return nil, in.err
-	}
-	var err error
-	if e.report, err = in.Begin(q.Task, number.Epsilon{}); err != nil {
+	if err := in.begin(q.Task, number.Epsilon{}); err != nil {
 		return nil, err
 	}
 	return in.atEach(q.Epsilon, func(eps Epsilon) (*Answer, error) {

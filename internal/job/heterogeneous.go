@@ -113,8 +113,8 @@ func exactNumbers(xs []*big.Rat) []number.Number {
 
 func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
 	r := q.request(in)
-	a, err := settled(in, "sensitivities "+q.Sensitivities, r.Epsilon, func(report func(string, ...any)) (*heterogeneous.Result, error) {
-		r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
+	a, err := settled(in, "sensitivities "+q.Sensitivities, r.Epsilon, func() (*heterogeneous.Result, error) {
+		r.Report = func(pivots int, objective float64) { in.report("%d pivots, objective %.9g", pivots, objective) }
 		a, err := heterogeneous.Solve(in.ctx, r)
 		switch {
 		case errors.Is(err, mechanisms.ErrInstance):

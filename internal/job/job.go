@@ -141,14 +141,18 @@ func given(q, standard any) (differing []Field) {
 	return differing
 }
 
-// settled begins the work on a question that was read, and returns what compute finds or what is trivial; see Settle.
-func settled[T any](in *reading, what string, at number.Epsilon, compute func(report func(string, ...any)) (T, error), trivial func(why string) T) (none T, err error) {
-	if in.err != nil {
-		return none, in.err
+// begin ends the reading of a question: it returns what is wrong with it, or else tells the host, once, what is begun.
+func (in *reading) begin(what string, at number.Epsilon) error {
+	if in.err == nil && in.report == nil {
+		in.report, in.err = in.Begin(what, at)
 	}
-	report, err := in.Begin(what, at)
-	if err != nil {
+	return in.err
+}
+
+// settled begins the work on a question that was read, and returns what compute finds or what is trivial; see Settle.
+func settled[T any](in *reading, what string, at number.Epsilon, compute func() (T, error), trivial func(why string) T) (none T, err error) {
+	if err := in.begin(what, at); err != nil {
 		return none, err
 	}
-	return Settle(in.ctx, func() (T, error) { return compute(report) }, trivial)
+	return Settle(in.ctx, compute, trivial)
 }

@@ -154,8 +154,8 @@ func statedRows(p *optimum.Problem) func(string, io.Reader) (*optimum.Table, err
 
 func (q *Optimum) answer(in *reading) (*Answer, error) {
 	r := q.request(in)
-	a, err := settled(in, "optimum", r.Epsilon, func(report func(string, ...any)) (*optimum.Result, error) {
-		r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
+	a, err := settled(in, "optimum", r.Epsilon, func() (*optimum.Result, error) {
+		r.Report = func(pivots int, objective float64) { in.report("%d pivots, objective %.9g", pivots, objective) }
 		a, err := optimum.Solve(in.ctx, r)
 		if errors.Is(err, optimum.ErrProblem) {
 			err = q.about(err)

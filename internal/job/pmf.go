@@ -67,10 +67,7 @@ func (q *PMF) answer(in *reading) (*Answer, error) {
 	x := q.Instance.read(in, q.Epsilon, scores)
 	x.Params = q.Params.read(in)
 	list := in.mechanisms(q.Mechanism, mechanisms.LookupFewer)
-	if in.err != nil {
-		return nil, in.err
-	}
-	if _, err := in.Begin("pmf", x.Epsilon); err != nil {
+	if err := in.begin("pmf", x.Epsilon); err != nil {
 		return nil, err
 	}
 	all := &Answer{List: len(list) > 1}
@@ -164,7 +161,7 @@ func (q *Recommend) answer(in *reading) (*Answer, error) {
 	x := q.Instance.read(in, q.Epsilon, nil)
 	in.oneOf("by", q.By, recommend.Error, recommend.MSE)
 	list := q.candidates(in)
-	r, err := settled(in, "recommend", x.Epsilon, func(func(string, ...any)) (*recommend.Recommendation, error) {
+	r, err := settled(in, "recommend", x.Epsilon, func() (*recommend.Recommendation, error) {
 		return recommend.For(in.ctx, x, list, q.By, q.Monotonic)
 	}, func(why string) *recommend.Recommendation {
 		return &recommend.Recommendation{Criterion: q.By, Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}

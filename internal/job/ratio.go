@@ -89,21 +89,17 @@ func (q *Ratio) answer(in *reading) (*Answer, error) {
 func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
 	q.Epsilon = eps
 	r := q.request(in)
-	if in.err != nil {
-		return nil, in.err
-	}
-	report, err := in.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), r.Epsilon)
-	if err != nil {
+	if err := in.begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), r.Epsilon); err != nil {
 		return nil, err
 	}
-	subject, err := q.addSubject(in, &r, report)
+	subject, err := q.addSubject(in, &r)
 	if err != nil {
 		return nil, err
 	}
 	if subject != nil {
 		defer subject.Close()
 	}
-	r.Report = func(pivots int, objective float64) { report("%d pivots, objective %.9g", pivots, objective) }
+	r.Report = func(pivots int, objective float64) { in.report("%d pivots, objective %.9g", pivots, objective) }
 	begin := time.Now()
 	a, err := Settle(in.ctx, func() (*lp.Answer, error) { return rated(in.ctx, r, subject) }, func(why string) *lp.Answer { return anyRatio(r, why) })
 	if err != nil {

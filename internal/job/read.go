@@ -129,8 +129,9 @@ func Choose[T any](b bool, yes, no T) T {
 // reading reads the fields of a question, one after the other. It keeps the first error, and then reads nothing more: what it returns is nil or 0.
 type reading struct {
 	*Host
-	ctx context.Context
-	err error
+	ctx    context.Context
+	err    error
+	report func(format string, args ...any) // is told how far the work is, once it has begun
 }
 
 // keep keeps an error, nil for none.

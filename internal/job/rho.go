@@ -39,16 +39,12 @@ func (q *Ratio) atRho(in *reading) (*Answer, error) {
 	rho := in.positive("rho", q.Rho)
 	r := q.request(in)
 	in.refuse(q.N < 2, "{n} %d: with {rho} give at least 2 candidates; one makes no error at any ρ", q.N)
-	if in.err != nil {
-		return nil, in.err
-	}
-	report, err := in.Begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), number.Epsilon{})
-	if err != nil {
+	if err := in.begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), number.Epsilon{}); err != nil {
 		return nil, err
 	}
 	doc := &document.Rho{N: q.N, K: q.K, Rho: number.Exact(rho), Domain: "lattice", Objective: q.Objective, Monotonic: q.Monotonic, Orbits: lattice.Orbits(q.N, q.K)}
 	for _, m := range r.Mechanisms {
-		row, err := Settle(in.ctx, func() (document.AtRho, error) { return q.calibrated(in.ctx, r, m, rho, report, doc) }, func(why string) document.AtRho {
+		row, err := Settle(in.ctx, func() (document.AtRho, error) { return q.calibrated(in, r, m, rho, doc) }, func(why string) document.AtRho {
 			doc.Undecided = why
 			unknown := number.Bounds(new(big.Rat), nil)
 			return document.AtRho{Name: m.Info().Name, Proof: "none", Parameter: unknown, Error: number.Bounds(new(big.Rat), big.NewRat(int64(q.K), 1)), Ratio: unknown}
@@ -68,11 +64,11 @@ func (q *Ratio) atRho(in *reading) (*Answer, error) {
 }
 
 // calibrated calibrates one mechanism and rates it.
-func (q *Ratio) calibrated(ctx context.Context, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, report func(string, ...any), doc *document.Rho) (row document.AtRho, err error) {
-	name := m.Info().Name
+func (q *Ratio) calibrated(in *reading, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, doc *document.Rho) (row document.AtRho, err error) {
+	name, ctx := m.Info().Name, in.ctx
 	cal, err := verify.Calibrate(ctx, verify.Claim{Mechanism: m, Monotonic: q.Monotonic}, q.N, q.K, verify.Options{
 		Targets: map[verify.Property]*big.Rat{verify.ZCDP: rho}, Gap: r.Gap,
-		Narrowed: func(tried int, low, _ *big.Rat) { report("%s at least %s", name, low.FloatString(9)) },
+		Narrowed: func(tried int, low, _ *big.Rat) { in.report("%s at least %s", name, low.FloatString(9)) },
 	})
 	if err != nil {
 		return row, err

@@ -76,21 +76,17 @@ func (q *Stopping) read(in *reading) *playing {
 
 func (q *Stopping) answer(in *reading) (*Answer, error) {
 	p := q.read(in)
-	if p.err != nil {
-		return nil, p.err
-	}
 	at := number.Epsilon{}
 	if p.eps != nil {
 		at = *p.eps
 	}
-	report, err := p.Begin(fmt.Sprintf("n = %d", q.N), at)
-	if err != nil {
+	if err := in.begin(fmt.Sprintf("n = %d", q.N), at); err != nil {
 		return nil, err
 	}
 	p.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, AtEpsilon: document.At(q.Eps, q.Exp), Delta: q.Delta, Win: q.Win}
 	p.law()
 	if p.private {
-		p.best(report)
+		p.best()
 	}
 	return answered(p.doc, p.doc.Undecided, p.solution.WriteCertificate), p.err
 }
@@ -131,7 +127,7 @@ func (in *playing) law() {
 const stoppingGap = 1e-9
 
 // best finds the best private rule.
-func (in *playing) best(report func(string, ...any)) {
+func (in *playing) best() {
 	doc, p := in.doc, &stopping.Problem{Payoff: in.payoff, L: in.L, Eps: *in.eps, Delta: in.delta}
 	// Taking the first candidate is private, and takes one of the best with this probability.
 	any := number.Bounds(big.NewRat(int64(in.Win), int64(in.N)), one)
@@ -141,7 +137,7 @@ func (in *playing) best(report func(string, ...any)) {
 	}
 	doc.BestRule = b
 	options := stopping.Options{Solvers: in.solvers, Gap: stoppingGap, Report: func(p stopping.Progress) {
-		report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
+		in.report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
 	}}
 	start := time.Now()
 	sol := stage(in, func() (*stopping.Solution, error) { return stopping.Solve(in.ctx, p, options) })

@@ -50,7 +50,7 @@ func (s *Stated) table(in *reading, outcomes string, precision *big.Rat) *audit.
 }
 
 // addSubject adds the user's own mechanism to a request, and returns it; nil where there is none.
-func (q *Ratio) addSubject(in *reading, r *lp.Request, report func(string, ...any)) (rival *audit.Subject, err error) {
+func (q *Ratio) addSubject(in *reading, r *lp.Request) (rival *audit.Subject, err error) {
 	in.refuse(!q.given() && q.AssumeSymmetric, "{assume-symmetric}: this is about {pmf-exec} or {pmf-file}, give one of them")
 	if !q.given() {
 		return nil, in.err
@@ -58,7 +58,7 @@ func (q *Ratio) addSubject(in *reading, r *lp.Request, report func(string, ...an
 	in.refuse(r.Worst && !q.AssumeSymmetric, "{worst}: the largest loss of a mechanism that is not symmetric depends on the order of the scores; give {assume-symmetric} if the subject is")
 	q.alone(in)
 	o := q.Stated.options(in, r.Epsilon)
-	o.Progress = func(done, _ int64) { report("the subject was asked about %d score vectors", done) }
+	o.Progress = func(done, _ int64) { in.report("the subject was asked about %d score vectors", done) }
 	o.Sensitivity = in.positive("sensitivity", q.Sensitivity)
 	o.Monotonic = q.Monotonic
 	var t *audit.Table

@@ -36,9 +36,9 @@ func (q *Threshold) request(in *reading) lp.Request {
 
 func (q *Threshold) answer(in *reading) (*Answer, error) {
 	r := q.request(in)
-	a, err := settled(in, fmt.Sprintf("threshold of n = %d, k = %d", q.N, q.K), number.Epsilon{}, func(report func(string, ...any)) (*lp.ThresholdAnswer, error) {
+	a, err := settled(in, fmt.Sprintf("threshold of n = %d, k = %d", q.N, q.K), number.Epsilon{}, func() (*lp.ThresholdAnswer, error) {
 		return lp.Threshold(in.ctx, r, func(exp *big.Rat, optimal bool) {
-			report("permute-and-flip is %s at e^ε = %s", Choose(optimal, "optimal", "not optimal"), exp.RatString())
+			in.report("permute-and-flip is %s at e^ε = %s", Choose(optimal, "optimal", "not optimal"), exp.RatString())
 		})
 	}, func(why string) *lp.ThresholdAnswer { return &lp.ThresholdAnswer{Proof: "none", Undecided: why} })
 	if err != nil {

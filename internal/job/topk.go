@@ -37,8 +37,8 @@ func (q *TopK) request(in *reading) topk.Request {
 
 func (q *TopK) answer(in *reading) (*Answer, error) {
 	r := q.request(in)
-	a, err := settled(in, fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon, func(report func(string, ...any)) (*topk.Answer, error) {
-		r.Report = func(p linear.Progress) { report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	a, err := settled(in, fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon, func() (*topk.Answer, error) {
+		r.Report = func(p linear.Progress) { in.report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 		a, err := topk.Solve(in.ctx, r)
 		if errors.Is(err, topk.ErrProbability) {
 			err = refuse("{mechanism}: %w", err)

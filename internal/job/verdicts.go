@@ -237,8 +237,8 @@ func (q *Verify) answer(in *reading) (*Answer, error) {
 	d := j.Claim.Sensitivities
 	in.refuse(in.Certificate && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }), "{cert}: a witness's certificate has one sensitivity for all candidates; leave it out")
 	in.certifiable(name, slices.Concat(j.options.Properties, j.options.Facts))
-	r, err := settled(in, name, j.Claim.Epsilon, func(report func(string, ...any)) (*verify.Report, error) {
-		j.options.Progress = func(property verify.Property, n, total int64) { report("%s, %s", property, comparisons(n, total)) }
+	r, err := settled(in, name, j.Claim.Epsilon, func() (*verify.Report, error) {
+		j.options.Progress = func(property verify.Property, n, total int64) { in.report("%s, %s", property, comparisons(n, total)) }
 		if j.vectors != nil {
 			return verify.Scores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options)
 		}
@@ -306,8 +306,8 @@ func (q *Calibrate) read(in *reading) (j checking) {
 
 func (q *Calibrate) answer(in *reading) (*Answer, error) {
 	j := q.read(in)
-	r, err := settled(in, "calibrate", number.Epsilon{}, func(report func(string, ...any)) (*verify.Calibration, error) {
-		j.options.Narrowed = func(tried int, low, _ *big.Rat) { report("%d parameters, at least %s", tried, low.FloatString(9)) }
+	r, err := settled(in, "calibrate", number.Epsilon{}, func() (*verify.Calibration, error) {
+		j.options.Narrowed = func(tried int, low, _ *big.Rat) { in.report("%d parameters, at least %s", tried, low.FloatString(9)) }
 		if len(j.vectors) > 0 {
 			return verify.CalibrateScores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options)
 		}
