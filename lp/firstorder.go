@@ -169,15 +169,16 @@ func (p *program) dualStart() (start []float64, deepest float64) {
 	return start, at[last]
 }
 
-// Limits of the first-order method: iterations in all, before the first proof, and between two counts of injections.
+// Limits of the first-order method: iterations in all, before the first proof, and from one look at the injections to the next.
 const (
 	firstOrderIterations = 30_000
 	firstOrderProve      = 250
 	firstOrderCount      = 512
 )
 
-// The image's injections have settled when their number has missed that of a basic solution, and the one before, by no more than one and one in
-// settledShare, settledLooks times in a row, while the primal was infeasible by at most settledInfeasible.
+// A basic solution has a known number of injections. The image is close to one when its own number of injections differs from that, and from what the look
+// before found, by at most one and one in settledShare of it, and when it misses the rows by at most settledInfeasible in all. After settledLooks such looks
+// in a row the simplex method takes over.
 const (
 	settledShare      = 400
 	settledLooks      = 2
@@ -187,8 +188,8 @@ const (
 // promptVariables is the size up to which proofs take little time.
 const promptVariables = 150_000
 
-// Where the injections have not settled after balanceIterations and the gap is no less than balanceGap, bounds are what the method goes on for: both come
-// nearer to the optimum at the same pace, the upper one being about balanceSpread times the infeasibility away.
+// From balanceIterations on, if a gap of at least balanceGap is wanted, the method aims at two close bounds and no longer at a basis. Then a restart sets the
+// primal weight so that both bounds come nearer to the optimum at the same pace; the upper one is about balanceSpread times the infeasibility above it.
 const (
 	balanceIterations = 1000
 	balanceGap        = 1e-7

@@ -46,8 +46,7 @@ func TestLyingSolversDecideNothingWrong(t *testing.T) {
 						b.Col[j] = status
 					}
 				}
-				return &linear.Result{Outcome: linear.Optimal, X: make([]float64, m.Cols()), Activity: make([]float64, m.Rows()),
-					Duals: make([]float64, m.Rows()), Reduced: make([]float64, m.Cols()), Basis: b}
+				return &linear.Result{Outcome: linear.Optimal, X: make([]float64, m.Cols()), Duals: make([]float64, m.Rows()), Basis: b}
 			}}
 			a, err := Ratio(context.Background(), Request{N: 3, K: 4, Epsilon: e, Mechanisms: pfAndEM(t), Method: methodLP, solver: lie, Gap: big.NewRat(1, 1e9)})
 			require.NoError(t, err)

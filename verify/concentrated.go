@@ -33,8 +33,8 @@ type supremum struct {
 	witness     func() *Witness
 }
 
-// show takes D_α/α at one pair and order into account.
-func (u *supremum) show(x number.Interval, s float64, witness func() *Witness) {
+// raiseLeast takes D_α/α at one pair and order into account.
+func (u *supremum) raiseLeast(x number.Interval, s float64, witness func() *Witness) {
 	if x.Lo().Cmp(u.least.Lo()) <= 0 && u.witness != nil {
 		return
 	}
@@ -44,15 +44,15 @@ func (u *supremum) show(x number.Interval, s float64, witness func() *Witness) {
 	}
 	u.least = number.Point(x.Lo())
 	if !u.ceiling {
-		u.concede(u.least.Mul(number.FromFloat(1+rhoGap, renyiBits)))
+		u.raiseMost(u.least.Mul(number.FromFloat(1+rhoGap, renyiBits)))
 	}
 }
 
 // over reports whether the target is known to be exceeded.
 func (u *supremum) over() bool { return u.ceiling && u.least.Lo().Cmp(u.most.Hi()) > 0 }
 
-// concede raises the upper end to x, unless the search is over.
-func (u *supremum) concede(x number.Interval) {
+// raiseMost raises the upper end to x, unless the search is over.
+func (u *supremum) raiseMost(x number.Interval) {
 	if u.over() || x.Hi().Cmp(u.most.Hi()) <= 0 {
 		return
 	}
@@ -97,9 +97,9 @@ func (u *supremum) raise(x *contrast, witness func() *Witness) {
 		return
 	}
 	o.kl = x.divergence()
-	u.show(o.kl, 0, witness)
+	u.raiseLeast(o.kl, 0, witness)
 	if u.most.Hi().Sign() <= 0 || !arith.IsFinite(o.flat) { // D_1 is not told from 0
-		u.concede(o.flat)
+		u.raiseMost(o.flat)
 		return
 	}
 	_, end := x.most.Quo(u.most).Float64()
@@ -107,7 +107,7 @@ func (u *supremum) raise(x *contrast, witness func() *Witness) {
 		return // D_∞ <= ρ
 	}
 	if !arith.IsFinite(x.cumulant(number.FromFloat(end, renyiBits))) { // ρ is next to 0 so far, and the orders that count are too large to be enclosed
-		u.concede(o.flat)
+		u.raiseMost(o.flat)
 		return
 	}
 	o.settle(part{b: end, gb: o.at(end)})
@@ -129,12 +129,12 @@ func (o *ordered) at(s float64) number.Interval {
 	v := number.FromFloat(s, renyiBits)
 	g, most := o.cumulant(v), o.near(v)
 	per := g.Quo(v.Add(v.Pow(2)))
-	o.show(per, s, o.witness)
+	o.raiseLeast(per, s, o.witness)
 	top := per.Min(most.Quo(v.Add(number.FromInt(1, renyiBits))))
 	if per.RelWidth() > rhoGap { // where probabilities are not known well, this lets the subdivision end
 		top = top.Mul(number.FromFloat(1+rhoGap, renyiBits))
 	}
-	o.concede(top)
+	o.raiseMost(top)
 	return number.Point(g.Min(v.Mul(most)).Hi())
 }
 
@@ -153,11 +153,11 @@ func (o *ordered) settle(p part) {
 	middle := p.a + float64((p.b-p.a)/2)
 	switch {
 	case p.a == 0 && p.b < 0x1p-50:
-		o.concede(o.near(b))
+		o.raiseMost(o.near(b))
 		return
 	case p.a > 0 && (p.b-p.a < p.b*0x1p-30 || middle <= p.a || middle >= p.b):
 		// D_α does not decrease in α (van Erven & Harremoës 2014, Thm. 3)
-		o.concede(p.gb.Quo(b.Mul(a.Add(number.FromInt(1, renyiBits)))))
+		o.raiseMost(p.gb.Quo(b.Mul(a.Add(number.FromInt(1, renyiBits)))))
 		return
 	}
 	g := o.at(middle)
@@ -330,7 +330,7 @@ func (c *run) propose(d *divergence) error {
 	if most > 0 {
 		both := c.contrasts(best, renyiBits, d.precision())
 		if x := both[0].per(at); len(both[0].alone)+len(both[1].alone) == 0 && x.Lo().Sign() > 0 {
-			d.rho.show(x, at, func() *Witness { return c.mostLikely(best) })
+			d.rho.raiseLeast(x, at, func() *Witness { return c.mostLikely(best) })
 		}
 	}
 	if c.opts.rho == decidedRho {
@@ -343,8 +343,8 @@ func (c *run) propose(d *divergence) error {
 func highest(p, o []*inquiry.Value, known float64) (at, value float64) {
 	weights, logs := make([]float64, 0, len(p)), make([]float64, 0, len(p))
 	for r := range p {
-		plo, phi := p[r].Bounds()
-		olo, ohi := o[r].Bounds()
+		plo, phi := p[r].Floats()
+		olo, ohi := o[r].Floats()
 		if own, other := (plo+phi)/2, (olo+ohi)/2; own > 0 && other > 0 {
 			weights, logs = append(weights, own), append(logs, math.Log(own/other))
 		}

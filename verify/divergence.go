@@ -34,9 +34,9 @@ func (c *run) logarithm(p Property, symbol string, perCandidate int) *divergence
 	return &divergence{tracker: tracker{run: c, res: &Result{Name: p}}, symbol: symbol, number: (*inquiry.Value).Log, likely: likely}
 }
 
-// show takes a ratio of a pair into account.
-func (d *divergence) show(x *inquiry.Value, size []int64, witness func() *Witness) {
-	below := d.offer(x, d.precision(), witness)
+// consider takes a ratio of a pair into account.
+func (d *divergence) consider(x *inquiry.Value, size []int64, witness func() *Witness) {
+	below := d.raise(x, d.precision(), witness)
 	// What is not above the greatest is not above the limit either, unless the two have different limits.
 	if d.late || below && d.tracker.witness == nil && d.undecided == "" && !d.run.opts.readings {
 		return
@@ -145,8 +145,8 @@ type greatest struct {
 	witness func() *Witness
 }
 
-// offer takes a ratio into account, and reports whether it is known not to be above the greatest so far.
-func (g *greatest) offer(r *inquiry.Value, limit uint, witness func() *Witness) (below bool) {
+// raise makes a ratio the greatest where it is, and reports whether it is known not to be above the greatest so far.
+func (g *greatest) raise(r *inquiry.Value, limit uint, witness func() *Witness) (below bool) {
 	if g.best == nil {
 		g.best, g.witness = r, witness
 		return false
@@ -194,6 +194,6 @@ func (g *greatest) tops() []*inquiry.Value {
 }
 
 func least(x *inquiry.Value) float64 {
-	lo, _ := x.Bounds()
+	lo, _ := x.Floats()
 	return lo
 }

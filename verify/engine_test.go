@@ -21,7 +21,7 @@ func TestGreatest(t *testing.T) {
 	show := func(vs ...*inquiry.Value) *divergence {
 		g := c.logarithm(DP, "ε", 2)
 		for i, v := range vs {
-			g.show(v, nil, func() *Witness { return &Witness{Event: fmt.Sprint(i)} })
+			g.consider(v, nil, func() *Witness { return &Witness{Event: fmt.Sprint(i)} })
 		}
 		return g
 	}
@@ -228,8 +228,8 @@ func TestMetExactly(t *testing.T) {
 func TestRivalsAreJudged(t *testing.T) {
 	d := (&run{}).logarithm(BoundedRange, "range", 1)
 	d.late, d.limit = true, ratio64(3, 1)
-	d.show(box(2, 2.5), nil, nil)
-	d.show(box(1, 4), nil, nil)
+	d.consider(box(2, 2.5), nil, nil)
+	d.consider(box(1, 4), nil, nil)
 	require.Len(t, d.tops(), 2)
 	for _, x := range d.tops() {
 		d.judge(x, maxPrec, nil, nil)

@@ -52,8 +52,8 @@ func (e *extremes) compare(pair direction) error {
 			return err
 		}
 		w := func() *Witness { return e.onlyOne(pair) }
-		e.tight.show(inquiry.Infinite, size(len(pair.q), pair.q, pair.to), w)
-		e.widest.show(inquiry.Infinite, nil, w)
+		e.tight.consider(inquiry.Infinite, size(len(pair.q), pair.q, pair.to), w)
+		e.widest.consider(inquiry.Infinite, nil, w)
 		return nil
 	}
 	var forth, back greatest
@@ -69,19 +69,19 @@ func (e *extremes) compare(pair direction) error {
 			if i == 0 && pZero || i == 1 && oZero {
 				continue
 			}
-			e.tight.show([]*inquiry.Value{x, y}[i], size(r, d.q, d.to), func() *Witness { return e.pair(d.q, d.to, r, d.a.P[r], d.b.P[r]) })
+			e.tight.consider([]*inquiry.Value{x, y}[i], size(r, d.q, d.to), func() *Witness { return e.pair(d.q, d.to, r, d.a.P[r], d.b.P[r]) })
 		}
 		if e.opts.NoRange || pZero && oZero {
 			continue
 		}
 		compared++
-		forth.offer(x, maxPrec, func() *Witness { top = r; return nil })
-		back.offer(y, maxPrec, func() *Witness { bottom = r; return nil })
+		forth.raise(x, maxPrec, func() *Witness { top = r; return nil })
+		back.raise(y, maxPrec, func() *Witness { bottom = r; return nil })
 	}
 	e.widest.res.Checked += compared
 	for _, up := range forth.tops() {
 		for _, down := range back.tops() {
-			e.widest.show(up.Times(down), nil, func() *Witness {
+			e.widest.consider(up.Times(down), nil, func() *Witness {
 				forth.witness()
 				back.witness()
 				out := e.pair(pair.q, pair.to, top, pair.a.P[top], pair.b.P[top])
@@ -127,9 +127,9 @@ func (d *divergence) stick(pair direction, exp *inquiry.Value) error {
 		switch {
 		case !w.apart():
 			e := excess(w, exp, d.precision())
-			d.show(e.excess, size(len(e.candidates), w.q, w.to), func() *Witness { return c.event(w, e) })
+			d.consider(e.excess, size(len(e.candidates), w.q, w.to), func() *Witness { return c.event(w, e) })
 		case w.a.Event != "" || c.dom.Directed:
-			d.show(inquiry.One, size(0, w.q, w.to), func() *Witness { return c.onlyOne(w) })
+			d.consider(inquiry.One, size(0, w.q, w.to), func() *Witness { return c.onlyOne(w) })
 		}
 	}
 	return nil
@@ -205,8 +205,8 @@ func (c *run) relax() (*[2]number.Number, error) {
 		}
 		for _, w := range []direction{pair, pair.reversed()} {
 			for r, p := range w.a.P {
-				if _, hi := p.Bounds(); hi > least {
-					d.show(c.ratio(p, w.b.P[r], w.b.P[r].Zero(128)), nil, nil)
+				if _, hi := p.Floats(); hi > least {
+					d.consider(c.ratio(p, w.b.P[r], w.b.P[r].Zero(128)), nil, nil)
 				}
 			}
 		}

@@ -298,7 +298,7 @@ func (c *run) sum(t *tracker) error {
 		total := inquiry.Rational(new(big.Rat))
 		for r, p := range a.P {
 			total = total.Add(p)
-			if lo, _ := p.Bounds(); lo >= 0 {
+			if lo, _ := p.Floats(); lo >= 0 {
 				continue
 			}
 			switch s, ok := p.Sign(t.precision()); {

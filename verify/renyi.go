@@ -141,7 +141,7 @@ func (c *run) diverge(pair direction, all []*divergence) error {
 	}
 	if pair.apart() {
 		for _, d := range all {
-			d.show(inquiry.Infinite, size(len(pair.q), pair.q, pair.to), func() *Witness { return c.onlyOne(pair) })
+			d.consider(inquiry.Infinite, size(len(pair.q), pair.q, pair.to), func() *Witness { return c.onlyOne(pair) })
 		}
 		return nil
 	}
@@ -170,7 +170,7 @@ func (d *divergence) unmatched(alone []int, w direction) {
 		if s, ok := w.a.P[r].Sign(d.precision()); !ok || s < 0 { // 0 in some readings
 			ratio = inquiry.Between0
 		}
-		d.show(ratio, size(r, w.q, w.to), func() *Witness { return d.run.lawsAt(w, r) })
+		d.consider(ratio, size(r, w.q, w.to), func() *Witness { return d.run.lawsAt(w, r) })
 	}
 }
 
@@ -179,13 +179,13 @@ func (d *divergence) include(x *contrast, w direction, again func(prec uint) *co
 	likeliest := func() *Witness { return d.run.mostLikely(w) }
 	switch {
 	case x.same && d.alpha != nil:
-		d.show(inquiry.Rational(new(big.Rat)), nil, likeliest)
+		d.consider(inquiry.Rational(new(big.Rat)), nil, likeliest)
 	case d.alpha != nil:
-		d.show(inquiry.Enclosing(x.order(d.alpha), x.inexact, func(prec uint) number.Interval { return again(prec).order(d.alpha) }), size(len(w.q), w.q, w.to), likeliest)
+		d.consider(inquiry.Enclosing(x.order(d.alpha), x.inexact, func(prec uint) number.Interval { return again(prec).order(d.alpha) }), size(len(w.q), w.q, w.to), likeliest)
 	default:
 		for r, p := range w.a.P {
 			if o := w.b.P[r]; !o.Zero(d.precision()) {
-				d.show(inquiry.Quotient(p, o, false), size(r, w.q, w.to), func() *Witness { return d.run.lawsAt(w, r) })
+				d.consider(inquiry.Quotient(p, o, false), size(r, w.q, w.to), func() *Witness { return d.run.lawsAt(w, r) })
 			}
 		}
 	}
@@ -275,8 +275,8 @@ func (x *contrast) order(alpha *big.Rat) number.Interval {
 func (c *run) mostLikely(d direction) *Witness {
 	at, most := 0, 0.0
 	for r := range d.a.P {
-		_, p := d.a.P[r].Bounds()
-		_, o := d.b.P[r].Bounds()
+		_, p := d.a.P[r].Floats()
+		_, o := d.b.P[r].Floats()
 		if ratio := p / o; ratio > most {
 			at, most = r, ratio
 		}

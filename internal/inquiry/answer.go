@@ -33,7 +33,7 @@ func (a *Answer) Fault() (fault string, place int, value number.Number) {
 // property where all numbers between do, among which are the numbers divided by their sum. An answer of which a number is negative is not a distribution, nil.
 func (a *Answer) Distribution(precision uint) (d *Answer, fault string) {
 	crossing := func(v *Value) bool { // some readings are negative
-		lo, _ := v.Bounds()
+		lo, _ := v.Floats()
 		return v.inexact && lo < 0
 	}
 	switch {
@@ -97,7 +97,7 @@ func (a *Answer) Misses() bool {
 func (a *Answer) sumIsOne() bool {
 	least, most := 0.0, 0.0
 	for _, p := range a.P {
-		lo, hi := p.Bounds()
+		lo, hi := p.Floats()
 		least, most = down(least+lo), Up(most+hi)
 	}
 	if least > 1 || most < 1 {

@@ -28,8 +28,8 @@ func Quotient(p, q *Value, qZero bool) *Value {
 	case p == q:
 		return One
 	}
-	plo, phi := p.Bounds()
-	qlo, qhi := q.Bounds()
+	plo, phi := p.Floats()
+	qlo, qhi := q.Floats()
 	r := &Value{num: p, den: q, inexact: p.inexact || q.inexact, ring: cmp.Or(p.ring, q.ring), known: true, lo: max(0, down(plo/qhi)), hi: math.Inf(1)}
 	if qlo > 0 {
 		r.hi = Up(phi / qlo)
@@ -44,8 +44,8 @@ func (v *Value) Times(w *Value) *Value {
 	}
 	vNum, vDen := v.quotient()
 	wNum, wDen := w.quotient()
-	lo, hi := v.Bounds()
-	wlo, whi := w.Bounds()
+	lo, hi := v.Floats()
+	wlo, whi := w.Floats()
 	return &Value{
 		num: vNum.Mul(wNum), den: vDen.Mul(wDen), inexact: v.inexact || w.inexact, ring: cmp.Or(v.ring, w.ring),
 		known: true, lo: max(0, down(lo*wlo)), hi: Up(hi * whi),

@@ -195,8 +195,8 @@ func (v *Value) Narrow() number.Interval {
 	return x
 }
 
-// Bounds returns float64 numbers around v.
-func (v *Value) Bounds() (lo, hi float64) {
+// Floats returns float64 numbers on either side of v.
+func (v *Value) Floats() (lo, hi float64) {
 	if !v.known {
 		v.lo, v.hi = v.Enclose(64).Float64()
 		v.known = true
@@ -277,7 +277,7 @@ func (v *Value) Sign(limit uint) (s int, ok bool) {
 	if v.rat != nil {
 		return v.rat.Sign(), true
 	}
-	if lo, hi := v.Bounds(); lo > 0 {
+	if lo, hi := v.Floats(); lo > 0 {
 		return 1, true
 	} else if hi < 0 {
 		return -1, true
@@ -311,8 +311,8 @@ func (v *Value) Compare(w *Value, limit uint) (int, bool) {
 	if v == w {
 		return 0, true
 	}
-	vlo, vhi := v.Bounds()
-	wlo, whi := w.Bounds()
+	vlo, vhi := v.Floats()
+	wlo, whi := w.Floats()
 	switch {
 	case vlo > whi:
 		return 1, true

@@ -72,7 +72,7 @@ func TestValuesInEveryForm(t *testing.T) {
 			} {
 				_, ok := q.got.Enclose(prec).Intersect(q.want)
 				assert.True(t, ok, "%s: %v, %v", c.name, q.got.Enclose(prec), q.want)
-				lo, hi := q.got.Bounds()
+				lo, hi := q.got.Floats()
 				assert.True(t, q.want.Lo().Cmp(big.NewFloat(hi)) <= 0 && q.want.Hi().Cmp(big.NewFloat(lo)) >= 0, c.name)
 				if s, ok := q.got.Sign(64); !ok || s != 0 {
 					assert.Less(t, q.got.Narrow().RelWidth(), 1e-30, c.name)
@@ -129,7 +129,7 @@ func TestWithin(t *testing.T) {
 	third, half := big.NewRat(1, 3), big.NewRat(1, 2)
 	assert.Zero(t, Within(third, third).Rat().Cmp(third))
 	v := Within(third, half)
-	lo, hi := v.Bounds()
+	lo, hi := v.Floats()
 	assert.Equal(t, []float64{1.0 / 3, 0.5}, []float64{lo, hi}) // the float64 is less than 1/3
 	assert.True(t, v.Enclose(64).Contains(third) && v.Enclose(64).Contains(half))
 	assert.False(t, v.Enclose(64).Contains(big.NewRat(332, 1000)))
@@ -141,7 +141,7 @@ func TestWithin(t *testing.T) {
 	assert.Equal(t, []any{1, true}, []any{s, ok}, "no reading of 1e-300 is 0")
 	huge := exactRat("1e400")
 	v = Within(huge, new(big.Rat).Add(huge, huge))
-	lo, hi = v.Bounds()
+	lo, hi = v.Floats()
 	assert.True(t, lo > 1e308 && math.IsInf(hi, 1))
 	s, ok = v.Compare(Rational(exactRat("1e399")), 64)
 	assert.Equal(t, []any{1, true}, []any{s, ok})

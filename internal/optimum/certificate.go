@@ -109,7 +109,7 @@ func (q *program) full(s *table.Solution) (*table.Program, *table.Solution, erro
 			weight = append(weight, new(big.Rat).SetFrac(s.Dual.Weight[g], new(big.Int).Mul(s.Dual.Den, big.NewInt(size[g]))))
 		}
 	}
-	cuts, nu := q.lift(s)
+	cuts, nu := q.spreadMultipliers(s)
 	more, mu := q.bindZeros(all, weight, cuts, nu)
 	restated, err := t.Prove(x, weight, append(cuts, more...), append(nu, mu...), low, high)
 	return t, restated, err
@@ -128,8 +128,8 @@ func (q *program) stated(s *table.Solution) (low, high []*big.Rat) {
 	return low, high
 }
 
-// lift spreads the multipliers of a solution over the cuts of the whole problem that they stand for, evenly.
-func (q *program) lift(s *table.Solution) (cuts []table.Cut, nu []*big.Rat) {
+// spreadMultipliers spreads the multipliers of a solution over the cuts of the whole problem that they stand for, evenly.
+func (q *program) spreadMultipliers(s *table.Solution) (cuts []table.Cut, nu []*big.Rat) {
 	if q.hubs != nil {
 		return q.unhub(s)
 	}

@@ -183,7 +183,7 @@ func TestChainMultipliersEqualTheProgramOfTheRelaxation(t *testing.T) {
 			adjusted, offset := m.adjusted(lambda)
 			return slices.Max(adjusted) + offset
 		}
-		lambda := m.chainMultipliers()
+		lambda := m.recurrenceMultipliers()
 		if lambda == nil && trial%3 > 0 { // not where the best few are wanted
 			spoiled++
 			continue

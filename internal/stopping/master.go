@@ -320,14 +320,14 @@ func (m *master) priced(f *flow) secretary.Stops {
 // optimal where the privacy rows alone decide. Without it a search takes twice as long, and misses the gap where ε is small.
 func (m *master) lawMultipliers(ctx context.Context) (multipliers, error) {
 	if m.p.L == 1 && m.delta == 0 {
-		if lambda := m.chainMultipliers(); lambda != nil {
+		if lambda := m.recurrenceMultipliers(); lambda != nil {
 			return lambda, nil
 		}
 	}
 	return m.relaxedMultipliers(ctx)
 }
 
-// chainMultipliers returns the multipliers of the relaxation where the rows are q_{k+1} <= e^ε q_k and q_k <= e^ε q_{k+1} alone; nil where
+// recurrenceMultipliers returns the multipliers of the relaxation where the rows are q_{k+1} <= e^ε q_k and q_k <= e^ε q_{k+1} alone; nil where
 // rounding spoils them, as it does where laws are least at the first rank and fall off from another one.
 //
 // The recurrence: let v be a value, and give what rank k+1 has too much, f_{k+1}, to rank k. A multiplier λ of the first row takes λ from the payoff of
@@ -338,7 +338,7 @@ func (m *master) lawMultipliers(ctx context.Context) (multipliers, error) {
 //
 // The first rank's payoff is v + f_1. As f_1 is convex and falls with v, Newton's method from the left finds its root, which is the
 // optimum. Laws fall off by powers of e^ε, but nothing cancels on the way.
-func (m *master) chainMultipliers() multipliers {
+func (m *master) recurrenceMultipliers() multipliers {
 	n := m.p.N()
 	v, f := slices.Min(m.payoff), make([]float64, n)
 	for range 10 * n {

@@ -56,7 +56,7 @@ func (p *Program) separatePairs(ctx context.Context, violated func(Pair) (v viol
 			return false
 		}
 		if v, ok := violated(q); ok {
-			worst.take(v, p.of[q[0].Below], p.of[q[0].Above])
+			worst.keep(v, p.of[q[0].Below], p.of[q[0].Above])
 		}
 		return true
 	}) {
@@ -76,8 +76,8 @@ func (p *Program) separatePairs(ctx context.Context, violated func(Pair) (v viol
 // worstOf has the worst violation of each group, as the one below and as the one above.
 type worstOf [2][]violation
 
-// take keeps copies of a violation where it is the worst so far.
-func (w *worstOf) take(v violation, below, above int32) {
+// keep copies a violation where it is the worst so far.
+func (w *worstOf) keep(v violation, below, above int32) {
 	kept := false
 	for i, g := range [2]int32{below, above} {
 		if at := &w[i][g]; at.event == nil || at.amount < v.amount {
