@@ -184,6 +184,7 @@ func TestCutLines(t *testing.T) {
 
 // A table whose reading a limit or a signal ends is not judged by the line that this cuts off.
 func TestCutTables(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"audit":  {"audit", "--eps", "1", "--json", "--pmf-file"},
 		"labels": {"audit", "--eps", "1", "--json", "--outcomes", "labels", "--pmf-file"},

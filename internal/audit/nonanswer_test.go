@@ -72,7 +72,7 @@ func TestFailuresAsEvents(t *testing.T) {
 			t.Parallel()
 			patience := []time.Duration{time.Minute}
 			if instead == `exec sleep 100` {
-				patience = []time.Duration{200 * time.Millisecond, 10 * time.Second} // the longer one where a busy machine is late with other answers, too
+				patience = []time.Duration{200 * time.Millisecond, time.Second, 10 * time.Second} // longer where a busy machine is late with other answers, too
 			}
 			command := uniformly(here, instead)
 			var times int
