@@ -2,10 +2,8 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -221,60 +219,9 @@ func (v Verdicts) Profiled() *Table {
 	return t
 }
 
-// pictures are the sections of what was violated, and of what was found beside it.
-func (v Verdicts) pictures(c Context) (all []Block) {
-	for _, r := range v.Properties {
-		if r.Witness != nil && r.Verdict == verify.Violated {
-			all = append(all, v.drawn(&r, r.Witness, "Where "+long(r.Name)+" fails"))
-		}
-	}
-	if claim := v.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.Stopped && (!claim.TightEps.IsValid() || inquiry.Says(claim.TightEps)) {
-		all = append(all, v.drawn(claim, claim.Attained, "Where it is closest to the limit"))
-	}
-	all = append(all, v.tight(v.Find(verify.DP))...)
-	if len(v.History) > 1 {
-		all = append(all, v.course())
-	}
-	return append(all, c.Curve.section()...)
-}
-
 // claim is the property that is the claim: ε-DP, or (ε,δ)-DP where that alone was asked for; nil where neither was.
-func (d Verdicts) claim() *verify.Result {
-	return cmp.Or(d.Find(verify.DP), d.Find(verify.ApproximateDP))
-}
-
-// place is what was asked about.
-func place(scores []*big.Rat, input json.RawMessage) string {
-	if input != nil {
-		return "input " + inquiry.InputText(input)
-	}
-	return "scores " + vector(scores)
-}
-
-func vector(scores []*big.Rat) string {
-	return strings.ReplaceAll(inquiry.ScoresText(scores), "-", "−")
-}
-
-// here and there are the two places of a witness.
-func here(w *verify.Witness) string  { return place(w.Scores, w.Input) }
-func there(w *verify.Witness) string { return place(w.Neighbor, w.NeighborInput) }
-
-// compared reports whether there is a neighbor, with a probability.
-func compared(w *verify.Witness) bool {
-	return w.PNeighbor.IsValid() && (w.Neighbor != nil || w.NeighborInput != nil)
-}
-
-// event names what the probabilities are of.
-func event(w *verify.Witness) string {
-	switch {
-	case len(w.Candidates) > 0:
-		return job.Choose(len(w.Candidates) == 1, "candidate ", "one of the candidates ") + strings.Trim(strings.ReplaceAll(fmt.Sprint(w.Candidates), " ", ", "), "[]")
-	case w.Event != "":
-		return w.Event
-	case w.Candidate != nil:
-		return fmt.Sprintf("candidate %d", *w.Candidate)
-	}
-	return "the event"
+func (v Verdicts) claim() *verify.Result {
+	return cmp.Or(v.Find(verify.DP), v.Find(verify.ApproximateDP))
 }
 
 // longName says what a property is, for who never saw its name.
@@ -296,28 +243,28 @@ func long(p verify.Property) string {
 	return name
 }
 
-func (d Verdicts) sampled() bool { return d.Confidence != nil }
+func (v Verdicts) sampled() bool { return v.Confidence != nil }
 
 // private names the claim.
-func (d Verdicts) private() string {
-	if claim := d.claim(); claim != nil && claim.Name == verify.ApproximateDP {
+func (v Verdicts) private() string {
+	if claim := v.claim(); claim != nil && claim.Name == verify.ApproximateDP {
 		delta := number.Int(0)
 		if claim.Target.IsValid() {
 			delta = claim.Target
 		}
-		return fmt.Sprintf("(ε,δ)-DP at ε = %s and δ = %s", show(d.Claimed), show(delta))
+		return fmt.Sprintf("(ε,δ)-DP at ε = %s and δ = %s", show(v.Claimed), show(delta))
 	}
-	if _, ok := d.Claimed.Rat(); ok {
-		return show(d.Claimed) + "-DP"
+	if _, ok := v.Claimed.Rat(); ok {
+		return show(v.Claimed) + "-DP"
 	}
-	return "ε-DP at ε = " + show(d.Claimed)
+	return "ε-DP at ε = " + show(v.Claimed)
 }
 
 // headline sums the verdicts up.
-func (d Verdicts) headline() (tone, word string) {
-	dp := d.claim()
+func (v Verdicts) headline() (tone, word string) {
+	dp := v.claim()
 	var violated, undecided []string
-	for _, r := range d.Properties {
+	for _, r := range v.Properties {
 		if r.Fact {
 			continue
 		}
@@ -329,187 +276,51 @@ func (d Verdicts) headline() (tone, word string) {
 		}
 	}
 	switch {
-	case slices.ContainsFunc(d.Findings, func(f audit.Finding) bool { return f.Event == "different answers" }):
+	case slices.ContainsFunc(v.Findings, func(f audit.Finding) bool { return f.Event == "different answers" }):
 		return "bad", "It is not deterministic: asked twice, it states other probabilities"
 	case dp != nil && dp.Verdict == verify.Violated:
-		return "bad", fmt.Sprintf("No: it is not %s", d.private())
-	case len(violated) > 0 && d.sampled() && d.Find(audit.Independence) != nil && d.Find(audit.Independence).Verdict == verify.Violated:
+		return "bad", fmt.Sprintf("No: it is not %s", v.private())
+	case len(violated) > 0 && v.sampled() && v.Find(audit.Independence) != nil && v.Find(audit.Independence).Verdict == verify.Violated:
 		return "bad", "Its samples are not independent, so nothing is concluded about ε"
 	case len(violated) > 0 && dp != nil && dp.Verdict == verify.Proved:
-		return "bad", fmt.Sprintf("It is %s here; violated: %s", d.private(), strings.Join(violated, ", "))
+		return "bad", fmt.Sprintf("It is %s here; violated: %s", v.private(), strings.Join(violated, ", "))
 	case len(violated) > 0:
 		return "bad", "Fails: " + strings.Join(violated, ", ")
-	case d.sampled():
-		return "open", fmt.Sprintf("Samples did not refute that it is %s, which proves nothing", d.private())
+	case v.sampled():
+		return "open", fmt.Sprintf("Samples did not refute that it is %s, which proves nothing", v.private())
 	case len(undecided) > 0 && dp != nil && dp.Verdict == verify.Proved:
-		return "open", fmt.Sprintf("It is %s here; undecided: %s", d.private(), strings.Join(undecided, ", "))
-	case len(undecided) > 0 || len(d.Properties) == 0:
+		return "open", fmt.Sprintf("It is %s here; undecided: %s", v.private(), strings.Join(undecided, ", "))
+	case len(undecided) > 0 || len(v.Properties) == 0:
 		return "open", "Undecided: " + strings.Join(undecided, ", ")
 	case dp != nil:
-		return "good", fmt.Sprintf("Yes: it is %s on what was examined", d.private())
+		return "good", fmt.Sprintf("Yes: it is %s on what was examined", v.private())
 	}
 	return "good", "Everything that was asked holds on what was examined"
 }
 
 // confidence is the confidence in percent.
-func (d Verdicts) confidence() string {
-	x, _ := d.Confidence.Float64()
+func (v Verdicts) confidence() string {
+	x, _ := v.Confidence.Float64()
 	return strconv.FormatFloat(100*x, 'g', 6, 64) + " %"
 }
 
-// probability writes a probability, with the counts behind it where it is a frequency.
-func probability(p number.Number) string {
-	return told(p) + job.Choose(p.Method() != "", " ("+p.Method()+")", "")
-}
-
-// story tells a violation of ε-DP.
-func (d Verdicts) story(w *verify.Witness) string {
-	if !compared(w) {
-		return ""
-	}
-	text := fmt.Sprintf("On %s it picks %s with probability %s. One person's data can change the scores to %s, and there the probability is %s.",
-		here(w), event(w), probability(w.P), vector(w.Neighbor), probability(w.PNeighbor))
-	if w.Input != nil {
-		text = fmt.Sprintf("On %s the output is %s with probability %s. Its neighbor is %s, and there the probability is %s.",
-			here(w), event(w), probability(w.P), there(w), probability(w.PNeighbor))
-	}
-	if times, ok := quotient(w.P, w.PNeighbor); ok {
-		allowed := strconv.FormatFloat(d.factor(w), 'g', readable, 64)
-		if w.Distance != nil {
-			allowed += fmt.Sprintf(", ε times the distance %s of the two", show(number.Exact(w.Distance)))
-		}
-		text += fmt.Sprintf(" That is %s times less; ε-DP allows at most e^ε times, here %s.", show(times), allowed)
-	} else if hi, ok := w.PNeighbor.Upper(); ok && hi.Sign() == 0 {
-		text += " What can happen on one side and never on the other tells them apart: no ε suffices."
-	}
-	return text
-}
-
-// quotient returns p/q, and whether it is known to be finite.
-func quotient(p, q number.Number) (number.Number, bool) {
-	x := p.Over(q)
-	_, bounded := x.Upper()
-	return x, bounded || x.IsValid() && !x.IsRigorous()
-}
-
-// factor is by how much the probabilities of a witness may differ: e^ε, or e^{dε} at the distance d.
-func (d Verdicts) factor(w *verify.Witness) float64 {
-	eps := d.Claimed.Float64()
-	if w.Distance != nil {
-		distance, _ := w.Distance.Float64()
-		eps *= distance
-	}
-	return math.Exp(eps)
-}
-
-// drawn is the section of a witness.
-func (d Verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Block {
-	s := Block{Title: title, in: browser}
-	if r.Name != verify.DP || r.Verdict != verify.Violated {
-		s.Lines = append(s.Lines, w.String())
-	}
-	if !compared(w) {
-		return s
-	}
-	table, marked := &Table{Head: []string{"outcome", "probability on " + bare(here(w)), "probability on " + bare(there(w))}}, 0
-	if len(w.PMFs[0]) == len(w.PMFs[1]) && len(w.PMFs[0]) > 0 && w.Candidate != nil {
-		for i, p := range w.PMFs[0] {
-			name := fmt.Sprintf("candidate %d", i)
-			if i < len(w.Scores) && i < len(w.Neighbor) {
-				name += strings.ReplaceAll(fmt.Sprintf(", score %s → %s", inquiry.ScoreText(w.Scores[i]), inquiry.ScoreText(w.Neighbor[i])), "-", "−")
-			}
-			table.add(name, p, w.PMFs[1][i])
-		}
-		marked = *w.Candidate
-	} else {
-		table.add(event(w), w.P, w.PNeighbor)
-	}
-	caption := fmt.Sprintf("Upper bars: probabilities on %s. Lower bars: on the neighboring %s.", here(w), there(w))
-	groups, factor := table.groups("", named(0), 1, 2), d.factor(w)
-	for i := range groups {
-		upper, lower := &groups[i].bars[0], &groups[i].bars[1]
-		if upper.label, lower.label = "", ""; r.Name == verify.DP {
-			lower.band = &[2]float64{upper.value / factor, math.Min(1, upper.value*factor)}
-		}
-	}
-	if r.Name == verify.DP {
-		caption += " The dashed frame is where the lower bar would end if this were ε-DP at the claimed ε: between e^-ε and e^ε times the upper one."
-	}
-	violated := r.Verdict == verify.Violated
-	groups[marked].marked, groups[marked].bad = job.Choose(violated, "violated", "closest to the limit"), violated
-	s.Figure = &Figure{SVG: bars(groups, caption+" "+w.String()), Caption: caption, Table: table}
-	return s
-}
-
-// bare is a place without the word for what it is.
-func bare(place string) string {
-	_, text, _ := strings.Cut(place, " ")
-	return text
-}
-
-// tight compares the tight ε, or its lower bound, with the claim.
-func (d Verdicts) tight(dp *verify.Result) []Block {
-	if dp == nil {
-		return nil
-	}
-	var found number.Number
-	name := "the smallest ε that holds there"
-	switch {
-	case d.sampled() && d.LowerBound.IsValid():
-		found, name = d.LowerBound, "at least this, by the samples"
-	case inquiry.Says(dp.TightEps) && !dp.Stopped:
-		found = dp.TightEps
-	}
-	if !found.IsValid() || found.IsInf() {
-		return nil
-	}
-	var t Table
-	t.add("claimed", d.Claimed)
-	t.add(name, found)
-	caption := job.Choose(dp.Verdict == verify.Violated, "More privacy was claimed than there is.", "No more than was claimed was found.")
-	return []Block{{Title: "ε, claimed and found", in: browser, Figure: t.pictured(caption, "", named(0), 1)}}
-}
-
-// course draws how the lower bound grew with the samples.
-func (d Verdicts) course() Block {
-	line := curve{class: "one", name: "lower bound on ε"}
-	table := &Table{Head: []string{"samples", "ε at least"}}
-	most := d.Claimed.Float64()
-	for _, h := range d.History {
-		line.x, line.y = append(line.x, float64(h.Samples)), append(line.y, h.Eps.Float64())
-		most = math.Max(most, h.Eps.Float64())
-		table.add(decimal.Grouped(h.Samples, ","), h.Eps)
-	}
-	line.x, line.y = append(line.x, float64(d.Samples)), append(line.y, line.y[len(line.y)-1])
-	c := chart{
-		curves: []curve{line}, xTitle: "samples", yTitle: "ε", low: 0, high: 1.1 * most, logX: true, steps: true,
-		level: d.Claimed.Float64(), levelName: "claimed",
-	}
-	last := d.History[len(d.History)-1]
-	return Block{Title: "What the samples showed, and when", in: browser, Figure: &Figure{
-		SVG:     c.svg(fmt.Sprintf("The lower bound on ε over the number of samples; it ends at %s after %s samples.", show(last.Eps), decimal.Grouped(last.Samples, ","))),
-		Caption: "The bound holds with the stated confidence at every number of samples at once, so that an audit may be stopped at any time.",
-		Table:   table,
-	}}
-}
-
 // assumed lists what the verdicts rest on.
-func (d Verdicts) assumed() []string {
+func (v Verdicts) assumed() []string {
 	var out []string
-	if d.sampled() {
+	if v.sampled() {
 		out = append(out,
-			fmt.Sprintf("With probability at least %s over the samples no statement above is false.", d.confidence()),
+			fmt.Sprintf("With probability at least %s over the samples no statement above is false.", v.confidence()),
 			"Samples are assumed to be independent draws of the program's output on what it is given; repetitions that contradict this are searched for.",
 			"Samples can refute privacy and cannot prove it.")
 	} else {
-		out = append(out, "Verdicts “proved” and “violated” were decided in exact or outward-rounded arithmetic, for all that was examined: "+d.Domain+".")
-		if d.Questions > 0 {
+		out = append(out, "Verdicts “proved” and “violated” were decided in exact or outward-rounded arithmetic, for all that was examined: "+v.Domain+".")
+		if v.Questions > 0 {
 			out = append(out, "The answers that were given are assumed to be the program's probabilities, also whenever else it is asked.")
 		}
 		out = append(out, "Nothing is said about what was not examined.")
 	}
-	if d.Precision != nil {
-		out = append(out, "The probabilities are taken to be right to the relative precision "+number.Exact(d.Precision).String()+". A property is called proved only if all numbers within that precision have it, and violated only if none have.")
+	if v.Precision != nil {
+		out = append(out, "The probabilities are taken to be right to the relative precision "+number.Exact(v.Precision).String()+". A property is called proved only if all numbers within that precision have it, and violated only if none have.")
 	}
 	return out
 }
