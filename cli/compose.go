@@ -9,7 +9,7 @@ import (
 
 func newCompose(s command.Streams) *cobra.Command {
 	q := job.NewCompose()
-	a := asking{question: q, plain: true, exports: true}
+	a := asking{question: q, plain: true, exports: true, certifies: true}
 	a.begin = func() error {
 		if a.optimal != "" && (q.Adversary == "equal" || q.Eps == "" && q.Step == "") {
 			return command.Usagef("--export: there is a pair of distributions for selections at a given ε and an adaptive adversary; give --eps or --step, and leave --adversary out")
@@ -37,6 +37,7 @@ Each ε is fixed before the first answer. Not known, and refused: an ε that is 
 unequal sensitivities, and Laplace noisy max, of which only bounds are proved.`,
 		Example: `  optratio compose --mechanism em --eps 0.5 -T 10 --delta 1e-6
   optratio compose --mechanism pf --total-eps 1 --delta 1e-6 -T 10
+  optratio compose --mechanism pf --eps 0.5 -T 10 --delta 1e-6 --cert cost.txt
   optratio compose --step em:0.1:50 --step pf:0.5:1 --delta 1e-6
   optratio compose --mechanism em,pf,geo -n 10 -k 10 --total-eps 1 --delta 1e-6 -T 10`,
 	})

@@ -29,6 +29,7 @@ type Problem struct {
 	Equal  bool    // the adversary asks the same at all steps, which are of one kind
 	Gap    float64 // relative width that is wanted
 	Report func(format string, args ...any)
+	Prove  bool // keep what a certificate needs
 }
 
 // Answer has bounds of what was asked for, and how they were found.
@@ -39,6 +40,7 @@ type Answer struct {
 	Block        int    // selections in a block
 	Stopped      error  // why the width is not what was wanted
 	table        *table // of the upper end; nil for none
+	proof        *proof // nil for none
 }
 
 // Width is the relative width of an answer.
@@ -53,17 +55,18 @@ func (a *Answer) Width() float64 {
 // target is what is given: s, or δ.
 type target struct {
 	s, delta number.Interval
+	given    *big.Rat
 	eps      bool // δ is given
 }
 
 // Eps bounds the least ε in total for which the steps are (ε,δ)-DP.
 func (p *Problem) Eps(ctx context.Context, delta *big.Rat) (*Answer, error) {
-	return p.answer(ctx, target{delta: number.FromRat(delta, prec), eps: true})
+	return p.answer(ctx, target{delta: number.FromRat(delta, prec), given: delta, eps: true})
 }
 
 // Delta bounds the least δ for which the steps are (s,δ)-DP.
 func (p *Problem) Delta(ctx context.Context, s *big.Rat) (*Answer, error) {
-	return p.answer(ctx, target{s: number.FromRat(s, prec)})
+	return p.answer(ctx, target{s: number.FromRat(s, prec), given: s})
 }
 
 // LeastDelta is the least δ that is taken: below it floating-point numbers have no room for what comes far above it.
@@ -83,12 +86,13 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	if t.eps {
 		w.best.Upper = w.total
 	}
+	w.most = w.best.Upper
 	if !t.eps { // δ falls about like e^{-cs} there, c = (s-ρ)/2ρ
 		w.gap *= max(1, t.s.Near()*(t.s.Near()-w.rho)/(2*w.rho))
 	}
 	k := p.Steps[0].Kind
 	switch {
-	case len(p.Steps) == 1 && !k.adaptive():
+	case len(p.Steps) == 1 && !k.adaptive() && !p.Prove:
 		w.convolution(k)
 	case p.Equal:
 		w.events(k)
@@ -122,7 +126,8 @@ type work struct {
 	count int
 	total number.Interval // Σ ε
 	rho   float64
-	gap   float64 // that is wanted of the answer
+	gap   float64         // that is wanted of the answer
+	most  number.Interval // the upper end without any work
 	best  Answer
 }
 
@@ -210,7 +215,7 @@ func (w *work) attack(k Kind, times int) *Equal {
 // recursion encloses the value of the best adaptive attack, on finer and finer grids.
 func (w *work) recursion() {
 	for _, st := range w.Steps {
-		if st.Count == w.count {
+		if st.Count == w.count && !w.Prove {
 			w.attack(st.Kind, st.Count)
 		}
 	}
@@ -223,6 +228,10 @@ func (w *work) recursion() {
 	for m := 4; w.ctx.Err() == nil; m *= 2 {
 		d := math.Sqrt(mean) / float64(m)
 		pl := w.plan(d, tiny)
+		if w.Prove && (pl.block < w.count || pl.cost > mostCertified || pl.nodes(up(w.total), w.rho, 1)*w.count > mostEvents) {
+			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g: certificates have no finer grids", w.best.Width(), w.gap)
+			return
+		}
 		if spent += pl.cost; spent > most && w.best.Width() < 1 {
 			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g, after as much work as is done at most", w.best.Width(), w.gap)
 			return
@@ -239,7 +248,13 @@ func (w *work) recursion() {
 			w.best.Method = "blocks"
 		}
 		old := w.best.Lower
+		if w.Prove { // both ends are those of one grid
+			w.best.Lower, w.best.Upper, w.best.table = number.FromInt(0, prec), w.most, nil
+		}
 		w.narrow(t)
+		if w.Prove {
+			w.best.proof = &proof{problem: w.Problem, target: w.target, tables: pl.tables, node: t.attack(w.target, w.best.Upper)}
+		}
 		if old.Lo().Cmp(w.best.Lower.Lo()) < 0 {
 			w.best.Attack = nil
 		}
@@ -265,7 +280,8 @@ type plan struct {
 	*work
 	d, tiny float64
 	steps   []*steps
-	block   int // the most selections in a table
+	block   int      // the most selections in a table
+	tables  []*table // of 1, 2, … selections, for a certificate
 	cost    float64
 }
 
@@ -316,6 +332,9 @@ func (pl *plan) run(ctx context.Context) (*table, error) {
 				var err error
 				if t, err = t.after(ctx, pl.steps[i]); err != nil {
 					return nil, err
+				}
+				if pl.Prove {
+					pl.tables = append(pl.tables, t)
 				}
 			}
 		}

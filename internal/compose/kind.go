@@ -230,7 +230,7 @@ func newSteps(k Kind, d float64) *steps {
 	}
 	s.others = up(others)
 	gap := up(number.Expm1(s.node(-1)).Neg())
-	s.slack = 16*worst/gap*(1+gap) + 64*ulp*bend*(1+1/gap) + 0x1p-100
+	s.slack = 16*worst/gap*(1+gap) + 256*ulp*bend*(1+1/gap) + 0x1p-100
 	if len(s.arcs) == 0 {
 		s.fixed = s.newMove(xs[0])
 	}

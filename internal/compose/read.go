@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"math"
 	"math/big"
 
 	"optratio/number"
@@ -55,4 +56,23 @@ func (t *table) eps(delta number.Interval) (lower, upper number.Interval, ok boo
 		return lower, upper, true
 	}
 	return lower, upper, false
+}
+
+// attack returns the node whose event attains the lower end of what is asked for, for an answer of about this size.
+func (t *table) attack(g target, upper number.Interval) (node int) {
+	s, best := up(upper), math.Inf(-1)
+	if !g.eps {
+		s = g.s.Near()
+	}
+	for i := range t.n + 1 {
+		p, q := t.p[t.pad+i], t.q[t.pad+i]
+		value := p - q*math.Exp(s-float64(i)*t.d)
+		if g.eps {
+			value = float64(i)*t.d + math.Log((p-g.delta.Near())/q)
+		}
+		if value > best {
+			node, best = i, value
+		}
+	}
+	return node
 }

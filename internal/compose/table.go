@@ -22,7 +22,8 @@ type table struct {
 	// over are upper bounds. They are convex in e^s but for roundings, which nothing relies on.
 	over []float64
 	// Attacks: the event of node i has at least p[i] under P, and at most q[i]e^{-id} under Q.
-	p, q []float64
+	p, q  []float64
+	moves []*move // that make the events of the nodes; nil for the empty event
 
 	// The chord of over between the nodes i and i+1 is chordP[i] - e^{s-id}·chordQ[i].
 	chordP, chordQ []float64
@@ -103,6 +104,7 @@ func (t *table) after(ctx context.Context, s *steps) (*table, error) {
 	next := *t
 	next.over, next.p, next.q = make([]float64, len(t.over)), make([]float64, len(t.over)), make([]float64, len(t.over))
 	next.chordP, next.chordQ = make([]float64, len(t.over)), make([]float64, len(t.over))
+	next.moves = make([]*move, t.n+1)
 	next.total += up(s.eps())
 	top := min(t.n, int(math.Ceil(next.total/t.d))+1)
 	each(top+1, len(s.points), func(i int) {
@@ -123,7 +125,7 @@ func (t *table) after(ctx context.Context, s *steps) (*table, error) {
 		p := float64(m.pA*t.p[here+m.a]) + float64(m.pB*t.p[here+m.b]) + float64(m.pOthers*t.p[here])
 		q := float64(m.qA*t.q[here+m.a]) + float64(m.qB*t.q[here+m.b]) + float64(m.qRest*t.q[here])
 		if p *= 1 - 16*ulp; p > 0x1p-900 {
-			next.p[here], next.q[here] = p, q*(1+16*ulp)+0x1p-1000
+			next.p[here], next.q[here], next.moves[i] = p, q*(1+16*ulp)+0x1p-1000, m
 		}
 	})
 	next.extend()

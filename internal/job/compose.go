@@ -3,7 +3,6 @@ package job
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math/big"
 	"slices"
 	"strconv"
@@ -108,6 +107,8 @@ func (q *Compose) read(in *reading) *composing {
 	in.refuse(find && (q.Delta == "" || q.Total == ""), "{eps} is missing: give ε of each selection; or {total-eps} and {delta}, both, and the largest ε is found")
 	in.refuse(find && in.err == nil && c.total.Sign() == 0, "{total-eps} 0: give a decimal above 0")
 	in.refuse(len(c.names) > 1 && !find, "{mechanism}: several are compared at their largest ε: leave {eps} out, and give {total-eps} and {delta}")
+	in.refuse(in.Certificate && (find || c.problem.Equal), "{cert}: certifies what selections at a given ε cost an adaptive adversary; give {eps} or {step}, and leave {adversary} out")
+	c.problem.Prove = in.Certificate
 	in.refuse((q.N > 0) != (q.K > 0), "{n} and {k} go together: give both, or neither")
 	in.refuse(q.N > 0 && !find, "{n}: errors are those at the largest ε: leave {eps} out, and give {total-eps} and {delta}")
 	count := 0
@@ -168,20 +169,25 @@ func (q *Compose) answer(in *reading) (*Answer, error) {
 		"all real scores of any number of candidates with one sensitivity Δ" + Choose(q.Monotonic, ", and neighbors that move all scores one way: mechanisms run with Δ for 2Δ", ""),
 		"no subsampling; the sampler has the exact distribution",
 	}
-	var export func(io.Writer) error
+	var found *compose.Answer
 	if q.Eps == "" && q.Step == "" {
 		err = c.largest()
 	} else {
-		export, err = c.cost()
+		found, err = c.cost()
 	}
 	c.doc.Seconds = time.Since(begin).Seconds()
 	a := answered(c.doc, c.doc.Undecided, nil)
-	a.Export = export
+	if found != nil && found.Exports() {
+		a.Export = found.Export
+	}
+	if found != nil && in.Certificate {
+		a.Certificate = found.WriteCertificate
+	}
 	return a, err
 }
 
-// cost finds ε in total, or δ, and what writes a pair of distributions.
-func (c *composing) cost() (export func(io.Writer) error, err error) {
+// cost finds ε in total, or δ.
+func (c *composing) cost() (*compose.Answer, error) {
 	zero := number.Bounds(new(big.Rat), nil)
 	a, err := Settle(c.ctx, func() (*compose.Answer, error) {
 		if c.delta != nil {
@@ -197,9 +203,6 @@ func (c *composing) cost() (export func(io.Writer) error, err error) {
 		asked = number.Enclosed(number.Hull(a.Lower, a.Upper))
 		c.doc.Method, c.doc.Block = a.Method, a.Block
 		c.doc.Attack = attackOf(a, c.problem.Steps)
-		if a.Exports() {
-			export = a.Export
-		}
 		if a.Stopped != nil {
 			c.doc.Undecided = a.Stopped.Error()
 		}
@@ -210,7 +213,7 @@ func (c *composing) cost() (export func(io.Writer) error, err error) {
 	} else {
 		c.doc.EpsTotal, c.doc.Delta = number.Exact(c.total), asked
 	}
-	return export, nil
+	return a, nil
 }
 
 // attackOf says which attack attains the lower end.

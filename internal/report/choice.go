@@ -79,7 +79,9 @@ func ofCheck(d *document.Check) *Page {
 	default:
 		p.aside("reason: %s", d.Reason)
 	}
-	if q := d.Problem; q != nil && q.About != "" {
+	if q := d.Problem; q != nil && q.Kind == "compose" {
+		p.say("%s: %s; proof: %s", q.Kind, q.About, q.Proof)
+	} else if q != nil && q.About != "" {
 		p.say("%s: %s, %s", q.Kind, q.About, epsilonOf(q))
 	} else if q != nil {
 		step := ""

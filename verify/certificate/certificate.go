@@ -70,6 +70,7 @@ var sections = map[string]func() evidence.Section{
 	"heterogeneous": func() evidence.Section { return &heterogeneous{} },
 	"table":         func() evidence.Section { return &explicit{} },
 	"stopping":      func() evidence.Section { return &stopping{} },
+	"compose":       func() evidence.Section { return &composed{} },
 	"witness":       func() evidence.Section { return &witness{} },
 }
 

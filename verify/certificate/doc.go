@@ -15,6 +15,7 @@
 //
 //	any claim                       certificate check read setting number effort verdict              950
 //	section stopping                stopping                                                          1150
+//	section compose                 compose composekind composenodes                                  1450
 //	section witness                 witness input                                                     1350
 //	section table                   finite explicit                                                   1450
 //	section heterogeneous           finite heterogeneous                                              1500
@@ -29,7 +30,8 @@
 // # Arithmetic
 //
 // Finite problems are decided in integers over a common denominator, at either end of an enclosure of z = e^-ε where e^ε is not rational. Theorems, proof lumped and
-// witnesses are worked out in rationals, or in outward-rounded intervals whose precision is raised until every claim is decided. No comparison has a tolerance.
+// witnesses are worked out in rationals, or in outward-rounded intervals whose precision is raised until every claim is decided. Section compose
+// is in floating-point numbers: sums of products that are not negative, whose roundings are bounded. No comparison has a tolerance.
 //
 // The package does not solve anything, does not improve what a file claims, and does not
 // write certificates. It does not decide claims on the exponential mechanism on lattices that

@@ -1,0 +1,103 @@
+package compose
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"optratio/internal/evidence/evidencetest"
+	"optratio/number"
+	"optratio/verify/certificate"
+)
+
+// The checker, which shares only arithmetic with the recursion, accepts its certificates, of mixed steps too. Of forged ones it accepts none whose claim is false:
+// none that excludes the enclosure of a finer grid.
+func TestCertificates(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 5))
+	accepted, refused := 0, 0
+	for range 10 {
+		p := &Problem{Gap: 0.03, Prove: true}
+		total := 0.0
+		for range 1 + r.IntN(3) {
+			k := randomKind(r, "em", "pf", "em", "pf", "geo", "krr")
+			k.Eps = eps(t, fmt.Sprintf("%.2f", 0.05+r.Float64()))
+			p.Steps = append(p.Steps, Step{k, 1 + r.IntN(3)})
+			total += k.Eps.Float() * float64(p.Steps[len(p.Steps)-1].Count)
+		}
+		ask := func(p *Problem) (*Answer, error) { return p.Eps(t.Context(), big.NewRat(1, 1000)) }
+		if r.IntN(2) == 0 {
+			s, _ := new(big.Rat).SetString(fmt.Sprintf("%.3f", total*0.9*r.Float64()))
+			ask = func(p *Problem) (*Answer, error) { return p.Delta(t.Context(), s) }
+		}
+		a, err := ask(p)
+		require.NoError(t, err)
+		var file bytes.Buffer
+		require.NoError(t, a.WriteCertificate(&file))
+		rep, err := certificate.Check(bytes.NewReader(file.Bytes()), certificate.Options{})
+		require.NoError(t, err)
+		require.True(t, rep.Valid, "%v: %s", p.Steps, rep.Reason)
+
+		fine := *p
+		fine.Gap, fine.Prove = 0.002, false
+		truth, err := ask(&fine)
+		require.NoError(t, err)
+		lines := strings.Split(strings.TrimSuffix(file.String(), "\n"), "\n")
+		for range 30 {
+			rep, err := certificate.Check(strings.NewReader(strings.Join(forged(r, lines, a), "\n")+"\n"), certificate.Options{})
+			if err != nil {
+				continue
+			}
+			if !rep.Valid {
+				refused++
+				continue
+			}
+			accepted++
+			low, high := rep.Claims[0].Value.Ends()
+			require.LessOrEqual(t, down(number.FromRat(low, prec)), up(truth.Upper)*(1+1e-12), "%v", p.Steps)
+			require.GreaterOrEqual(t, up(number.FromRat(high, prec)), down(truth.Lower)*(1-1e-12), "%v", p.Steps)
+		}
+	}
+	assert.Greater(t, accepted, 10)
+	assert.Greater(t, refused, 100)
+}
+
+// forged is a certificate with some bounds lowered, some queries or events of the attack changed, or a claim that is moved inwards, upwards or downwards.
+func forged(r *rand.Rand, lines []string, a *Answer) []string {
+	out := append([]string(nil), lines...)
+	for i, line := range out {
+		f := strings.Fields(line)
+		switch {
+		case f[0] == "bound" && r.IntN(len(out)) < 3:
+			at := 1 + r.IntN(len(f)-1)
+			x := evidencetest.Rational(f[at])
+			v, _ := x.Float64()
+			f[at] = fmt.Sprintf("%x", v*(1-[]float64{1e-9, 1e-5, 1e-2, 1}[r.IntN(4)]))
+			if f[at] == "0x0p+00" {
+				f[at] = "0"
+			}
+		case f[0] == "event" && r.IntN(len(out)) < 3:
+			at := 4 + r.IntN(2)
+			f[at] = fmt.Sprint(r.IntN(200) - 20)
+		case f[0] == "claim":
+			low, high := down(a.Lower), up(a.Upper)
+			width := high - low
+			switch r.IntN(4) {
+			case 0:
+				high -= width * r.Float64()
+			case 1:
+				low += width * r.Float64()
+			case 2:
+				low, high = low*0.9, high*1.1
+			}
+			f = []string{"claim", "cost", fmt.Sprintf("%.17f", low), fmt.Sprintf("%.17f", max(low, high))}
+		}
+		out[i] = strings.Join(f, " ")
+	}
+	return out
+}
