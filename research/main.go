@@ -19,6 +19,6 @@ func newRoot(s command.Streams) *cobra.Command {
 	pairwise.Register()
 	root := &cobra.Command{Use: "research", Short: "Recompute what the papers behind optratio state, draw and simulate, and what holds at every ε"}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newClaims(s), newFigure(s), newScenario(s), newBandit(s), newMap(s), newProduct(s), newStoppingLimit(s), newWorstCase(s), newCoins(s), newPairwise(s), command.NewCheck(s, check.Check))
+	root.AddCommand(newClaims(s), newFigure(s), newScenario(s), newBandit(s), newMap(s), newConstant(s), newProduct(s), newStoppingLimit(s), newWorstCase(s), newCoins(s), newPairwise(s), command.NewCheck(s, check.Check))
 	return root
 }

@@ -94,7 +94,11 @@ func ofCheck(d *document.Check) *Page {
 		if q.Delta != nil {
 			step += ", δ = " + Fraction(*q.Delta)
 		}
-		p.say("n = %d, k = %d, %s%s; proof: %s", q.N, q.K, epsilonOf(q), step, q.Proof)
+		size := fmt.Sprintf("n = %d, k = %d", q.N, q.K)
+		if q.N == 0 {
+			size = "every n, a range of k"
+		}
+		p.say("%s, %s%s; proof: %s", size, epsilonOf(q), step, q.Proof)
 		p.say("error: %s", meaning(q.Objective, q.Constraints))
 	}
 	claims := Block{Title: "What it claims", Table: &Table{Head: []string{"claim", "value", "follows"}}, in: browser}

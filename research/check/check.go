@@ -13,6 +13,7 @@ import (
 )
 
 var sections = map[string]func() evidence.Section{
+	"constant": func() evidence.Section { return &constantCertificate{} },
 	"interval": func() evidence.Section { return &intervalCertificate{} },
 	"product":  func() evidence.Section { return &productCertificate{} },
 }
