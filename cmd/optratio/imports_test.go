@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"lattice":                        {arithmetic},
 	"mechanisms":                     {arithmetic, "lattice"},
 	"internal/secretary":             {arithmetic, "mechanisms"},
-	"internal/compose":               {arithmetic, "mechanisms"},
+	"internal/compose":               {arithmetic, "mechanisms", "internal/certtext"},
 	"internal/linear":                {arithmetic},
 	"internal/clp":                   {arithmetic, "internal/linear"},
 	"internal/chain":                 {},
