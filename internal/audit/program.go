@@ -156,6 +156,14 @@ func (a *asker) name(r int) string {
 // errStopped says that an audit was cancelled or had no time left.
 var errStopped = fmt.Errorf("%w: it was stopped", inquiry.ErrUndecided)
 
+// who says which program it asks.
+func (a *asker) who() string {
+	if a.opts.Reference != "" && a.child.command == a.opts.Reference {
+		return "the reference"
+	}
+	return "the program"
+}
+
 // count counts a question about q, and returns an error where it must not be put any more.
 func (a *asker) count(q inquiry.Vector, samples int64) error {
 	switch {
@@ -164,7 +172,7 @@ func (a *asker) count(q inquiry.Vector, samples int64) error {
 	case a.child.confused != "":
 		return fmt.Errorf("%w: %s", inquiry.ErrUndecided, confusion(a.child))
 	case a.timeouts >= mostTimeouts || a.losses >= mostLosses || a.failures >= mostSilence && !a.answered:
-		return fmt.Errorf("%w: the program failed %d times and is not asked again", inquiry.ErrUndecided, a.failures)
+		return fmt.Errorf("%w: %s failed %d times and is not asked again", inquiry.ErrUndecided, a.who(), a.failures)
 	case !a.free && (a.questions >= mostQuestions || a.numbers+int64(len(q)) > mostNumbers && a.numbers > 0):
 		return fmt.Errorf("%w: the limit of %d questions or %d probabilities was reached, after %d questions", inquiry.ErrUndecided, mostQuestions, mostNumbers, a.questions)
 	}

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from decimal import Decimal
 from fractions import Fraction
@@ -77,7 +78,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
           neighbors: str | Iterable[Sequence[Any]] | None = None, sensitivity: Real | None = None, monotonic_scores: bool = False,
           inputs: Iterable[Any] | None = None, oneway: bool = False, no_side: bool = False,
           properties: str | Iterable[str] | None = None, outcomes: Literal["index", "labels", "real", "mixed"] | None = None,
-          delta: Real | None = None, rho: Real | None = None, bounded_range: Real | None = None, against: str | None = None,
+          delta: Real | None = None, rho: Real | None = None, bounded_range: Real | None = None, against: Any = None,
           order: str | Sequence[Any] | None = None, claimed: str | Sequence[Any] | None = None, profile: bool = False,
           precision: Real | None = None, confidence: float | None = None, budget: int | str | None = None,
           until: Literal["refuted", "budget"] | None = None, seed: int | None = None, children: int | None = None,
@@ -108,6 +109,8 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     rho, bounded_range: what is claimed beside ε: ρ of zCDP, and the bounded range, as targets of verdicts.
     order, claimed: decide Rényi divergences of these orders, such as [2, 8, "inf"], and whether they are at most what is claimed of each.
     profile: the report lists δ at several ε and Rényi divergences, of pmf.
+    against: is it distributed alike? The name of a mechanism of the library (the report's property "against"), or a function such as pmf or sample
+        is (property "same").
     children: of sample, so many calls at the same time, in threads of this process: faster where the function waits, or computes outside
         Python's interpreter lock, as NumPy does for much. It must be safe to call from several threads.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted. Without a time_limit an audit
@@ -128,9 +131,18 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
         raise UsageError("eps is one number: call audit for each")
     if not callable(f) and (pmf is not None or drawer(f) is None):
         raise UsageError(f"{f!r:.80} is not a function")
-    shown, labels, named = _Progress(progress), Labels(), Inputs()
+    if against is not None and not isinstance(against, str) and not callable(against) and (pmf is not None or drawer(against) is None):
+        raise UsageError(f"against={against!r:.80} is neither a mechanism's name nor a function")
+    shown, labels, named, ended = _Progress(progress), Labels(), Inputs(), threading.Event()
     answer = answer_pmf(f, outcomes, labels) if pmf is not None else answer_samples(f, outcomes or "index", labels)
     server = Server(answer, shown, threads=(children or 1) > 1, inputs=named)
+    reference, against_exec = None, None
+    if against is not None and not isinstance(against, str):
+        compared = answer_pmf(against, outcomes, labels) if pmf is not None else answer_samples(against, outcomes or "index", labels)
+        reference = Server(compared, lambda *_: None, threads=True, inputs=named)
+        against, against_exec = None, reference.command
+        answering = threading.Thread(target=reference.serve, args=(lambda: not ended.is_set(),), daemon=True)
+        answering.start()
     try:
         def file(name: str, lines: Iterable[str]) -> str:
             path = os.path.join(server.folder.name, name)
@@ -160,18 +172,26 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
         command: dict[str, Any] = {"pmf_exec" if pmf is not None else "sample_exec": server.command}
         code, out, problems = _run(arguments(
             "audit", **command, eps=eps, exp_eps=exp_eps, n=n, k=k, domain=domain, inputs=inputs_file, neighbors=neighbors, sensitivity=sensitivity,
-            monotonic_scores=monotonic_scores, no_side=no_side, property=properties, against=against, pmf_precision=precision, outcomes=outcomes, rho=rho, range=bounded_range,
+            monotonic_scores=monotonic_scores, no_side=no_side, property=properties, against=against,
+            against_exec=against_exec, pmf_precision=precision, outcomes=outcomes, rho=rho, range=bounded_range,
             delta=delta, confidence=confidence, budget=budget, until=until, seed=seed, timeout=seconds(timeout), time_limit=seconds(time_limit),
             children=children, html=html, order=order, claimed=claimed, profile=profile), server)
-        if server.fatal is not None:
-            raise server.fatal
+        for asked in (server, reference):
+            if asked is not None and asked.fatal is not None:
+                raise asked.fatal
     finally:
+        ended.set()
+        if reference is not None:
+            answering.join()
+            reference.close()
         server.close()
         shown.done()
     if code == 130:
         raise KeyboardInterrupt
     for inside, said in ((json.dumps(server.command), "the function"), (json.dumps(server.command, ensure_ascii=False), "the function"), (server.folder.name + os.sep, "")):
         problems = problems.replace(inside, said)
+    if against_exec is not None:
+        out = out.replace(json.dumps(against_exec)[1:-1], "the reference").replace(json.dumps(against_exec, ensure_ascii=False)[1:-1], "the reference")
     document = parsed(code, out, problems)
     document["mechanism"] = getattr(f, "__qualname__", None) or " ".join(repr(f).split())
     return Report.of(document, code == 0, problems.strip(), server.error, Names(labels.of, named.of))

@@ -242,6 +242,30 @@ class Samples(unittest.TestCase):
         self.assertIn("drew candidate 7 of 2", str(report))
 
 
+class References(unittest.TestCase):
+    def test_functions_are_compared(self):
+        def wrong(scores, epsilon, sensitivity):  # the least score in place of the greatest
+            return permute_and_flip([-q for q in scores], epsilon, sensitivity)
+        same = optratio.audit(pmf=permute_and_flip, against=permute_and_flip, eps=1, n=3, k=1, properties=["same"])
+        self.assertEqual("proved", same.properties["same"].verdict)
+        r = optratio.audit(pmf=wrong, against=permute_and_flip, eps=1, n=3, k=1, properties=["dp", "same"])
+        self.assertFalse(r.ok)
+        self.assertEqual(("proved", "violated"), (r.properties["dp"].verdict, r.properties["same"].verdict))
+        self.assertIn("compared with the reference", r.properties["same"].reason)
+
+    def test_samplers_are_compared(self):
+        def first(scores, epsilon, sensitivity):
+            return 0
+        r = optratio.audit(sample=first, against=draw, eps=1, n=2, k=1, properties="same", budget=3000)
+        self.assertEqual("violated", r.properties["same"].verdict)
+        with self.assertRaisesRegex(optratio.AnswerError, "no candidate's place"):
+            optratio.audit(sample=draw, against=lambda scores: "x", eps=1, n=2, k=1, properties="same", budget=3000)
+        with self.assertRaisesRegex(optratio.UsageError, "neither a mechanism's name nor a function"):
+            optratio.audit(sample=draw, against=3, eps=1)
+        with self.assertRaisesRegex(optratio.UsageError, "call audit for each"):
+            optratio.audit(sample=draw, eps="0.5,1")
+
+
 class Errors(unittest.TestCase):
     def test_missing_program(self):
         with mock.patch.dict(os.environ, {"OPTRATIO": "/nowhere/optratio"}):
