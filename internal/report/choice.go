@@ -92,7 +92,7 @@ func ofCheck(d *document.Check) *Page {
 			step += fmt.Sprintf(", top %d", q.Top)
 		}
 		if q.Delta != nil {
-			step += ", δ = " + Fraction(*q.Delta)
+			step += ", δ = " + fraction(*q.Delta)
 		}
 		size := fmt.Sprintf("n = %d, k = %d", q.N, q.K)
 		if q.N == 0 {
@@ -131,5 +131,5 @@ func epsilonOf(p *certificate.Problem) string {
 	case !p.ExpEps.IsValid():
 		return "a range of z = e^-ε"
 	}
-	return "e^ε = " + Fraction(p.ExpEps)
+	return "e^ε = " + fraction(p.ExpEps)
 }

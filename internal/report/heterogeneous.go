@@ -17,11 +17,11 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 		error, unit = "mean squared error", "squares of the scores' units"
 	}
 	p := &Page{
-		Title: fmt.Sprintf("sensitivities %s, scores %s, %s", strings.Join(texts(d.Sensitivities, Fraction), ", "), d.Grid, given(d.AtEpsilon)),
+		Title: fmt.Sprintf("sensitivities %s, scores %s, %s", strings.Join(texts(d.Sensitivities, fraction), ", "), d.Grid, given(d.AtEpsilon)),
 		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible on the grid is %s", job.Choose(d.Objective == "worst", "largest ", "mean ")+error, told(d.Optimum)),
 	}
 	p.say("%d score vectors%s, %d pairs of neighbors, %d rows generated", d.Vectors, job.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
-	p.say("optimum: %s (%s)", Fraction(d.Optimum), job.Choose(d.Objective == "worst", "largest "+error, error+", mean over the grid"))
+	p.say("optimum: %s (%s)", fraction(d.Optimum), job.Choose(d.Objective == "worst", "largest "+error, error+", mean over the grid"))
 	p.ended(d.Undecided)
 	table := &Table{Head: []string{"mechanism", "error (" + unit + ")", "ratio to the optimum", "ε-DP on the grid", "tight ε there"}}
 	var names []string
@@ -29,7 +29,7 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 	for _, m := range d.Mechanisms {
 		tight := m.TightEps.String()
 		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {
-			tight += ", e^ε = " + Fraction(number.Exact(e))
+			tight += ", e^ε = " + fraction(number.Exact(e))
 		}
 		table.add(m.Name, m.Loss, m.Ratio, string(m.DP), tight)
 		if m.Ratio.IsValid() && !m.Ratio.IsInf() {
@@ -61,7 +61,7 @@ func ofTopK(d *document.TopK) *Page {
 	if d.Orbits > 0 {
 		p.say("%d orbits, %d variables, %d rows", d.Orbits, d.Cells, d.Rows)
 	}
-	p.say("optimum: %s (mean regret of a set, steps of 2Δ)", Fraction(d.Optimum))
+	p.say("optimum: %s (mean regret of a set, steps of 2Δ)", fraction(d.Optimum))
 	p.ended(d.Undecided)
 	if len(d.Mechanisms) == 0 {
 		return p

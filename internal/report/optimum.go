@@ -31,12 +31,12 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 	if d.Variables > 0 {
 		p.say("%d orbits of inputs, %d variables, %d rows; proof: linear program", d.Orbits, d.Variables, d.Rows)
 	}
-	p.say("optimum: %s (%s)", Fraction(d.Optimum), loss)
+	p.say("optimum: %s (%s)", fraction(d.Optimum), loss)
 	p.ended(d.Undecided)
 	if len(d.Mechanism) > 0 && d.Inputs <= mostShown && d.Outputs <= mostShown {
 		show := number.Number.String
 		if _, exact := d.Optimum.Rat(); exact {
-			show = Fraction
+			show = fraction
 		}
 		t := &Table{Head: append([]string{"input"}, d.OutputNames...)}
 		for x, row := range d.Mechanism {
@@ -54,11 +54,11 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 	if u := d.Users; u != nil {
 		p.add(Block{Title: "Users"})
 		for i, x := range u.Optima {
-			p.say("user %d alone: %s", i, Fraction(x))
+			p.say("user %d alone: %s", i, fraction(x))
 		}
-		p.say("one mechanism for all: %s in all", Fraction(u.Joint))
+		p.say("one mechanism for all: %s in all", fraction(u.Joint))
 		if u.BestCommonRatio.IsValid() {
-			p.say("best common ratio: %s of what each could have alone", Fraction(u.BestCommonRatio))
+			p.say("best common ratio: %s of what each could have alone", fraction(u.BestCommonRatio))
 		}
 	}
 	if len(d.Mechanism) > 0 {
@@ -94,13 +94,13 @@ func (p *Page) rated(d *document.Optimum, private string) {
 	p.add(Block{Title: "Your mechanism beside the best one"})
 	p.say("the table is private at ε = %s; as asked: %s", r.TightEps, r.DP)
 	if w := r.Witness; w != nil {
-		p.say("%s at %s, and %s at %s: outputs %s", Fraction(w.P), w.Input, Fraction(w.PNeighbor), w.Neighbor, strings.Join(w.Outputs, ", "))
+		p.say("%s at %s, and %s at %s: outputs %s", fraction(w.P), w.Input, fraction(w.PNeighbor), w.Neighbor, strings.Join(w.Outputs, ", "))
 	}
 	if r.Scaled {
 		p.say("its rows sum to 1 nearly, and were divided by their sums")
 	}
 	if r.Value.IsValid() {
-		p.say("loss: %s, ratio to the optimum %s", Fraction(r.Value), r.Ratio)
+		p.say("loss: %s, ratio to the optimum %s", fraction(r.Value), r.Ratio)
 	} else {
 		p.say("it has outputs that the problem has not, and a loss after a remap alone")
 	}
@@ -108,10 +108,10 @@ func (p *Page) rated(d *document.Optimum, private string) {
 		p.say("no remap keeps to the outputs that are allowed")
 		return
 	}
-	p.say("loss after the best remap: %s, ratio %s", Fraction(r.Remapped), r.RatioRemap)
+	p.say("loss after the best remap: %s, ratio %s", fraction(r.Remapped), r.RatioRemap)
 	for _, m := range r.Remap {
 		if m.Output != m.To {
-			p.say("  %s becomes %s with probability %s", m.Output, m.To, Fraction(m.Probability))
+			p.say("  %s becomes %s with probability %s", m.Output, m.To, fraction(m.Probability))
 		}
 	}
 }
@@ -263,8 +263,8 @@ func texts(xs []number.Number, write func(number.Number) string) []string {
 	return out
 }
 
-// Fraction writes an exact number as a fraction while that is short.
-func Fraction(x number.Number) string {
+// fraction writes an exact number as a fraction while that is short.
+func fraction(x number.Number) string {
 	if r, ok := x.Rat(); ok && r.Num().BitLen()+r.Denom().BitLen() <= 96 {
 		return r.RatString()
 	}
