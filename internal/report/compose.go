@@ -31,11 +31,9 @@ func ofCompose(d *document.Compose) *Page {
 		p.Word = fmt.Sprintf("With ε = %s, δ = %s in total the largest ε of a selection: %s", d.EpsTotal, d.Delta, *d.Parameter)
 		p.say("%s; its lower end is safe", p.Word)
 	case deltaKnown:
-		p.Word = fmt.Sprintf("ε in total at δ = %s: %s", d.Delta, d.EpsTotal)
-		p.say("%s", p.Word)
+		p.conclude("ε in total at δ = %s: %s", d.Delta, d.EpsTotal)
 	default:
-		p.Word = fmt.Sprintf("δ at ε = %s in total: %s", d.EpsTotal, d.Delta)
-		p.say("%s", p.Word)
+		p.conclude("δ at ε = %s in total: %s", d.EpsTotal, d.Delta)
 	}
 	if a := d.Attack; a != nil {
 		switch a.Kind {

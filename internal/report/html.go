@@ -32,28 +32,36 @@ func plain(text string) string { return escape.HTML(decimal.Shorten(text, readab
 
 var power = regexp.MustCompile(`\b(e|2)\^(-?)(ε|[0-9]+(?:\.[0-9]+)?)`)
 
-// Typeset escapes a text, with fewer digits of its numbers, and sets powers as such.
-func Typeset(text string) template.HTML {
-	raised := power.ReplaceAllStringFunc(strings.ReplaceAll(plain(text), "….", "…"), func(p string) string {
+// raised sets the powers in HTML as such.
+func raised(markup string) string {
+	return power.ReplaceAllStringFunc(markup, func(p string) string {
 		base, exponent, _ := strings.Cut(p, "^")
 		return base + "<sup>" + strings.Replace(exponent, "-", "−", 1) + "</sup>"
 	})
-	return template.HTML(raised)
+}
+
+// Typeset escapes a text, with fewer digits of its numbers, and sets powers as such.
+func Typeset(text string) template.HTML {
+	return template.HTML(raised(strings.ReplaceAll(plain(text), "….", "…")))
 }
 
 var firstWord = regexp.MustCompile(`^[a-z][a-z]`)
 
-// sentence is a line as a page has it, with a full stop, and with a capital unless it begins with a name or a symbol.
-func sentence(line string) template.HTML {
+// capital begins a line with a capital, unless it begins with a name or a symbol.
+func capital(line string) string {
 	word, _, _ := strings.Cut(line, " ")
-	_, err := mechanisms.Lookup(strings.Trim(word, ":,"))
-	if err != nil && long(verify.Property(word)) == "" {
-		line = firstWord.ReplaceAllStringFunc(line, func(begin string) string { return strings.ToUpper(begin[:1]) + begin[1:] })
+	if _, err := mechanisms.Lookup(strings.Trim(word, ":,")); err == nil || long(verify.Property(word)) != "" {
+		return line
 	}
+	return firstWord.ReplaceAllStringFunc(line, func(begin string) string { return strings.ToUpper(begin[:1]) + begin[1:] })
+}
+
+// sentence is a line as a page has it.
+func sentence(line string) template.HTML {
 	if !strings.HasSuffix(line, ":") && !strings.HasSuffix(line, ".") {
 		line += "."
 	}
-	return Typeset(line)
+	return Typeset(capital(line))
 }
 
 // Parts are what the page says, without the head of a document: the question with its verdict, and the sections below it. Titles begin at a level, 1 for
@@ -166,7 +174,7 @@ func (w *writer) cells(row, heads []string, broad bool) string {
 		if i < len(row) {
 			c = row[i]
 		}
-		text := escape.HTML(c)
+		text := raised(escape.HTML(c))
 		if c == "proved" || c == "violated" || c == "undecided" {
 			attributes = ` class="` + c + `"`
 		}

@@ -186,6 +186,13 @@ func (p *Page) say(format string, args ...any) {
 	p.add(Block{Lines: []string{fmt.Sprintf(format, args...)}, joined: true})
 }
 
+// conclude says the verdict: a terminal shows it as a line.
+func (p *Page) conclude(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	p.Word = capital(line)
+	p.add(Block{Lines: []string{line}, joined: true, in: terminal})
+}
+
 // begin adds a line after an empty one.
 func (p *Page) begin(format string, args ...any) {
 	p.add(Block{Lines: []string{fmt.Sprintf(format, args...)}})

@@ -32,8 +32,7 @@ func ofStopping(d *document.Stopping) *Page {
 	p.Word = fmt.Sprintf("This rule %s with probability %s", taken, d.Success)
 	after := p.say
 	if b := d.BestRule; b != nil {
-		p.Word = fmt.Sprintf("The best private rule %s with probability %s", taken, b.Optimum)
-		p.say("the best private rule %s with probability %s", taken, b.Optimum)
+		p.conclude("the best private rule %s with probability %s", taken, b.Optimum)
 		p.say("best p-mix of the secretary rule: %s, p = %s; the best private rule is %s times as good", b.PMixBest.Success, b.PMixBest.P, b.Ratio)
 		if m := b.WinMixBest; m != nil {
 			p.say("best p-mix of the best rule without privacy for one of the best %d: %s, p = %s", d.Win, m.Success, m.P)
