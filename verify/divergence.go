@@ -151,10 +151,7 @@ func (g *greatest) raise(r *inquiry.Value, limit uint, witness func() *Witness) 
 		g.best, g.witness = r, witness
 		return false
 	}
-	if g.bits > 0 {
-		limit = min(limit, g.bits)
-	}
-	switch s, ok := r.Compare(g.best, limit); {
+	switch s, ok := r.Compare(g.best, g.least(limit)); {
 	case !ok && least(r) > least(g.best):
 		g.keep(g.best)
 		g.best, g.witness = r, witness
@@ -169,6 +166,14 @@ func (g *greatest) raise(r *inquiry.Value, limit uint, witness func() *Witness) 
 		return true
 	}
 	return false
+}
+
+// least is the precision at which numbers are compared, of a limit on it.
+func (g *greatest) least(limit uint) uint {
+	if g.bits > 0 {
+		return min(limit, g.bits)
+	}
+	return limit
 }
 
 // keep remembers a rival by its upper end, of which the greatest is enough. The float64 bounds are too coarse for that where numbers underflow.

@@ -45,6 +45,17 @@ func (p *Claim) complete() error {
 	return nil
 }
 
+// single refuses sensitivities other than one for all candidates.
+func (p *Claim) single() error {
+	if len(p.Sensitivities) != 1 {
+		return fmt.Errorf("%w: the lattice has one sensitivity, not %d", inquiry.ErrClaim, len(p.Sensitivities))
+	}
+	if p.Sensitivities[0] == nil || p.Sensitivities[0].Sign() <= 0 {
+		return fmt.Errorf("%w: the sensitivity must be positive", inquiry.ErrClaim)
+	}
+	return nil
+}
+
 // check decides the properties on a domain.
 func (p *Claim) check(ctx context.Context, space *inquiry.Space, dom *inquiry.Domain, opts Options) (*Report, error) {
 	q := inquiry.About(p.Mechanism, space, dom)
@@ -140,11 +151,8 @@ func onLattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, e
 	if err := p.complete(); err != nil {
 		return nil, err
 	}
-	if len(p.Sensitivities) != 1 {
-		return nil, fmt.Errorf("%w: the lattice has one sensitivity, not %d", inquiry.ErrClaim, len(p.Sensitivities))
-	}
-	if p.Sensitivities[0] == nil || p.Sensitivities[0].Sign() <= 0 {
-		return nil, fmt.Errorf("%w: the sensitivity must be positive", inquiry.ErrClaim)
+	if err := p.single(); err != nil {
+		return nil, err
 	}
 	given, err := p.given()
 	if err != nil {

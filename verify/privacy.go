@@ -126,7 +126,7 @@ func (d *divergence) stick(pair direction, exp *inquiry.Value) error {
 		}
 		switch {
 		case !w.apart():
-			e := excess(w, exp, d.precision())
+			e := excess(w, exp, d.least(d.precision()))
 			d.consider(e.excess, size(len(e.candidates), w.q, w.to), func() *Witness { return c.event(w, e) })
 		case w.a.Event != "" || c.dom.Directed:
 			d.consider(inquiry.One, size(0, w.q, w.to), func() *Witness { return c.onlyOne(w) })

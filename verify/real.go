@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -35,14 +36,14 @@ var theorems = []string{"em", "pf", "geo", "krr"}
 
 // onReals checks the mechanism for all real scores of n candidates.
 func onReals(ctx context.Context, p Claim, n int, opts Options) (*Report, error) {
-	if err := p.complete(); err != nil {
+	if err := cmp.Or(p.complete(), p.single()); err != nil {
 		return nil, err
 	}
 	opts.Facts = []Property{}
 	opts.Complete()
 	name := p.Mechanism.Info().Name
-	if known, _ := mechanisms.Lookup(name); known != p.Mechanism || !slices.Contains(theorems, name) || n < 2 || len(p.Sensitivities) != 1 || p.Epsilon.IsZero() {
-		return nil, fmt.Errorf("%w: theorems about all real scores are about em, pf, geo and krr, at least two candidates of one sensitivity, and ε > 0", inquiry.ErrClaim)
+	if known, _ := mechanisms.Lookup(name); known != p.Mechanism || !slices.Contains(theorems, name) || n < 2 || p.Epsilon.IsZero() {
+		return nil, fmt.Errorf("%w: theorems about all real scores are about em, pf, geo and krr, at least two candidates, and ε > 0", inquiry.ErrClaim)
 	}
 	prec := uint(2 * renyiBits)
 	if small := p.Epsilon.Value(64).Lo().MantExp(nil); small < 0 {
@@ -171,15 +172,15 @@ func (x *everywhere) order(alpha *big.Rat) number.Number {
 	}
 	less := new(big.Rat).Sub(alpha, one)
 	s, order := number.FromRat(less, prec), number.FromRat(alpha, prec)
-	grown := number.Expm1(x.e.Mul(s)) // A^s - 1
 	var log number.Interval
 	switch name {
 	case "em":
-		lost := number.Expm1(x.e.Neg()).Neg() // 1 - z
+		grown, lost := number.Expm1(x.e.Mul(s)), number.Expm1(x.e.Neg()).Neg() // A^s - 1 and 1 - z
 		above := grown.Add(lost)
 		log = s.Mul(number.Log(s.Quo(order)).Sub(number.Log(grown))).Add(order.Mul(number.Log(above))).Sub(number.Log(order.Mul(lost)))
 	case "pf":
-		log = (&flips{everywhere: x, s: s, alpha: order}).greatest()
+		f := &flips{everywhere: x, s: s, alpha: order}
+		log = f.greatest(f.bracket())
 	case "geo":
 		log = number.Log(x.power(alpha).Add(x.power(new(big.Rat).Neg(less))).Quo(x.a.Add(x.one)))
 	default:
@@ -205,24 +206,32 @@ func (f *flips) at(u number.Interval) (value, slope number.Interval) {
 	return first.Add(second), slope
 }
 
-// greatest encloses the logarithm of the maximum over [z, 1], which a bisection by the sign of the slope finds: the function rises, and falls after that, or does one
-// of both alone. With b = 2s+1, the slope is positive up to u = 1-1/b. From there on it is positive where R < 0, the difference of the logarithms of its two terms, for
+// bracket encloses the u of the maximum over [z, 1] by the sign of the slope: the function rises, and falls after that, or does one of both alone. With b = 2s+1, the
+// slope is positive up to u = 1-1/b. From there on it is positive where R < 0, the difference of the logarithms of its two terms, for
 //
 //	R' = 1/(u-1+1/b) - (b-1)/(2(2-u)) - (b+1)/(2u) + (b+1)/(2u-z) - (b+1)/((b+1)u-bz).
 //
 // The first three are at least (2b-(b-1)-(b+1))/(2u) = 0, as u-1+1/b <= u/b and 2-u >= u, and the other two are not negative, as (b+1)u-bz >= 2u-z. So R does not fall.
-func (f *flips) greatest() number.Interval {
-	low, high := number.Point(f.z.Lo()), f.one
-	for sign, ok, bits := 1, true, 0; ok && sign != 0 && bits < renyiBits/2; bits++ {
+func (f *flips) bracket() (low, high number.Interval) {
+	low, high = number.Point(f.z.Lo()), f.one
+	for range renyiBits / 2 {
 		middle := number.Point(number.Hull(low, high).Mid())
 		_, slope := f.at(middle)
-		switch sign, ok = slope.Sign(); {
-		case ok && sign > 0:
+		sign, ok := slope.Sign()
+		if !ok || sign == 0 {
+			break
+		}
+		if sign > 0 {
 			low = middle
-		case ok && sign < 0:
+		} else {
 			high = middle
 		}
 	}
+	return low, high
+}
+
+// greatest encloses the logarithm of the maximum, which is between two u.
+func (f *flips) greatest(low, high number.Interval) number.Interval {
 	between := number.Hull(low, high)
 	value, _ := f.at(low)
 	_, slope := f.at(between)
@@ -246,37 +255,24 @@ func (x *everywhere) vectors(properties []Property) (all [][]*big.Rat) {
 	}
 	add(x.Epsilon.Float() / 2)
 	for _, p := range properties {
-		if alpha, ok := inquiry.Order(p); ok && alpha != nil {
-			order, _ := alpha.Float64()
-			_, depth := x.likeliest(order)
-			add(depth)
+		if alpha, ok := inquiry.Order(p); ok && alpha != nil && alpha.Cmp(one) > 0 {
+			add(x.ahead(alpha))
 		}
 	}
 	return all
 }
 
-// likeliest is the u at which the divergence of an order is about the greatest, in floating point, and ε times the steps by which a candidate is ahead then.
-func (x *everywhere) likeliest(alpha float64) (u, depth float64) {
-	eps, s := x.Epsilon.Float(), alpha-1
-	z, name := math.Exp(-eps), x.Mechanism.Info().Name
-	if name != "pf" && name != "em" {
-		return 1, eps / 2
+// ahead is ε times the steps by which a candidate is ahead where the divergence of an order is about the greatest.
+func (x *everywhere) ahead(alpha *big.Rat) float64 {
+	s, order := number.FromRat(new(big.Rat).Sub(alpha, one), x.e.Prec()), number.FromRat(alpha, x.e.Prec())
+	switch x.Mechanism.Info().Name {
+	case "pf":
+		_, u := (&flips{everywhere: x, s: s, alpha: order}).bracket()
+		return -number.Log(u).Near()
+	case "em":
+		grown := number.Expm1(x.e.Mul(s))
+		u := s.Mul(grown.Add(x.one).Sub(x.z)).Quo(order.Mul(grown))
+		return number.Log(x.one.Sub(u).Quo(u.Sub(x.z))).Near()
 	}
-	most := math.Inf(-1)
-	for i := 1; i < 1000; i++ {
-		v := math.Exp(-eps * float64(i) / 1000)
-		at := s * math.Log(v) // logarithms, which do not overflow
-		if name == "em" {
-			at += s*eps + math.Log(1-v+float64((v-z)*math.Exp(-s*eps)))
-		} else {
-			at = max(s*math.Log(v/z)+float64(alpha*math.Log(2-v)), math.Log(v)+float64(s*math.Log(v*v/(2*v-z))))
-		}
-		if at > most {
-			most, u = at, v
-		}
-	}
-	if depth = -math.Log(u); name == "em" {
-		depth = math.Log((1 - u) / (u - z))
-	}
-	return u, depth
+	return x.Epsilon.Float() / 2
 }
