@@ -106,8 +106,7 @@ func (r Result) Remark() string {
 	}
 	all := []named{{"tight ε", "ε", r.TightEps}, {"range", "range", r.Range}, {"tight δ", "δ", r.TightDelta}, {"ρ", "ρ", r.Rho}}
 	if alpha, ok := inquiry.Order(r.Name); ok && len(r.Orders) == 1 {
-		symbol := "ε(" + orderText(alpha) + ")"
-		all = append(all, named{symbol, symbol, r.Orders[0][1]})
+		all = append(all, named{orderSymbol(alpha), orderSymbol(alpha), r.Orders[0][1]})
 	}
 	for _, tight := range all {
 		if !inquiry.Says(tight.x) && (!tight.x.IsValid() || !r.Stopped) {

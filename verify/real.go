@@ -89,7 +89,7 @@ func (x *everywhere) decide(res *Result, target *big.Rat) error {
 	case res.Name == ApproximateDP:
 		symbol, tight, res.TightDelta = "δ", number.Int(0), number.Int(0)
 	case one:
-		symbol, tight = "ε("+orderText(alpha)+")", x.order(alpha)
+		symbol, tight = orderSymbol(alpha), x.order(alpha)
 		res.Orders[0][1] = tight
 	case res.Name == RDP:
 		for i, o := range res.Orders {

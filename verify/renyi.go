@@ -19,7 +19,7 @@ const leastOrder, mostOrder = 2, 32
 // ofOrder returns the Rényi divergence of an order, nil for ∞, as the property p is about it. It was shown nothing, and is to be finite, and at most
 // what the property's target is.
 func (c *run) ofOrder(p Property, alpha *big.Rat) *divergence {
-	d := c.logarithm(p, "ε("+orderText(alpha)+")", 1)
+	d := c.logarithm(p, orderSymbol(alpha), 1)
 	d.finite, d.alpha = true, alpha
 	limit := c.claim.Exponential
 	if alpha != nil {
@@ -102,12 +102,12 @@ func byOrder(p, q Property) int {
 	return cmp.Or(cmp.Compare(orderNumber(x).Float64(), orderNumber(y).Float64()), cmp.Compare(p, q))
 }
 
-// orderText and orderNumber write an order, nil for ∞.
-func orderText(alpha *big.Rat) string {
+// orderSymbol names the divergence of an order, nil for ∞, and orderNumber is the order.
+func orderSymbol(alpha *big.Rat) string {
 	if alpha == nil {
-		return "∞"
+		return "ε(∞)"
 	}
-	return inquiry.ScoreText(alpha)
+	return "ε(" + inquiry.ScoreText(alpha) + ")"
 }
 
 func orderNumber(alpha *big.Rat) number.Number {

@@ -16,7 +16,7 @@
 //	any claim                       certificate check read setting number effort verdict              950
 //	section stopping                stopping                                                          1150
 //	section compose                 compose composekind composenodes                                  1450
-//	section witness                 witness input                                                     1350
+//	section witness                 witness input                                                     1450
 //	section table                   finite explicit                                                   1450
 //	section heterogeneous           finite heterogeneous                                              1500
 //	section lattice                 lattice level finite orbits                                       1950
