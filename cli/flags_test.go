@@ -21,12 +21,12 @@ func TestEmptyValuesAreRefused(t *testing.T) {
 	assert.Greater(t, seen, 100)
 }
 
-// A flag without its value does not take the flag behind it for one: --optimal once had none.
+// A flag without its value does not take the flag behind it for one.
 func TestFlagsAreNoValues(t *testing.T) {
 	var out, errs bytes.Buffer
-	args := []string{"heterogeneous", "--sensitivities", "1,3", "--grid", "0:1", "--eps", "1", "--optimal", "--shift-invariant"}
+	args := []string{"heterogeneous", "--sensitivities", "1,3", "--grid", "0:1", "--eps", "1", "--html", "--shift-invariant"}
 	assert.Equal(t, 2, Run(t.Context(), args, strings.NewReader(""), &out, &errs))
-	assert.Equal(t, "optratio: --optimal has no value: --shift-invariant after it is a flag; give --optimal its value\n", errs.String())
+	assert.Equal(t, "optratio: --html has no value: --shift-invariant after it is a flag; give --html its value\n", errs.String())
 }
 
 // What counts something is not negative, in any command.

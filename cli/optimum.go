@@ -65,7 +65,7 @@ belongs to the name. Presets:
 ` + strings.Join(presets, "\n"),
 		Example: `  optratio optimum --preset count:3 --exp-eps 2
   optratio optimum problem.json --eps 1 --delta 1e-6 --rate mine.csv --json
-  optratio optimum --preset grid:5x5 --loss zero-one --worst --eps 0.5 --optimal best.csv
+  optratio optimum --preset grid:5x5 --loss zero-one --prior worst --eps 0.5 --optimal best.csv
   optratio optimum --preset partition:20 -o problem.json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -255,19 +255,12 @@ type Heterogeneous struct {
 	Seconds        float64                `json:"seconds"`
 	Optimum        number.Number          `json:"optimum"`
 	Mechanisms     []heterogeneous.Rating `json:"mechanisms"`
-	Optimal        []OptimalRow           `json:"optimal,omitempty"`
 	Recommended    string                 `json:"recommended,omitempty"`
 	Undecided      string                 `json:"undecided,omitempty"`
 }
 
 // Schema names the form of the JSON document.
 func (Heterogeneous) Schema() string { return "optratio.heterogeneous/1" }
-
-// OptimalRow is an optimal mechanism at one score vector.
-type OptimalRow struct {
-	Scores []number.Number `json:"scores"`
-	PMF    []number.Number `json:"pmf"`
-}
 
 // TopK is the JSON document of a topk job.
 type TopK struct {

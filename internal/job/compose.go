@@ -20,17 +20,17 @@ import (
 // Compose asks what several selections cost together, or what each may cost.
 type Compose struct {
 	Mechanism string `json:"mechanism" help:"em, pf, geo, krr, rnm-gumbel or rnm-exponential; several, separated by commas, without {eps}"`
-	Eps       string `json:"eps" help:"privacy parameter ε of each selection, a decimal, taken exactly; left out, the largest is found"`
+	Eps       string `json:"eps" help:"privacy parameter ε of each selection, a decimal, taken exactly; without it the largest is found"`
 	T         int    `json:"T" help:"number of selections"`
-	Step      Listed `json:"step" help:"instead of {mechanism}, {eps} and {T}: MECHANISM:EPS:COUNT; repeated, or separated by commas, in the order in which they are made"`
-	Delta     string `json:"delta" help:"δ, a decimal or a fraction: ε in total is found"`
-	Total     string `json:"total-eps" help:"ε in total, a decimal: δ is found"`
+	Step      Listed `json:"step" help:"MECHANISM:EPS:COUNT instead of {mechanism}, {eps} and {T}; repeat it, or separate with commas, in the order in which the selections are made"`
+	Delta     string `json:"delta" help:"privacy parameter δ, a decimal or a fraction: find ε in total"`
+	Total     string `json:"total-eps" help:"ε in total, a decimal: find δ"`
 	Adversary string `json:"adversary" help:"adaptive (chooses each query by the answers before) or equal (asks the same each time)"`
 	OneWay
 	Candidates int    `json:"candidates" help:"number of candidates of krr, at least 2"`
-	N          int    `json:"n" help:"with {k}: also the mean error on Q(n,k) at the largest ε, the least first"`
+	N          int    `json:"n" help:"with {k}: also list the mean error on Q(n,k) at the largest ε, the least first"`
 	K          int    `json:"k" help:"greatest depth of Q(n,k)"`
-	Gap        string `json:"gap" help:"relative width wanted of ε (default 1e-4 up to 20 selections, else 3e-3)"`
+	Gap        string `json:"gap" help:"stop when the relative width of ε is at most this (default 1e-4 up to 20 selections, else 3e-3)"`
 }
 
 // Listed is a list that is separated by commas, or given piece by piece.

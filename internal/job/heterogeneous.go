@@ -21,15 +21,13 @@ type Heterogeneous struct {
 	Grid          string `json:"grid" help:"scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1"`
 	Epsilon
 	Mechanism      string `json:"mechanism" help:""`
-	Worst          bool   `json:"worst" help:"take the worst score vector instead of the mean over the grid"`
-	Loss           string `json:"loss" help:"mean (the error q* - q) or square"`
+	Worst          bool   `json:"worst" help:"-"`
 	ShiftInvariant bool   `json:"shift-invariant" help:"compare with mechanisms that look only at differences of scores"`
-	Optimal        bool   `json:"-"` // an optimal mechanism is wanted, too
 }
 
 // NewHeterogeneous returns the question with its defaults.
 func NewHeterogeneous() *Heterogeneous {
-	return &Heterogeneous{Grid: "0:4:1", Loss: "mean"}
+	return &Heterogeneous{Grid: "0:4:1"}
 }
 
 func (*Heterogeneous) standard() (string, any) { return "heterogeneous", NewHeterogeneous() }
@@ -86,8 +84,7 @@ func (q *Heterogeneous) request(in *reading) (r heterogeneous.Request) {
 	}
 	r.Epsilon = in.epsilon(q.Epsilon)
 	in.enclosable(r.Epsilon, nil)
-	in.refuse(q.Loss == "error" || q.Loss == "mse", "{loss} %s: give mean, which is the error, or square", q.Loss)
-	r.Worst, r.Squared = q.Worst, in.oneOf("loss", q.Loss, "mean", "square")
+	r.Worst = q.Worst
 	list := q.Mechanism
 	if list == "" {
 		list = RatedByDefault
@@ -135,14 +132,9 @@ func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
 	}
 	doc := &document.Heterogeneous{
 		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: q.gridText(), AtEpsilon: document.At(q.Eps, q.Exp),
-		Objective: Choose(q.Worst, "worst", "mean"), Loss: q.Loss, ShiftInvariant: q.ShiftInvariant,
+		Objective: Choose(q.Worst, "worst", "mean"), Loss: "mean", ShiftInvariant: q.ShiftInvariant,
 		Vectors: len(a.Scores), Neighbors: a.Pairs, Variables: len(a.Scores) * len(r.Grid.Sensitivities), Rows: a.Rows, Solver: solverName, Pivots: a.Pivots,
 		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,
-	}
-	if q.Optimal {
-		for q, pmf := range a.Table() {
-			doc.Optimal = append(doc.Optimal, document.OptimalRow{Scores: exactNumbers(a.Scores[q]), PMF: exactNumbers(pmf)})
-		}
 	}
 	return answered(doc, a.Undecided, a.WriteCertificate), nil
 }

@@ -24,7 +24,7 @@ type Optimum struct {
 	Preset string `json:"preset" help:"a ready problem instead of FILE, such as count:4"`
 	Epsilon
 	Delta   string `json:"delta" help:"δ, a decimal or fraction from 0 to 1"`
-	Worst   bool   `json:"worst" help:"minimise the largest loss of any input, as {prior} worst does"`
+	Worst   bool   `json:"worst" help:"-"`
 	Rate    string `json:"rate" help:"compare this table with the optimum: a CSV file with the columns input,output,probability, or one that ends in .jsonl with a line {\"input\":NAME,\"pmf\":{\"a\":0.5,\"b\":\"1/2\"}} for each input"`
 	Pairs   string `json:"pairs" help:"pairs of neighbors, a CSV file with the columns x,y or x,y,d"`
 	Loss    string `json:"loss" help:"abs, square, zero-one, or a CSV file with the columns x,o,value"`

@@ -132,7 +132,7 @@ func anyAnswer(in *mechanisms.Instance) *mechanisms.Distribution {
 // Recommend asks which mechanism is best on given scores.
 type Recommend struct {
 	Instance
-	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name, or NAME:M (see optratio mechanisms {help}); all leaves out lp-optimal and lp-extended, whose lattice must not depend on the scores"`
+	Mechanism string `json:"mechanism" help:"-"`
 	Epsilon
 	By string `json:"by" help:"rank by error (the expected error) or by mse (the mean squared error)"`
 }

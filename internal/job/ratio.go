@@ -24,7 +24,7 @@ type Ratio struct {
 	Rho         string `json:"rho" help:"instead of ε: each mechanism at its largest parameter that is ρ-zCDP with this ρ"`
 	Method      string `json:"method" help:"how the optimum is bounded: auto, closed-form, lumped or lp; {solver} clp and embedded imply lp"`
 	Sensitivity string `json:"sensitivity" help:"sensitivity Δ that the subject is told; errors are in steps of 2Δ whatever it is"`
-	Exact       bool   `json:"exact" help:"accept only results that are exact rationals (with {exp-eps})"`
+	Exact       bool   `json:"exact" help:"-"`
 	Stated
 	AssumeSymmetric bool `json:"assume-symmetric" help:"ask the subject about one arrangement of each score vector, as if it treated candidates alike; this is not checked"`
 }

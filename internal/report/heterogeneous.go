@@ -12,10 +12,7 @@ import (
 
 // ofHeterogeneous rates mechanisms for unequal sensitivities beside the best one on a grid.
 func ofHeterogeneous(d *document.Heterogeneous) *Page {
-	error, unit := "expected error", "units of the scores"
-	if d.Loss == "square" {
-		error, unit = "mean squared error", "squares of the scores' units"
-	}
+	const error = "expected error"
 	p := &Page{
 		Title: fmt.Sprintf("sensitivities %s, scores %s, %s", strings.Join(texts(d.Sensitivities, fraction), ", "), d.Grid, given(d.AtEpsilon)),
 		Tone:  "good", Word: fmt.Sprintf("The least %s that is possible on the grid is %s", job.Choose(d.Objective == "worst", "largest ", "mean ")+error, told(d.Optimum)),
@@ -23,7 +20,7 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 	p.say("%d score vectors%s, %d pairs of neighbors, %d rows generated", d.Vectors, job.Choose(d.ShiftInvariant, " up to shifts", ""), d.Neighbors, d.Rows)
 	p.say("optimum: %s (%s)", fraction(d.Optimum), job.Choose(d.Objective == "worst", "largest "+error, error+", mean over the grid"))
 	p.ended(d.Undecided)
-	table := &Table{Head: []string{"mechanism", "error (" + unit + ")", "ratio to the optimum", "ε-DP on the grid", "tight ε there"}}
+	table := &Table{Head: []string{"mechanism", "error (units of the scores)", "ratio to the optimum", "ε-DP on the grid", "tight ε there"}}
 	var names []string
 	var ratios []number.Number
 	for _, m := range d.Mechanisms {
