@@ -175,7 +175,7 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
             monotonic_scores=monotonic_scores, no_side=no_side, property=properties, against=against,
             against_exec=against_exec, pmf_precision=precision, outcomes=outcomes, rho=rho, range=bounded_range,
             delta=delta, confidence=confidence, budget=budget, until=until, seed=seed, timeout=seconds(timeout), time_limit=seconds(time_limit),
-            children=children, html=html, order=order, claimed=claimed, profile=profile), server)
+            children=children, html=html, order=order, claimed=claimed, profile=profile), server, reference)
         for asked in (server, reference):
             if asked is not None and asked.fatal is not None:
                 raise asked.fatal
@@ -208,13 +208,13 @@ def parsed(code: int, out: str, problems: str) -> dict[str, Any]:
     return document
 
 
-def _run(args: list[str], server: Server) -> tuple[int, str, str]:
-    """Runs the program and serves it until it ends. Returns its exit code and what it wrote."""
+def _run(args: list[str], server: Server, reference: Server | None = None) -> tuple[int, str, str]:
+    """Runs the program and serves it until it ends, or a reference that is served elsewhere cannot go on. Returns its exit code and what it wrote."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as problems:
         # In a session of its own: Ctrl-C comes here first, and is passed on.
         process = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=out, stderr=problems, start_new_session=True)
         try:
-            server.serve(lambda: process.poll() is None)
+            server.serve(lambda: process.poll() is None and (reference is None or reference.fatal is None))
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
