@@ -153,7 +153,7 @@ func (v Verdicts) page(c Context) *Page {
 	if claim != nil && claim.Verdict == verify.Violated && claim.Witness != nil && claim.Name == verify.DP {
 		p.aside("%s", v.story(claim.Witness))
 	}
-	if claim != nil && !v.TightEps.IsValid() && claim.Remark() != "" {
+	if claim != nil && !v.TightEps.IsValid() && !v.LowerBound.IsValid() && claim.Remark() != "" {
 		p.aside("%s; claimed: ε = %s", claim.Remark(), v.Claimed)
 	}
 	notes := v.notes()
