@@ -83,7 +83,9 @@ func (t *Target) orders(in *reading, o *verify.Options) {
 	for i, text := range orders {
 		p := verify.RDP + ":inf"
 		if text != "inf" {
-			alpha := in.within("order", text, "orders >= 1, decimals or fractions such as 1.5, or inf", func(x *big.Rat) bool { return x.Cmp(one) >= 0 })
+			alpha := in.within("order", text, "orders from 1 to 2^20, decimals or fractions such as 1.5, or inf", func(x *big.Rat) bool {
+				return x.Cmp(one) >= 0 && x.Cmp(big.NewRat(1<<20, 1)) <= 0
+			})
 			if in.err != nil {
 				return
 			}
