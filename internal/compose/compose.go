@@ -36,7 +36,7 @@ type Problem struct {
 type Answer struct {
 	Lower, Upper number.Interval
 	Attack       *Equal // that attains the lower end; nil where the attack is adaptive
-	Method       string // convolution, recursion, blocks, or events
+	Method       string // basic composition, convolution, recursion, blocks, or events
 	Block        int    // selections in a block
 	Stopped      error  // why the width is not what was wanted
 	table        *table // of the upper end; nil for none
@@ -92,6 +92,8 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	}
 	k := p.Steps[0].Kind
 	switch {
+	case !t.eps && t.s.Lo().Cmp(w.total.Hi()) >= 0:
+		w.best.Upper, w.best.Method = w.best.Lower, "basic composition"
 	case len(p.Steps) == 1 && !k.adaptive() && !p.Prove:
 		w.convolution(k)
 	case p.Equal:

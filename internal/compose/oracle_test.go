@@ -292,7 +292,7 @@ func TestLargest(t *testing.T) {
 // Equal queries with all outcomes in rationals: the search finds events that are as good as any on a grid of queries, and no query is above the upper bound.
 func TestEqualQueriesInRationals(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 6))
-	for range 100 {
+	for range 40 {
 		count := 1 + r.IntN(6)
 		k := randomKind(r, "em", "pf")
 		alpha := new(big.Rat).SetFloat64(math.Exp(float64(count) * k.Eps.Float() * r.Float64() * 0.95))

@@ -216,9 +216,11 @@ func (c *composing) cost() (*compose.Answer, error) {
 	return a, nil
 }
 
-// attackOf says which attack attains the lower end.
+// attackOf says which attack attains the lower end, nil where that is 0.
 func attackOf(a *compose.Answer, steps []compose.Step) *document.ComposeAttack {
 	switch e := a.Attack; {
+	case a.Lower.Lo().Sign() == 0:
+		return nil
 	case e != nil && e.X == 0 && (e.Kind.Mechanism == "geo" || e.Kind.Mechanism == "krr"), a.Method == "convolution":
 		return &document.ComposeAttack{Kind: "fixed"}
 	case e != nil:

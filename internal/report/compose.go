@@ -23,14 +23,13 @@ func ofCompose(d *document.Compose) *Page {
 	if len(d.Mechanisms) > 1 {
 		p.Title = fmt.Sprintf("%d selections that are (ε,δ)-DP together with ε = %s, δ = %s; adversary: %s", d.Steps[0].Count, d.EpsTotal, d.Delta, d.Adversary)
 	}
-	_, deltaKnown := d.Delta.Rat()
 	switch {
 	case len(d.Mechanisms) > 1:
 		p.Word = "The mechanisms, each at its largest ε"
 	case d.Parameter != nil:
 		p.Word = fmt.Sprintf("With ε = %s, δ = %s in total the largest ε of a selection: %s", d.EpsTotal, d.Delta, *d.Parameter)
 		p.say("%s; its lower end is safe", p.Word)
-	case deltaKnown:
+	case d.Generic != nil: // δ was given
 		p.conclude("ε in total at δ = %s: %s", d.Delta, d.EpsTotal)
 	default:
 		p.conclude("δ at ε = %s in total: %s", d.EpsTotal, d.Delta)
@@ -40,7 +39,7 @@ func ofCompose(d *document.Compose) *Page {
 		case "adaptive":
 			p.say("the lower end is attained by an attack that chooses each query by the answers before")
 		case "equal":
-			p.say("the lower end is attained by asking the same each time: two candidates %.6g steps of 2Δ apart, and %.6g the other way at the neighbor; the first to trail is selected %s", a.Apart, 1-a.Apart, job.Choose(*a.Most == 0, "never", fmt.Sprintf("at most %d times", *a.Most)))
+			p.say("the lower end is attained by asking the same each time: two candidates %.6g steps of 2Δ apart, and %.6g the other way at the neighbor; the first to trail is %s", a.Apart, 1-a.Apart, job.Choose(*a.Most == 0, "never selected", fmt.Sprintf("selected at most %d times", *a.Most)))
 		case "fixed":
 			p.say("the lower end is attained by the same pair of score vectors each time")
 		}
