@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -414,4 +415,18 @@ func TestLargerDatasets(t *testing.T) {
 	out, problems, code := ask(t, "", "audit", "--pmf-exec", five, "--inputs", fileOf(t, "[1,2,3]\n"), "--neighbors", "replace-row", "--outcomes", "labels", "--eps", "1", "--property", "dp")
 	assert.Zero(t, code, problems)
 	assert.NotContains(t, out, "finding")
+}
+
+// TestGalleryOfDivergences: what the gallery shows of autodp's divergences is what the command says.
+func TestGalleryOfDivergences(t *testing.T) {
+	page, err := os.ReadFile("../docs/explanation/gallery.md")
+	require.NoError(t, err)
+	line := regexp.MustCompile(`\$ optratio (verify --mechanism em --domain real .*)\n`).FindSubmatch(page)
+	require.NotNil(t, line)
+	code, out, errs := quietly(append(strings.Fields(string(line[1])), "--digits", "6")...)
+	require.Equal(t, command.Violated, code, errs)
+	said := strings.Split(out, "\n")
+	for _, verdict := range said[1:3] {
+		assert.Contains(t, string(page), "\n    "+strings.TrimSpace(verdict)+"\n")
+	}
 }

@@ -119,8 +119,8 @@ func TestClaimsOfOrders(t *testing.T) {
 	}
 }
 
-// TestClaimOfAutodp: autodp's exponential mechanism (mechanism_zoo.py, as of the review of its pull request 29) had, beside ρ = ε²/8, the Rényi divergences of an
-// (ε/2)-DP mechanism, rdp_bank.RDP_pureDP({'eps': eps/2}): ln((sinh αη - sinh (α-1)η)/sinh η)/(α-1) at η = ε/2. That ρ holds; none of the divergences does.
+// TestClaimOfAutodp: autodp's exponential mechanism (mechanism_zoo.py, commits 29b221d to 7da4761, 2022) had, beside ρ = ε²/8, the Rényi divergences of an
+// (ε/2)-DP mechanism, rdp_bank.RDP_pureDP({'eps': eps/2.}): ln((sinh αη - sinh (α-1)η)/sinh η)/(α-1) at η = ε/2. That ρ holds; none of the divergences does.
 func TestClaimOfAutodp(t *testing.T) {
 	for _, eps := range []string{"0.5", "1", "2"} {
 		mechanism := problem(t, "em", "2")
