@@ -175,7 +175,7 @@ func tableVerdicts(t *testing.T, o Options, shifted bool, rows ...[2]string) map
 	for i, p := range r.Properties {
 		out[p.Name] = &r.Properties[i]
 	}
-	require.Contains(t, r.Domain, fmt.Sprintf("the %d rows of table", len(rows)))
+	require.Contains(t, r.Domain, fmt.Sprintf("its %d rows", len(rows)))
 	return out
 }
 
