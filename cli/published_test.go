@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ import (
 
 // published are programs with faults that others reported, written anew from the reports: what they answer to a question.
 var published = map[string]func(q publishedQuestion) any{
-	"gaussian": gaussian, "mean": mean, "quantile": quantile, "noisy max": noisyMax(1), "noisy min": noisyMax(-1), "geometric": geometric(false), "rounded Laplace": geometric(true),
+	"gaussian": gaussian, "mean": mean, "quantile": quantile, "noisy max": noisyMax(1), "noisy min": noisyMax(-1), "geometric": geometric(false), "geometric anew": geometric(false), "rounded Laplace": geometric(true),
 }
 
 // publishedQuestion is a line that they are asked.
@@ -42,9 +43,10 @@ func (q publishedQuestion) count() (x float64) {
 	return x
 }
 
-// servePublished answers questions as a published program does.
-func servePublished(answer func(publishedQuestion) any) {
-	out, rng := json.NewEncoder(os.Stdout), rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
+// servePublished answers questions as a published program does, with samples of its own.
+func servePublished(kind string, answer func(publishedQuestion) any) {
+	seed := sha256.Sum256([]byte(kind))
+	out, rng := json.NewEncoder(os.Stdout), rand.New(rand.NewChaCha8(seed))
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		q := publishedQuestion{rng: rng}
 		_ = json.Unmarshal(in.Bytes(), &q)
@@ -277,7 +279,7 @@ func TestRoundedLaplace(t *testing.T) {
 	assert.Equal(t, "violated", same.Verdict)
 	assert.Contains(t, same.Reason, "by a test of samples, p <= 0.05")
 	require.NotNil(t, same.Witness.Input)
-	same, code = sameAs(t, append(args, subjectCommand("geometric"), "--against-exec", subjectCommand("geometric"))...)
+	same, code = sameAs(t, append(args, subjectCommand("geometric"), "--against-exec", subjectCommand("geometric anew"))...)
 	assert.Zero(t, code)
 	assert.Equal(t, "undecided", same.Verdict)
 	assert.Contains(t, same.Reason, "would show")

@@ -29,7 +29,7 @@ const asSubject = "OPTRATIO_TEST_SUBJECT"
 
 func answerAsSubject(kind string) {
 	if answer := published[kind]; answer != nil {
-		servePublished(answer)
+		servePublished(kind, answer)
 		return
 	}
 	eps, err := number.ParseExp("3/2")

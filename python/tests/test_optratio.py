@@ -141,7 +141,7 @@ class Probabilities(unittest.TestCase):
         self.assertIn("NaN", str(report))
 
     def test_no_list(self):
-        with self.assertRaisesRegex(TypeError, "no list of probabilities"):
+        with self.assertRaisesRegex(TypeError, "not a list of probabilities"):
             optratio.audit(pmf=lambda *_: 0.5, eps=1, **PMF)
 
 
@@ -813,7 +813,7 @@ class Names(unittest.TestCase):
                 return [("a", 0.5), ("a", 0.5)]
         with self.assertRaisesRegex(TypeError, "the label 'a' is there twice"):
             self.audit(Series(), Series())
-        for outcomes, drawn, message in (("labels", {1, 2}, "cannot be a key"), ("mixed", [{1: 2}], "strings for keys"), ("mixed", [b"a"], "none of strings, numbers")):
+        for outcomes, drawn, message in (("labels", {1, 2}, "cannot be a key"), ("mixed", [{1: 2}], "strings for keys"), ("mixed", [b"a"], "not one of strings, numbers")):
             with self.assertRaisesRegex(TypeError, message):
                 optratio.audit(sample=lambda *_, x=drawn: x, n=2, k=1, eps=1, outcomes=outcomes, budget=1000)
 
