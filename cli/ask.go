@@ -120,7 +120,7 @@ func (a *asking) ask(ctx context.Context) error {
 		return err
 	}
 	show := func(w io.Writer) {
-		report.New(answer, report.Context{Question: a.question, Optimal: a.optimal}).WriteText(w)
+		report.New(answer, report.Context{Terminal: true, Question: a.question, Optimal: a.optimal}).WriteText(w)
 	}
 	if a.print != nil {
 		show = func(w io.Writer) { a.print(w, answer) }

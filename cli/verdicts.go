@@ -62,7 +62,7 @@ func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool) *cobr
 	}
 	a.print = func(w io.Writer, found *job.Answer) {
 		if f.format == formatText || !f.print(w, report.VerdictsOf(found, a.question)) {
-			report.New(found, report.Context{Question: a.question}).WriteText(w)
+			report.New(found, report.Context{Terminal: true, Question: a.question}).WriteText(w)
 		}
 	}
 	if !machines {

@@ -69,6 +69,6 @@ func (decide Checker) run(ctx context.Context, j *Job, path, out string) error {
 			return err
 		}
 	}
-	j.Show(doc, report.New(found, report.Context{}).WriteText)
+	j.Show(doc, report.New(found, report.Context{Terminal: true}).WriteText)
 	return Ended(ctx, found)
 }

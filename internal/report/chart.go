@@ -93,10 +93,15 @@ func (t *Table) groups(unit string, heading func(row []any) string, columns ...i
 }
 
 // pictured draws a table: see groups.
-func (t *Table) pictured(caption, unit string, heading func(row []any) string, columns ...int) *Figure {
-	svg := bars(t.groups(unit, heading, columns...), caption)
-	return &Figure{SVG: svg, Caption: caption + job.Choose(strings.Contains(string(svg), "…"), " Digits before … are certain.", "")}
+func (t *Table) pictured(caption, unit string, heading func(row []any) string, columns ...int) func() *Figure {
+	return func() *Figure {
+		svg := bars(t.groups(unit, heading, columns...), caption)
+		return &Figure{SVG: svg, Caption: caption + job.Choose(strings.Contains(string(svg), "…"), " Digits before … are certain.", "")}
+	}
 }
+
+// drawn is a picture that is there.
+func drawn(f *Figure) func() *Figure { return func() *Figure { return f } }
 
 // named is a heading that is the name in a column.
 func named(at int) func(row []any) string {
@@ -107,7 +112,7 @@ func named(at int) func(row []any) string {
 var classes = []string{"one", "two", "three", "four"}
 
 // excesses draws how far ratios to the least possible are above 1: errors themselves often look the same.
-func excesses(what string, names []string, ratios []number.Number) *Figure {
+func excesses(what string, names []string, ratios []number.Number) func() *Figure {
 	var t Table
 	for i, r := range ratios {
 		t.add(names[i], r.Sub(number.Int(1)).Mul(number.Int(100)))

@@ -205,7 +205,7 @@ func (c *Curve) section() []Block {
 		drawing.marks = append(drawing.marks, mark{c.Sharp.Float64(), "pf is optimal from here on"})
 		caption += " From ε = " + c.Sharp.Format(readable) + " on permute-and-flip is optimal."
 	}
-	return []Block{{Title: "The same for other ε", in: browser, Figure: &Figure{
+	return []Block{{Title: "The same for other ε", in: browser, Figure: drawn(&Figure{
 		SVG: drawing.svg(description + "; the numbers are in the table below."), Table: table, Caption: caption,
-	}}, {in: browser, Lines: []string{job.Choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}}
+	})}, {in: browser, Lines: []string{job.Choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}}
 }

@@ -110,7 +110,8 @@ func (w *writer) block(b *Block) {
 		w.title(b.Title)
 	}
 	w.lines(b.Lines)
-	if f := b.Figure; f != nil {
+	if b.Figure != nil {
+		f := b.Figure()
 		w.add("<figure>\n%s\n<figcaption>%s</figcaption>\n</figure>", f.SVG, Typeset(f.Caption))
 		if f.Table != nil {
 			w.add("<details><summary>The numbers of this picture</summary>")

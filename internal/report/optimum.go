@@ -61,7 +61,7 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 			p.say("best common ratio: %s of what each could have alone", fraction(u.BestCommonRatio))
 		}
 	}
-	if len(d.Mechanism) > 0 {
+	if len(d.Mechanism) > 0 && !c.Terminal {
 		p.add(tablesOf(d), lossesOf(d))
 	}
 	p.add(assumed(
@@ -152,11 +152,11 @@ func tablesOf(d *document.Optimum) Block {
 			}
 		}
 	}
-	s.Figure = &Figure{
+	s.Figure = drawn(&Figure{
 		SVG:     heat(panels, "A heat map of the probabilities in the table below: a row for each input, a column for each output."),
 		Caption: "A row for each input, a column for each output; the darker, the more probable, up to the largest probability of all.",
 		Table:   numbers,
-	}
+	})
 	return s
 }
 
@@ -234,8 +234,9 @@ func lossesOf(d *document.Optimum) Block {
 	s := Block{Title: "Loss by input", in: browser}
 	const caption = "The expected loss at each input."
 	if d.Inputs <= mostShown {
-		s.Figure = table.pictured(caption, "", func(row []any) string { return fmt.Sprint("input ", row[0]) }, columns...)
-		s.Figure.Table = table
+		figure := table.pictured(caption, "", func(row []any) string { return fmt.Sprint("input ", row[0]) }, columns...)()
+		figure.Table = table
+		s.Figure = drawn(figure)
 		return s
 	}
 	c := chart{xTitle: "input, by its place", yTitle: "expected loss", level: math.NaN(), steps: true}
@@ -250,7 +251,7 @@ func lossesOf(d *document.Optimum) Block {
 	if c.high == 0 {
 		c.high = 1
 	}
-	s.Figure = &Figure{SVG: c.svg(caption), Caption: caption, Table: table}
+	s.Figure = drawn(&Figure{SVG: c.svg(caption), Caption: caption, Table: table})
 	return s
 }
 

@@ -34,7 +34,7 @@ type Page struct {
 type Block struct {
 	Title    string
 	Lines    []string
-	Figure   *Figure
+	Figure   func() *Figure // is drawn where it is shown
 	Table    *Table
 	Items    []string
 	Commands []string
@@ -70,6 +70,7 @@ type Table struct {
 
 // Context is what a page says beside the answer of the job itself.
 type Context struct {
+	Terminal        bool         // there is no browser: what it alone would show need not be found
 	Question        job.Question // that was asked; nil where it is not known
 	Command         string       // the command line that gives the same answer; empty where it is not known
 	Optimal         string       // the file that an optimal mechanism is written to, "" for none
@@ -134,6 +135,9 @@ func New(a *job.Answer, c Context) *Page {
 	default:
 		panic(fmt.Sprintf("nobody says %T", d))
 	}
+	if c.Terminal {
+		return p
+	}
 	p.paragraph = c.Paragraph
 	p.again(c.Command)
 	if c.Certificate != nil {
@@ -149,7 +153,7 @@ func New(a *job.Answer, c Context) *Page {
 func (p *Page) Picture() *Figure {
 	for _, b := range p.Blocks {
 		if b.Figure != nil {
-			return b.Figure
+			return b.Figure()
 		}
 	}
 	return nil

@@ -163,7 +163,9 @@ func (v Verdicts) page(c Context) *Page {
 	for _, r := range properties {
 		table.add(r.Name, inquiry.Word(r.Fact, string(r.Verdict)), fmt.Sprintf("%d checked", r.Checked), r.Remark())
 	}
-	p.Blocks = append(p.Blocks, v.pictures(c)...)
+	if !c.Terminal {
+		p.add(v.pictures(c)...)
+	}
 	p.add(Block{Title: "All properties", in: browser}, Block{Table: table, joined: true})
 	shown := false
 	for _, r := range properties {
@@ -194,7 +196,7 @@ func (v Verdicts) page(c Context) *Page {
 		}
 		c := chart{curves: []curve{line}, xTitle: "ε", yTitle: "δ", high: math.Max(1.1*line.y[0], 1e-9), level: math.NaN()}
 		picture := c.svg(fmt.Sprintf("The least δ over ε; it is %s at 0.", show(v.Profile[0][1])))
-		p.add(Block{Title: "Privacy profile", in: browser, Figure: &Figure{SVG: picture, Caption: "Larger ε take less δ. No pair that was looked at has more.", Table: profile}})
+		p.add(Block{Title: "Privacy profile", in: browser, Figure: drawn(&Figure{SVG: picture, Caption: "Larger ε take less δ. No pair that was looked at has more.", Table: profile})})
 		p.add(Block{Table: profile, in: terminal})
 	}
 	p.add(assumed(v.assumed()...))

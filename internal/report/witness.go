@@ -146,7 +146,7 @@ func (v Verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Block
 	}
 	violated := r.Verdict == verify.Violated
 	groups[marked].marked, groups[marked].bad = job.Choose(violated, "violated", "closest to the limit"), violated
-	s.Figure = &Figure{SVG: bars(groups, caption+" "+w.String()), Caption: caption, Table: table}
+	s.Figure = drawn(&Figure{SVG: bars(groups, caption+" "+w.String()), Caption: caption, Table: table})
 	return s
 }
 
@@ -195,9 +195,9 @@ func (v Verdicts) course() Block {
 		level: v.Claimed.Float64(), levelName: "claimed",
 	}
 	last := v.History[len(v.History)-1]
-	return Block{Title: "What the samples showed, and when", in: browser, Figure: &Figure{
+	return Block{Title: "What the samples showed, and when", in: browser, Figure: drawn(&Figure{
 		SVG:     c.svg(fmt.Sprintf("The lower bound on ε over the number of samples; it ends at %s after %s samples.", show(last.Eps), decimal.Grouped(last.Samples, ","))),
 		Caption: "The bound holds with the stated confidence at every number of samples at once, so that an audit may be stopped at any time.",
 		Table:   table,
-	}}
+	})}
 }
