@@ -2,7 +2,7 @@
    Section program, about permute-and-flip's optimality and closed forms, and section lattice are decided alike. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Finer Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness.
+From Optratio Require Import Mechanisms Program CountVectors Finer Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -323,7 +323,7 @@ Definition check_claims (program : bool) (rest : seq text) : outcome claims :=
   if some zl zu down up then Ok c else
   if tables_of f zu is g :: _ then refuse claims (decided zl zu down up g) (some zu zl up down) else Bad "".
 
-Inductive proved := Bounds of claims | Violation of witness.
+Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table.
 Definition check (file : text) : outcome proved :=
   let! all := lines file in
   if ~~ seq.all (fun a => seq.all (at_most longest) (fields a)) all then Open "a field of more than 262144 bytes" else
@@ -332,7 +332,8 @@ Definition check (file : text) : outcome proved :=
   let about (s : string) := same (head [::] rest) (word s) in
   let bounds program := let! c := check_claims program rest in Ok (Bounds c) in
   if about "problem program"%string then bounds true else if about "problem lattice"%string then bounds false else
-  if about "problem witness"%string then let! w := check_witness rest in Ok (Violation w) else Open "another section".
+  if about "problem witness"%string then let! w := check_witness rest in Ok (Violation w) else
+  if about "problem private"%string then let! t := check_private rest in Ok (Privacy t) else Open "another section".
 
 Lemma refuseE A why nearly (c : A) : refuse A why nearly = Ok c -> False.
 Proof. by case: why => //= s; case: nearly. Qed.
@@ -353,12 +354,13 @@ by case: ifP.
 Qed.
 
 (* Whatever is accepted is true. *)
-Definition true_of (R : realFieldType) (p : proved) : Prop := match p with Bounds c => claims_hold R c | Violation w => too_likely R w end.
+Definition true_of (R : realFieldType) (p : proved) : Prop := match p with
+  | Bounds c => claims_hold R c | Violation w => too_likely R w | Privacy t => kept R t end.
 Theorem check_sound (R : realFieldType) file p : check file = Ok p -> true_of R p.
 Proof.
 rewrite /check => H; have [all _ {}H] := bindE H; case: ifP H => // _ H; have [u _ {}H] := bindE H.
-by move: H; do 3?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
-  [exact: check_claims_sound ok | exact: check_claims_sound ok | exact: check_witness_sound ok].
+by move: H; do 4?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
+  [exact: check_claims_sound ok | exact: check_claims_sound ok | exact: check_witness_sound ok | exact: check_private_sound ok].
 Qed.
 
 (* So every mechanism of the level, on scores in any ring in which a step h is 2/L, loses no less than claimed. *)

@@ -28,6 +28,9 @@ let check file =
   match Checker.check (List.init (String.length file) (String.get file)) with
   | Bad s -> print_endline ("invalid: " ^ text s); exit 1
   | Open s -> give_up (text s ^ " is not among what this checker knows")
+  | Ok (Privacy t) ->
+    Printf.printf "valid: %s, delta = %s are kept at %d inputs, in %d directions of pairs\n"
+      (parameter t.keeps) (q t.spare) (List.length t.stated) (List.length t.pairs)
   | Ok (Violation w) ->
     let list l = String.concat " " (List.map q l) in
     Printf.printf "valid: %s, delta = %s are violated at scores %s and %s, neighbors: %s, sensitivity %s\n"
