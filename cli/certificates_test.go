@@ -333,3 +333,28 @@ func TestCertificatesAreValid(t *testing.T) {
 		assert.LessOrEqual(t, want, written, name)
 	}
 }
+
+// An audit that proves DP writes its probabilities and pairs, in the form that the checker decides; what holds to within a precision alone has no certificate.
+func TestCertificatesOfProofs(t *testing.T) {
+	a := &asker{rand.New(rand.NewPCG(40, 5)), t.TempDir()}
+	cert := filepath.Join(a.dir, "cert")
+	for _, q := range []struct{ rows, eps, lines string }{
+		{`{"scores":[0,-1],"pmf":["2/3","1/3"]}` + "\n" + `{"scores":[-1,0],"pmf":["1/3","2/3"]}` + "\n", "2", "input 0 -1\npmf 2/3 1/3\ninput -1 0\npmf 1/3 2/3\npair 0 1 1\n"},
+		{`{"scores":[0,-1],"pmf":["2/3","1/3"]}` + "\n" + `{"scores":[-1,0],"pmf":[0.3333333333,"2/3"]}` + "\n", "2", ""}, // tight, and not known exactly
+	} {
+		code, _, said := quietly("audit", "--pmf-file", a.file("table", q.rows), "--exp-eps", q.eps, "--cert", cert)
+		require.Zero(t, code, said)
+		data, err := os.ReadFile(cert)
+		if q.lines == "" {
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			require.Contains(t, said, "to within")
+			continue
+		}
+		require.NoError(t, err, said)
+		require.Contains(t, string(data), q.lines)
+		r, err := certificate.Check(bytes.NewReader(data), certificate.Options{})
+		require.NoError(t, err)
+		require.True(t, r.Valid, r.Reason)
+		require.NoError(t, os.Remove(cert))
+	}
+}

@@ -82,7 +82,6 @@ Definition read_witness (rest : seq text) : outcome witness :=
   let l := [seq fields a | a <- rest] in
   let! (_, l) := take_one "problem" l in
   let! (property, l) := take_one "property" l in
-  let! _ := require (same property (word "dp") || same property (word "dominates-em")) "property" in
   let! (mechanism, l) := take_line "mechanism" l in
   if ~~ (same property (word "dp") && all2 same mechanism [:: word "table"]) then Open "a witness of another kind" else
   let! (e, l) := take_parameter l in

@@ -25,6 +25,7 @@ type Options struct {
 	Vectors     [][]*big.Rat
 	Monotonic   bool            // neighbors: all scores rise, or all fall, by at most Sensitivity each; otherwise each moves up or down
 	Pairs       [][2][]*big.Rat // neighbors, instead of those of the model
+	Keep        bool            // keep what proves dp, for Report.WriteProof
 	Inputs      *Inputs         // what is asked about instead of score vectors, with neighbors; nil: score vectors
 	Epsilon     number.Epsilon
 	Sensitivity *big.Rat // 1
@@ -56,6 +57,7 @@ type Options struct {
 	facts   []verify.Property          // of probabilities: reported as well, as in verify.Options
 	meter   *meter
 	shown   float64 // the tight ε on the domain, once it is known: see pace
+	kept    *Kept   // with Keep, what was proved so far
 }
 
 // complete fills in the defaults and checks the options.

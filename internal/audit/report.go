@@ -40,6 +40,8 @@ type Report struct {
 	Findings   []Finding
 	History    []Progress      // of an audit of samples: how the lower bound grew
 	Witness    *verify.Witness // the one that says most: of dp, else of the first property that is violated
+
+	kept *Kept // with Options.Keep, where dp or approximate-dp was proved
 }
 
 // Schema names the form of the JSON document.
@@ -313,6 +315,7 @@ func examine(ctx context.Context, name string, main *inquiry.Question, o *Option
 	}
 	r.Properties = append(r.Properties, compared...)
 	r.chooseWitness()
+	r.kept = o.kept
 	return r, nil
 }
 
@@ -334,7 +337,13 @@ func (o *Options) decided(ctx context.Context, q *inquiry.Question, options veri
 			return o.around(ctx, c, only, retry)
 		})
 	}
-	return &Report{Report: *report}, nil
+	out := &Report{Report: *report}
+	if o.Keep && slices.ContainsFunc(report.Properties, func(p verify.Result) bool {
+		return p.Verdict == verify.Proved && (p.Name == verify.DP || p.Name == verify.ApproximateDP)
+	}) {
+		o.kept = o.keep(o.kept, q)
+	}
+	return out, nil
 }
 
 // around checks one property around one score vector and returns its witness.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"optratio/internal/audit"
+	"optratio/internal/certtext"
 	"optratio/internal/escape"
 	"optratio/internal/inquiry"
 	"optratio/mechanisms"
@@ -296,7 +297,7 @@ func (q *Audit) answer(in *reading) (*Answer, error) {
 func (q *Audit) at(in *reading, o audit.Options, relations []*audit.Inputs, decided verify.Options) (*Answer, error) {
 	reports, err := settled(in, "audit", o.Epsilon, func() ([]*audit.Report, error) {
 		if q.Inputs != streamed {
-			o.Progress = q.progress(in)
+			o.Progress, o.Keep = q.progress(in), in.Certificate
 			r, err := q.examine(in, o)
 			return []*audit.Report{r}, err
 		}
@@ -336,7 +337,12 @@ func (q *Audit) at(in *reading, o audit.Options, relations []*audit.Inputs, deci
 	all := &Answer{List: len(reports) > 1}
 	for _, r := range reports {
 		all.Documents = append(all.Documents, r)
-		all.Certificate = func(w io.Writer) error { return writeWitness(w, &r.Report, q.setting(&o)) }
+		all.Certificate = func(w io.Writer) error {
+			if err := writeWitness(w, &r.Report, q.setting(&o)); !errors.Is(err, certtext.ErrNone) {
+				return err
+			}
+			return writeProof(w, r, &o)
+		}
 		if q.SampleExec != "" && r.Verdict() == verify.Undecided && in.ctx.Err() == nil && r.Compared() {
 			continue // nothing found
 		}

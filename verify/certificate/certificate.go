@@ -72,6 +72,7 @@ var sections = map[string]func() evidence.Section{
 	"stopping":      func() evidence.Section { return &stopping{} },
 	"compose":       func() evidence.Section { return &composed{} },
 	"witness":       func() evidence.Section { return &witness{} },
+	"private":       func() evidence.Section { return &private{} },
 }
 
 // Check reads a certificate and decides whether every claim in it follows from what it holds.

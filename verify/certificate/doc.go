@@ -17,6 +17,7 @@
 //	section stopping                stopping                                                          1150
 //	section compose                 compose composekind composenodes                                  1450
 //	section witness                 witness input                                                     1450
+//	section private                 witness explicit private                                          1600
 //	section table                   finite explicit                                                   1450
 //	section heterogeneous           finite heterogeneous                                              1500
 //	section lattice                 lattice level finite orbits                                       1950

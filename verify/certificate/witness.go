@@ -148,18 +148,10 @@ func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
 			out = append(out, number.Number{})
 			continue
 		}
-		los, his, two := strings.Cut(s, ",")
-		lo, err := evidence.ParseClaimed(los)
-		hi := lo
-		if err == nil && two {
-			hi, err = evidence.ParseClaimed(his)
-		}
-		if err != nil || lo.Sign() < 0 || lo.Cmp(hi) > 0 {
-			r.Failf("%s: %s is not a probability", word, evidence.Quote(s))
-		}
+		lo, hi := probability(r, word, s)
 		w.cost.Sum(low, lo)
 		w.cost.Sum(high, hi)
-		if out = append(out, number.Exact(lo)); two {
+		if out = append(out, number.Exact(lo)); lo != hi {
 			out[len(out)-1] = number.Enclosed(number.Hull(number.FromRat(lo, tableBits), number.FromRat(hi, tableBits)))
 		}
 	}
@@ -168,6 +160,20 @@ func (w *witness) row(r *evidence.Reader, word string) (out []number.Number) {
 		r.Failf("%s: the probabilities do not sum to 1", word)
 	}
 	return out
+}
+
+// probability reads a rational, or LO,HI where it is only enclosed: two numbers then.
+func probability(r *evidence.Reader, word, s string) (lo, hi *big.Rat) {
+	los, his, two := strings.Cut(s, ",")
+	lo, err := evidence.ParseClaimed(los)
+	hi = lo
+	if err == nil && two {
+		hi, err = evidence.ParseClaimed(his)
+	}
+	if err != nil || lo.Sign() < 0 || lo.Cmp(hi) > 0 {
+		r.Failf("%s: %s is no probability", word, evidence.Quote(s))
+	}
+	return lo, hi
 }
 
 const maxFormulaBits = 1 << 20 // of exact numbers that are worked out by a formula, times the candidates
