@@ -10,9 +10,6 @@ import (
 	"optratio/internal/certtext"
 )
 
-// mostCertified bounds the points that are looked at for a certificate, mostEvents the nodes of all tables: its check takes seconds then.
-const mostCertified, mostEvents = 3e7, 1e5
-
 // proof is what a certificate has: the profiles of 1, 2, … selections, the last ones first, and the node of the attack.
 type proof struct {
 	problem *Problem
@@ -24,7 +21,7 @@ type proof struct {
 // WriteCertificate writes what proves both ends, in the format of docs/reference/certificate.md.
 func (a *Answer) WriteCertificate(w io.Writer) error {
 	if a.proof == nil {
-		return fmt.Errorf("%w: there are no tables of all selections", certtext.ErrNone)
+		return fmt.Errorf("%w: tables of so many selections would be too large, and what basic composition says needs none", certtext.ErrNone)
 	}
 	c := certtext.NewWriter(w, "compose")
 	for _, st := range a.proof.problem.Steps {

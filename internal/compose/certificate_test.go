@@ -63,6 +63,14 @@ func TestCertificates(t *testing.T) {
 			require.GreaterOrEqual(t, up(number.FromRat(high, prec)), down(truth.Lower)*(1-1e-12), "%v", p.Steps)
 		}
 	}
+	// far up a table bounds are below 10^-40
+	a, err := (&Problem{Steps: []Step{{Kind{"em", eps(t, "0.1"), 0}, 15}}, Gap: 1e-3, Prove: true}).Eps(t.Context(), big.NewRat(1, 1000000))
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, a.WriteCertificate(&file))
+	rep, err := certificate.Check(&file, certificate.Options{})
+	require.NoError(t, err)
+	require.True(t, rep.Valid, rep.Reason)
 	assert.Greater(t, accepted, 10)
 	assert.Greater(t, refused, 100)
 }

@@ -126,6 +126,7 @@ type work struct {
 	target
 	ctx   context.Context
 	count int
+	prove bool            // there may still be a certificate
 	total number.Interval // Σ ε
 	rho   float64
 	gap   float64         // that is wanted of the answer
@@ -214,12 +215,17 @@ func (w *work) attack(k Kind, times int) *Equal {
 	return &e
 }
 
+// attacks takes equal queries as a lower bound, where all steps are of one kind.
+func (w *work) attacks() {
+	if len(w.Steps) == 1 {
+		w.attack(w.Steps[0].Kind, w.count)
+	}
+}
+
 // recursion encloses the value of the best adaptive attack, on finer and finer grids.
 func (w *work) recursion() {
-	for _, st := range w.Steps {
-		if st.Count == w.count && !w.Prove {
-			w.attack(st.Kind, st.Count)
-		}
+	if w.prove = w.Prove; !w.prove {
+		w.attacks()
 	}
 	mean := 0.0 // of ε², over the selections
 	for _, st := range w.Steps {
@@ -230,9 +236,13 @@ func (w *work) recursion() {
 	for m := 4; w.ctx.Err() == nil; m *= 2 {
 		d := math.Sqrt(mean) / float64(m)
 		pl := w.plan(d, tiny)
-		if w.Prove && (pl.block < w.count || pl.cost > mostCertified || pl.nodes(up(w.total), w.rho, 1)*w.count > mostEvents) {
-			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g: certificates have no finer grids", w.best.Width(), w.gap)
-			return
+		if w.prove && !pl.certifiable() {
+			if w.best.proof != nil {
+				w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g: certificates have no finer grids", w.best.Width(), w.gap)
+				return
+			}
+			w.prove = false // there are too many selections
+			w.attacks()
 		}
 		if spent += pl.cost; spent > most && w.best.Width() < 1 {
 			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g, after as much work as is done at most", w.best.Width(), w.gap)
@@ -250,11 +260,11 @@ func (w *work) recursion() {
 			w.best.Method = "blocks"
 		}
 		old := w.best.Lower
-		if w.Prove { // both ends are those of one grid
+		if w.prove { // both ends are those of one grid
 			w.best.Lower, w.best.Upper, w.best.table = number.FromInt(0, prec), w.most, nil
 		}
 		w.narrow(t)
-		if w.Prove {
+		if w.prove {
 			w.best.proof = &proof{problem: w.Problem, target: w.target, tables: pl.tables, node: t.attack(w.target, w.best.Upper)}
 		}
 		if old.Lo().Cmp(w.best.Lower.Lo()) < 0 {
@@ -315,6 +325,15 @@ func (w *work) plan(d, tiny float64) *plan {
 	return pl
 }
 
+// certifiable reports whether a certificate of the tables can be checked in seconds.
+func (pl *plan) certifiable() bool {
+	points := 0
+	for _, s := range pl.steps {
+		points = max(points, len(s.points))
+	}
+	return pl.block == pl.count && pl.cost <= 3e7 && points <= 500 && pl.nodes(up(pl.total), pl.rho, 1)*pl.count <= 1e5
+}
+
 // nodes returns how many nodes a table of selections needs, of which there are so many.
 func (pl *plan) nodes(eps, rho, blocks float64) int {
 	return int(math.Ceil(min(eps, tail(rho, pl.tiny/blocks))/pl.d)) + 1
@@ -335,7 +354,7 @@ func (pl *plan) run(ctx context.Context) (*table, error) {
 				if t, err = t.after(ctx, pl.steps[i]); err != nil {
 					return nil, err
 				}
-				if pl.Prove {
+				if pl.prove {
 					pl.tables = append(pl.tables, t)
 				}
 			}

@@ -93,7 +93,7 @@ func (n *nodes) most(p *stretch, i int) float64 {
 	// chords, with roundings of the differences; near a node the function is constant
 	aA, bA := n.chordP[i+p.a.at], n.chordQ[i+p.a.at]
 	if p.a.tiny > 0 {
-		aA, bA = 2, 0
+		aA, bA = n.around[i+p.a.at]+n.around[i+p.a.at-1], 0
 	}
 	aB, bB := n.chordP[i+p.b.at], n.chordQ[i+p.b.at]
 	if p.b.tiny > 0 {
