@@ -144,7 +144,10 @@ func fault(a *inquiry.Answer, name func(r int) string) string {
 		return fmt.Sprintf("%s has the probability %s", name(place), short(value))
 	}
 	help := "were they divided by their sum?"
-	if x := value.Float64(); x > 0.99 && x < 1.01 {
+	switch x := value.Float64(); {
+	case x == 0:
+		help = "subtract the best score before exp, so that it neither overflows nor gives 0 everywhere"
+	case x > 0.99 && x < 1.01:
 		help = "print more digits, or fractions in strings, or set pmf-precision to what they have, such as 1e-3"
 	}
 	return fmt.Sprintf("the probabilities sum to %s: %s", sumText(value), help)

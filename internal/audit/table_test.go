@@ -98,6 +98,8 @@ func TestRowsThatAreNoDistribution(t *testing.T) {
 			"no distribution: scores (0, -1): the probabilities sum to 0.9: were they divided by their sum? (the first of 4 of this kind)"},
 		{`{"scores":[0,0,0],"pmf":["1/5","1/5","1/5"]} {"scores":[1,0,0],"pmf":["1/6","1/5","1/5"]}`,
 			"no distribution: scores (0, 0, 0): the probabilities sum to 0.6: were they divided by their sum? (the first of 2 of this kind)"},
+		{`{"scores":[0,-1],"pmf":[0,0]} {"scores":[0,0],"pmf":[0.5,0.5]}`,
+			"no distribution: scores (0, -1): the probabilities sum to 0: subtract the best score before exp, so that it neither overflows nor gives 0 everywhere"},
 		{`{"scores":[0,-1],"pmf":[1.5,-0.5]} {"scores":[0,0],"pmf":[0.5,0.5]}`,
 			"no distribution: scores (0, -1): candidate 1 has the probability -0.5"},
 		{`{"scores":[0,-1],"pmf":[0.6667,0.3334]} {"scores":[0,0],"pmf":[0.5,0.5]}`,
