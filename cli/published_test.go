@@ -265,6 +265,11 @@ func TestTheWrongEndOfNoisyMax(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Equal(t, "proved", same.Verdict)
 	assert.Equal(t, 21, same.Checked) // three candidates at seven score vectors
+	// Of a reference whose answers change nothing is concluded.
+	half, later := `while read -r q; do echo '{"pmf":["1/2","1/2"]}'; done`, `for i in 1 2 3; do read -r q; echo '{"pmf":["1/2","1/2"]}'; done; while read -r q; do echo '{"pmf":[1,0]}'; done`
+	same, code = sameAs(t, "-n", "2", "-k", "1", "--no-side", "--pmf-exec", half, "--against-exec", later, "--property", "same")
+	assert.Equal(t, command.Undecided, code)
+	assert.Contains(t, same.Reason, "of the reference: different answers: ")
 	_, problems, code := ask(t, "", append([]string{"audit", "--eps", "1", "-n", "2", "-k", "1", "--pmf-exec", subjectCommand("noisy max")}, "--against-exec", "exit 1")...)
 	assert.Equal(t, command.Usage, code)
 	assert.Contains(t, problems, `"exit 1" ends before it is asked anything`)

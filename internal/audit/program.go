@@ -352,8 +352,9 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	var other *asker
 	if o.Reference != "" {
-		other := a.reference()
+		other = a.reference()
 		defer other.child.stop()
 		references = append(references, reference{Same, o.Reference, other})
 	}
@@ -370,6 +371,14 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	}
 	if err := a.again(r); err != nil {
 		return nil, err
+	}
+	if other != nil {
+		if err := other.again(&Report{}); err != nil {
+			return nil, err
+		}
+		if same := r.Find(Same); len(other.record.changed) > 0 {
+			*same = verify.Result{Name: Same, Verdict: verify.Undecided, Checked: same.Checked, Reason: "of the reference: " + other.record.changed[0].String()}
+		}
 	}
 	a.finish()
 	r.somethingChecked()
