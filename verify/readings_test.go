@@ -156,6 +156,15 @@ func TestOtherPropertiesOfReadings(t *testing.T) {
 	assert.Equal(t, Proved, rho("1e-9", "0.2").Verdict)
 	assert.Equal(t, Violated, rho("1e-9", "0.1").Verdict)
 	assert.Equal(t, Undecided, rho("0.3", "0.2").Verdict)
+	// So are Rényi divergences: that of order 2 is ln 4/3 = 0.28768207245178…
+	order := func(precision, target string) Verdict {
+		r, _ := new(big.Rat).SetString(target)
+		return readingsOf(t, Options{Targets: map[Property]*big.Rat{"rdp:2": r}, Properties: []Property{"rdp:2"}}, numbersOf(t, precision, "0.5", "0.5"), numbersOf(t, precision, "0.75", "0.25")).Verdict()
+	}
+	assert.Equal(t, Proved, order("1e-9", "0.2876820724"))
+	assert.Equal(t, Violated, order("0", "0.2876820724"))
+	assert.Equal(t, Violated, order("1e-9", "0.2876"))
+	assert.Equal(t, Undecided, order("0.1", "0.28"))
 }
 
 // δ: a set of readings proves what exceeds the claimed δ by a thousandth of it at most.

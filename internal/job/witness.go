@@ -37,7 +37,7 @@ type witnessed struct {
 func writeWitness(w io.Writer, r *verify.Report, s witnessed) error {
 	var names []string
 	for _, name := range witnessable(s.Stated) {
-		names = append(names, string(name))
+		names = append(names, Choose(name == verify.RDP, "a claimed rdp", string(name)))
 		for _, p := range r.Properties {
 			unclaimed := name == verify.RDP && (p.Name == name || !p.Target.IsValid())
 			if inquiry.Kind(p.Name) == name && !unclaimed && p.Verdict == verify.Violated && p.Witness != nil {
