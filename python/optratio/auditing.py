@@ -89,8 +89,8 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     pmf: a function f(scores, epsilon, sensitivity) that returns a probability for each score. Parameters with the names epsilon, eps or sensitivity get
         what they say; others are filled in this order, f(scores) and f(scores, epsilon) too, and those with a default keep it. Floats stand for any
         real number within the relative precision of them; fractions.Fraction, int, decimal.Decimal and strings "p/q" are exact.
-    sample: a function f(scores, epsilon, sensitivity) that draws one outcome: the place of a candidate, counted from 0. Where it has a
-        parameter named samples, it is called with it, draws so many, and returns a list of outcomes or a dict of counts.
+    sample: a function f(scores, epsilon, sensitivity) that draws one outcome: the place of a candidate, counted from 0. If it has a
+        parameter named samples, it draws that many, and returns a list of outcomes or a dict of counts.
     Both may return a distribution for the scores instead: sample an object of SciPy (rvs), diffprivlib (randomise) or OpenDP (Measurement), pmf
         a discrete distribution of SciPy with finite support. All samples of one question come from one such object: do not draw from it when you
         create it. A Measurement or a mechanism of diffprivlib that takes the scores or the input is a sample itself.
@@ -98,8 +98,9 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     n, k: the number of candidates and the greatest depth of the lattice of score vectors, in steps of twice the sensitivity.
     domain: "lattice", "half-lattice", "random", or score vectors. neighbors: "linf", "monotonic", or pairs of vectors. monotonic_scores:
         neighbors move all scores one way.
-    inputs: what is asked about instead of scores: any values, and f(input, epsilon, sensitivity) gets a copy of each. They are pairs of neighbors (x, y),
-        or (x, y, distance); or, with neighbors, single inputs, and neighbors has pairs of their places, (0, 1) or (0, 3, distance).
+    inputs: what to ask about instead of scores: any values, and f(input, epsilon, sensitivity) gets a copy of each. They are pairs of neighbors (x, y),
+        or (x, y, distance); or, with neighbors, single inputs, and neighbors has pairs of their places, (0, 1) or (0, 3, distance). The neighbors of
+        datasets by one row: inputs=[(x, x[:i] + x[i+1:]) for x in datasets for i in range(len(x))].
         With oneway, each pair is looked at in its order alone.
     no_side: look at no other scores than these, and at no larger datasets.
     outcomes: "index", "labels", "real" (numbers, for sample alone) or "mixed" (lists or dicts of strings and numbers, likewise). With "labels", pmf returns a dict of
@@ -111,15 +112,15 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     profile: the report lists δ at several ε and Rényi divergences, of pmf.
     against: is it distributed alike? The name of a mechanism of the library (the report's property "against"), or a function such as pmf or sample
         is (property "same").
-    children: of sample, so many calls at the same time, in threads of this process: faster where the function waits, or computes outside
-        Python's interpreter lock, as NumPy does for much. It must be safe to call from several threads.
+    children: how many calls of sample run at the same time, in threads of this process. That is faster if the function waits, or computes
+        outside Python's interpreter lock, as NumPy mostly does. It must be safe to call from several threads.
     timeout, time_limit: seconds, for one answer and for all. A function that never returns is not interrupted. Without a time_limit an audit
         that takes much more than a minute raises UsageError.
     html: a file that gets the answer as a page with pictures.
     progress: True, False, a function of (questions, samples), or None for a line on stderr where that is a terminal.
 
     An exception of the function is an output like any other and a finding of the report, which keeps the first as report.exception.
-    Raises UsageError for arguments that make no sense, ProgramNotFound where there is no program optratio, and AnswerError where the function
+    Raises UsageError for arguments that make no sense, ProgramNotFound if the program optratio is not there, and AnswerError if the function
     returns what audits do not understand: each is an optratio.Error.
     """
     f = sample if pmf is None else pmf

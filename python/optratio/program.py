@@ -34,7 +34,7 @@ def find_program() -> str:
     if named:
         found = shutil.which(named)
         if not found:
-            raise ProgramNotFound(f"OPTRATIO={named}: there is no such program; name the optratio that `make build` leaves in bin/")
+            raise ProgramNotFound(f"OPTRATIO={named}: this program does not exist; name the optratio that `make build` leaves in bin/")
         return os.path.abspath(found)
     packaged = pathlib.Path(__file__).resolve().parent / "bin" / "optratio"
     if packaged.is_file():

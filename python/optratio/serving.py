@@ -132,7 +132,7 @@ def _places(counts: dict[Any, Any], q: dict[str, Any]) -> list[Any]:
         try:
             r = operator.index(r)
         except TypeError as e:
-            raise AnswerError(f"{r!r:.80} was drawn, which is no candidate's place; give outcomes='labels' or outcomes='real'") from e
+            raise AnswerError(f"{r!r:.80} was drawn, which is not the place of a candidate; give outcomes='labels' or outcomes='real'") from e
         if not 0 <= r < n:
             raise ValueError(f"drew candidate {r} of {n}")
         out[r] += times

@@ -258,7 +258,7 @@ class References(unittest.TestCase):
             return 0
         r = optratio.audit(sample=first, against=draw, eps=1, n=2, k=1, properties="same", budget=3000)
         self.assertEqual("violated", r.properties["same"].verdict)
-        with self.assertRaisesRegex(optratio.AnswerError, "no candidate's place"):
+        with self.assertRaisesRegex(optratio.AnswerError, "not the place of a candidate"):
             optratio.audit(sample=draw, against=lambda scores: "x", eps=1, n=2, k=1, properties="same", budget=3000)
         with self.assertRaisesRegex(optratio.UsageError, "neither a mechanism's name nor a function"):
             optratio.audit(sample=draw, against=3, eps=1)
