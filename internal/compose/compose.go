@@ -273,7 +273,7 @@ func (w *work) recursion() {
 		switch width := w.best.Width(); {
 		case width <= w.gap:
 			return
-		case !w.eps && tiny > up(w.best.Upper)*1e-4:
+		case !w.eps && tiny > LeastDelta && tiny > up(w.best.Upper)*1e-4:
 			tiny, m = max(LeastDelta, up(w.best.Upper)*1e-5), m/2
 		case pl.cost > first && width > 0.97*before:
 			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g: finer grids leave it there", width, w.gap)
