@@ -102,7 +102,7 @@ func (p *Page) rated(d *document.Optimum, private string) {
 	if r.Value.IsValid() {
 		p.say("loss: %s, ratio to the optimum %s", fraction(r.Value), r.Ratio)
 	} else {
-		p.say("it has outputs that the problem has not, and a loss after a remap alone")
+		p.say("it has outputs that the problem lacks, so it has a loss only after a remap")
 	}
 	if !r.Remapped.IsValid() {
 		p.say("no remap keeps to the outputs that are allowed")
