@@ -352,7 +352,9 @@ func TestInputsAsTheyCome(t *testing.T) {
 	// One relation without a name has one document.
 	out, problems, code = ask(t, `{"input":[0,1],"neighbors":[[1,1]]}`, append(args, "--eps", "1")...)
 	require.Zero(t, code, problems)
-	require.NoError(t, json.Unmarshal([]byte(out), new(document)))
+	var doc document
+	require.NoError(t, json.Unmarshal([]byte(out), &doc))
+	assert.Equal(t, "the 2 inputs of standard input, 1 pairs", doc.Domain)
 	out, _, code = ask(t, strings.Join(text, "\n"), slices.DeleteFunc(append(args, "--eps", "1,2"), func(s string) bool { return s == "--json" })...)
 	assert.Equal(t, command.Violated, code)
 	assert.Regexp(t, `(?s)related by add, ε = 1\n.*related by replace, ε = 1\n.*related by add, ε = 2\n.*related by replace, ε = 2\n`, out)

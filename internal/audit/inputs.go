@@ -128,8 +128,8 @@ func (o *Options) decide(ctx context.Context, q *inquiry.Question, options verif
 	distances := o.Inputs.distances()
 	if len(distances) == 1 && distances[0].Cmp(unity) == 0 {
 		r, err := verify.Check(ctx, q, options)
-		if err == nil && o.Inputs.Relation != "" {
-			r.Domain = o.Inputs.title() // whose lines have come
+		if err == nil {
+			r.Domain = o.Inputs.title() // of a stream, whose lines have come
 		}
 		return r, err
 	}
