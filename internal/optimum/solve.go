@@ -206,19 +206,17 @@ func (q *program) expand(s *table.Solution) [][]*big.Rat {
 	return out
 }
 
-// Losses returns the expected loss of a table at each input.
-func (p *Problem) Losses(table [][]*big.Rat) []*big.Rat {
-	out := make([]*big.Rat, len(table))
+// Losses returns the expected loss of a table at each input. Each is summed over common denominators: sums of fractions would take most of the time of a large answer.
+func (p *Problem) Losses(table [][]*big.Rat) (losses []*big.Rat) {
+	var term big.Int
 	for x, row := range table {
-		at, term := new(big.Rat), new(big.Rat)
-		for o, q := range row {
-			if q.Sign() != 0 {
-				at.Add(at, term.Mul(q, p.Loss[x][o]))
-			}
+		q, loss, sum := linear.NewFractions(row), linear.NewFractions(p.Loss[x]), new(big.Int)
+		for o, n := range q.Num {
+			sum.Add(sum, term.Mul(n, loss.Num[o]))
 		}
-		out[x] = at
+		losses = append(losses, new(big.Rat).SetFrac(sum, term.Mul(q.Den, loss.Den)))
 	}
-	return out
+	return losses
 }
 
 // value returns the objective of a table.
