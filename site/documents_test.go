@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"io/fs"
 	"net/url"
 	"os"
 	"path"
@@ -196,4 +197,21 @@ func TestIndex(t *testing.T) {
 		}
 	}
 	assert.Fail(t, "not found")
+}
+
+// mostWords bounds the words of the documents for users; what is proved is in research/docs.
+const mostWords = 12_000
+
+func TestDocumentsAreShort(t *testing.T) {
+	words := 0
+	require.NoError(t, filepath.WalkDir("../docs", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".md" {
+			text, err := os.ReadFile(path)
+			words += len(strings.Fields(string(text)))
+			return err
+		}
+		return err
+	}))
+	assert.LessOrEqual(t, words, mostWords)
+	assert.Greater(t, words, mostWords-2000)
 }
