@@ -87,7 +87,7 @@ func TestVariedRequestsIgnoreNothing(t *testing.T) {
 		"losses of other depths":  {func(r *Request) { r.Loss = few }, errRequest, "2 losses for the depths 0, 1/1, …, 2, want 3"},
 		"factors of other depths": {func(r *Request) { r.Prior = short }, errRequest, "2 factors"},
 		"vectors of other depths": {func(r *Request) { r.Prior = deep }, errRequest, "1 of the prior's score vectors are not on the lattice"},
-		"no such solver":          {func(r *Request) { r.Solver = "simplex" }, errMethod, "none of auto, clp, embedded"},
+		"no such solver":          {func(r *Request) { r.Solver = "simplex" }, errMethod, "is not one of auto, clp, embedded"},
 		"certified by no program": {func(r *Request) { r.Certified, r.Method = true, methodClosedForm }, errMethod, "certificate"},
 	} {
 		r := square
