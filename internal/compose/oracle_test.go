@@ -43,7 +43,7 @@ func queries(k Kind, parts int64) (all []ratPair) {
 	}
 	pf := func(a, b *big.Rat) []*big.Rat { // the greater weight is 1, or is made so
 		if a.Cmp(b) < 0 {
-			a, b = quo(a, b), unit
+			a = quo(a, b)
 			return []*big.Rat{mul(a, half), sub(unit, mul(a, half))}
 		}
 		b = quo(b, a)
