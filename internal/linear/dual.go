@@ -169,29 +169,25 @@ func (s *simplex) limitingDual(sign float64) []candidate {
 }
 
 // provesInfeasible reports whether row r of B⁻¹ [A, -I] x = 0 contradicts the true bounds: the basic variable of the row cannot
-// reach its bound whatever the others do.
+// reach its bound whatever the others do. It looks at the row alone: from a basis that is nearly singular the values may not fit it.
 func (s *simplex) provesInfeasible(r int32) bool {
 	p := s.head[r]
-	sign := 1.0 // x_p too large: it must fall, so Σ alpha_j x_j must grow
+	sign, bound := 1.0, s.upper[p] // x_p too large: the least that the row allows is to be more
 	if s.x[p] < s.lower[p] {
-		sign = -1
+		sign, bound = -1, -s.lower[p]
 	}
-	reach := s.x[p] - s.upper[p] - s.feasible
-	if sign < 0 {
-		reach = s.lower[p] - s.x[p] - s.feasible
-	}
+	least := 0.0
 	for _, v := range s.row.idx {
 		a := sign * s.row.val[v]
-		if math.Abs(a) <= 1e-12 {
-			continue
+		switch {
+		case math.Abs(a) <= 1e-12:
+		case a > 0:
+			least -= float64(a * s.upper[v])
+		default:
+			least -= float64(a * s.lower[v])
 		}
-		room := s.upper[v] - s.x[v]
-		if a < 0 {
-			room = s.x[v] - s.lower[v]
-		}
-		reach -= float64(math.Abs(a) * room)
 	}
-	return reach > 0
+	return least > bound+s.feasible
 }
 
 // pivotDual makes q basic on row r and updates everything; false asks for fresh factors.
