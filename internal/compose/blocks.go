@@ -18,9 +18,9 @@ type losses struct {
 // rounded is a sum of n products that are not negative, as a bound: its relative error is at most (n+4)u.
 func (m *losses) rounded(sum float64, n int) float64 {
 	if m.lower {
-		return sum * (1 - float64(n+4)*ulp)
+		return sum * (1 - float64(float64(n+4)*ulp))
 	}
-	return sum * (1 + float64(n+4)*ulp)
+	return sum * (1 + float64(float64(n+4)*ulp))
 }
 
 // once is the measure of one selection of a kind for which one pair of distributions is the worst.
@@ -45,7 +45,7 @@ func (t *table) losses(stride int) *losses {
 		x := t.over[t.pad+min(t.n, abs(i)*stride)]
 		if i < 0 {
 			f := number.Exp(d.Mul(number.FromInt(int64(i), prec)))
-			x = (up(one.Sub(f)) + up(f)*x) * (1 + 4*ulp)
+			x = (up(one.Sub(f)) + float64(up(f)*x)) * (1 + 4*ulp)
 		}
 		return x
 	}
@@ -73,7 +73,7 @@ func (t *table) losses(stride int) *losses {
 		}
 	}
 	factor = max(factor, 1/(above+m.p[0]+m.inf))
-	factor *= 1 + 8*ulp*float64(len(bounds)+4)
+	factor *= 1 + float64(8*ulp*float64(len(bounds)+4))
 	if !(factor < 2) { // differences were lost to rounding: nothing is known
 		return &losses{d: d, p: []float64{0}, inf: 1}
 	}
@@ -160,7 +160,7 @@ func (m *losses) table() *table {
 		scaled *= f
 		profile = float64(rest*above) + float64(f*profile)
 		if m.lower {
-			t.p[t.pad+i], t.q[t.pad+i] = m.rounded(above, n-i), scaled*(1+4*ulp*float64(n-i+4))
+			t.p[t.pad+i], t.q[t.pad+i] = m.rounded(above, n-i), scaled*(1+float64(4*ulp*float64(n-i+4)))
 		} else {
 			t.over[t.pad+i] = min(1, m.rounded(profile+m.inf, 8*(n-i)))
 		}

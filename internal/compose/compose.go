@@ -81,7 +81,7 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	for _, st := range p.Steps {
 		w.count += st.Count
 		w.total = w.total.Add(st.eps().Mul(number.FromInt(int64(st.Count), prec)))
-		w.rho += float64(st.Count) * st.rho()
+		w.rho += float64(float64(st.Count) * st.rho())
 	}
 	if t.eps {
 		w.best.Upper = w.total
@@ -309,7 +309,7 @@ func (w *work) plan(d, tiny float64) *plan {
 		pl.steps = append(pl.steps, known[st])
 	}
 	for i, st := range w.Steps {
-		pl.cost += float64(st.Count) * float64(pl.nodes(up(w.total), w.rho, 1)) * float64(len(pl.steps[i].points))
+		pl.cost += float64(float64(st.Count) * float64(pl.nodes(up(w.total), w.rho, 1)) * float64(len(pl.steps[i].points)))
 	}
 	if pl.cost <= whole {
 		return pl
@@ -319,7 +319,7 @@ func (w *work) plan(d, tiny float64) *plan {
 		pl.cost = 0
 		for i, st := range w.Steps {
 			b := float64(min(st.Count, pl.block))
-			pl.cost += b * float64(pl.nodes(b*st.Eps.Float(), b*st.rho(), float64(w.count)/b)) * float64(len(pl.steps[i].points))
+			pl.cost += float64(b * float64(pl.nodes(b*st.Eps.Float(), b*st.rho(), float64(w.count)/b)) * float64(len(pl.steps[i].points)))
 		}
 	}
 	return pl

@@ -44,13 +44,13 @@ func (k Kind) spread(times, most int, s float64) float64 {
 	e := k.Eps.Float()
 	switch k.Mechanism {
 	case "em":
-		return min(max(0, e-(s+float64(most+1)*e)/float64(times+1)), e)
+		return min(max(0, e-(s+float64(float64(most+1)*e))/float64(times+1)), e)
 	case "pf":
 		loss := func(x float64) float64 { return e - x + math.Log(2-math.Exp(-x)) }
 		low, high := 0.0, e
 		for range 60 {
-			x := (low + high) / 2
-			if float64(times-1-most)*loss(x)-float64(most)*loss(e-x)-s-2*x+e > 0 {
+			x := float64((low + high) / 2)
+			if float64(float64(times-1-most)*loss(x))-float64(float64(most)*loss(e-x))-s-float64(2*x)+e > 0 {
 				low = x
 			} else {
 				high = x
@@ -82,11 +82,11 @@ func (k Kind) advantage(times, most int, s float64) (delta, x float64) {
 	p, notP, q, notQ := k.logs(x)
 	ways := logFactorial(times) - logFactorial(most) - logFactorial(times-most)
 	tail := func(a, b, more float64) float64 {
-		term := math.Exp(ways + float64(times-most)*a + float64(most)*b + more)
+		term := math.Exp(ways + float64(float64(times-most)*a) + float64(float64(most)*b) + more)
 		sum, quotient := term, math.Exp(a-b)
 		for l := most; l > 0; l-- {
 			factor := quotient * float64(l) / float64(times-l+1)
-			term *= factor
+			term = float64(term * factor)
 			sum += term
 			if factor < 1 && term < 1e-18*sum {
 				break
@@ -179,7 +179,7 @@ func (k Kind) noMore(ctx context.Context, ways []number.Interval, s number.Inter
 // looked at where that is hardly known.
 func exceeds(a, b outcome, ways []number.Interval, s, scale number.Interval, lossA, lossB, limit float64) bool {
 	times := len(ways) - 1
-	at := (float64(times)*lossA - s.Near()) / (lossA + lossB)
+	at := (float64(float64(times)*lossA) - s.Near()) / (lossA + lossB)
 	for l := max(0, int(math.Floor(at-1e-6))); l <= min(times, int(math.Floor(at+1e-6))); l++ {
 		p := ways[times].Quo(ways[l]).Quo(ways[times-l])
 		q := p.Mul(a.q.Pow(times - l)).Mul(b.q.Pow(l)).Mul(scale)
@@ -206,18 +206,18 @@ func terms(term, quotient float64, times, l int, upper bool) float64 {
 	n := 0
 	for ; l > 0; l-- {
 		factor := quotient * float64(l) / float64(times-l+1)
-		term *= factor
+		term = float64(term * factor)
 		sum += term
 		n++
 		if factor < 0.5 && term < 1e-20*sum {
 			if upper {
-				sum += 2 * term
+				sum += float64(2 * term)
 			}
 			break
 		}
 	}
 	if upper {
-		return sum*(1+float64(6*n+8)*ulp) + 0x1p-1000
+		return float64(sum*(1+float64(float64(6*n+8)*ulp))) + 0x1p-1000
 	}
-	return sum * (1 - float64(6*n+8)*ulp)
+	return sum * (1 - float64(float64(6*n+8)*ulp))
 }

@@ -27,7 +27,7 @@ func (a *Answer) Export(w io.Writer) error {
 		}
 		i := m.from + j
 		log := up(number.Log(exact(p)))
-		below := log - float64(i)*d
+		below := log - float64(float64(i)*d)
 		for math.Ceil((log-below)/d) > float64(i) {
 			below = math.Nextafter(below, math.Inf(1))
 		}
@@ -38,7 +38,7 @@ func (a *Answer) Export(w io.Writer) error {
 		upper[key], lower[key] = log, below
 	}
 	if m.inf > 0 {
-		upper["inf"] = up(number.Log(exact(m.inf * (1 + float64(len(m.p)+4)*ulp))))
+		upper["inf"] = up(number.Log(exact(m.inf * (1 + float64(float64(len(m.p)+4)*ulp)))))
 	}
 	return json.NewEncoder(w).Encode(map[string]any{
 		"schema": "optratio.losses/1",

@@ -23,8 +23,8 @@ func (p *Problem) ByRange(delta float64) float64 {
 	for _, st := range p.Steps {
 		r := st.Range()
 		t := r / -math.Expm1(-r)
-		mean += float64(st.Count) * (t - 1 - math.Log(t))
-		squares += float64(st.Count) * float64(r*r)
+		mean += float64(float64(st.Count) * (t - 1 - math.Log(t)))
+		squares += float64(float64(st.Count) * float64(r*r))
 	}
 	return mean + math.Sqrt(squares*math.Log(1/delta)/2)
 }
@@ -34,11 +34,11 @@ func (p *Problem) ByRange(delta float64) float64 {
 func (p *Problem) ByZCDP(delta float64) float64 {
 	rho := 0.0
 	for _, st := range p.Steps {
-		rho += float64(st.Count) * st.rho()
+		rho += float64(float64(st.Count) * st.rho())
 	}
 	at := func(logOver float64) float64 {
 		over := math.Exp(logOver) // α-1
-		return rho*(1+over) + math.Log(over/(1+over)) - math.Log((1+over)*delta)/over
+		return float64(rho*(1+over)) + math.Log(over/(1+over)) - math.Log((1+over)*delta)/over
 	}
 	low, high := math.Log(1e-6), math.Log(1e9)
 	for range 200 {

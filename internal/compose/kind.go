@@ -143,7 +143,7 @@ func (s *steps) node(i int) number.Interval {
 // below returns the greatest node that is not above a loss; losses count as at a node that they are very close to.
 func (s *steps) below(loss float64) (i int, there bool) {
 	near := math.Round(loss / s.d)
-	if math.Abs(loss-near*s.d) <= tolerance*s.Eps.Float() {
+	if math.Abs(loss-float64(near*s.d)) <= tolerance*s.Eps.Float() {
 		return int(near), true
 	}
 	return int(math.Floor(loss / s.d)), false
@@ -175,7 +175,7 @@ func (s *steps) breaks() []number.Interval {
 	xs := []number.Interval{zero}
 	last := 0.0
 	for _, x := range at {
-		if x > last+e*tolerance && x < e-e*tolerance {
+		if x > last+float64(e*tolerance) && x < e-float64(e*tolerance) {
 			xs = append(xs, number.FromFloat(x, prec))
 			last = x
 		}
@@ -230,7 +230,7 @@ func newSteps(k Kind, d float64) *steps {
 	}
 	s.others = up(others)
 	gap := up(number.Expm1(s.node(-1)).Neg())
-	s.slack = 16*worst/gap*(1+gap) + 256*ulp*bend*(1+1/gap) + 0x1p-100
+	s.slack = float64(16*worst/gap*(1+gap)) + float64(256*ulp*bend*(1+1/gap)) + 0x1p-100
 	if len(s.arcs) == 0 {
 		s.fixed = s.newMove(xs[0])
 	}
@@ -251,7 +251,7 @@ func (s *steps) move(r *arc, place int) *move {
 	if m := r.moves[place].Load(); m != nil {
 		return m
 	}
-	x := min(r.from+(r.to-r.from)*float64(place)/places, down(s.eps()))
+	x := min(r.from+float64((r.to-r.from)*float64(place)/places), down(s.eps()))
 	m := s.newMove(number.FromFloat(x, prec))
 	r.moves[place].Store(m)
 	return m

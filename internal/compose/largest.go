@@ -66,12 +66,12 @@ func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *
 		return nil
 	}
 	first, _ := lower.Float64()
-	small := p.Gap / 8
+	small := float64(p.Gap / 8)
 	if err = follow(first, func(a *Answer) float64 { return up(a.Upper) }, 1-small); err != nil {
 		return nil, nil, nil, nil, err
 	}
 	safe, _ := lower.Float64()
-	if err = follow(safe*(1+small), func(a *Answer) float64 { return down(a.Lower) }, 1+small); err != nil {
+	if err = follow(float64(safe*(1+small)), func(a *Answer) float64 { return down(a.Lower) }, 1+small); err != nil {
 		return nil, nil, nil, nil, err
 	}
 	if stopped = context.Cause(ctx); stopped == nil && upper == nil {

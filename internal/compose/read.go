@@ -66,9 +66,9 @@ func (t *table) attack(g target, upper number.Interval) (node int) {
 	}
 	for i := range t.n + 1 {
 		p, q := t.p[t.pad+i], t.q[t.pad+i]
-		value := p - q*math.Exp(s-float64(i)*t.d)
+		value := p - float64(q*math.Exp(s-float64(float64(i)*t.d)))
 		if g.eps {
-			value = float64(i)*t.d + math.Log((p-g.delta.Near())/q)
+			value = float64(float64(i)*t.d) + math.Log((p-g.delta.Near())/q)
 		}
 		if value > best {
 			node, best = i, value

@@ -87,7 +87,7 @@ func (t *table) value(s *steps, i int) (best float64, at int, place float64) {
 			h := float64(r.onP*max(0, chordP[a]-chordP[b])) + max(0, float64(r.onQA*chordQ[a])-float64(r.onQB*chordQ[b]))
 			if up := g - before; math.Abs(up) < h {
 				θ := (h + up) / (2 * h)
-				if g = before + float64(h*θ)*θ; g > best {
+				if g = before + float64(float64(h*θ)*θ); g > best {
 					best, at, place = g, j-1, θ
 				}
 				g = before + up
@@ -110,8 +110,8 @@ func (t *table) after(ctx context.Context, s *steps) (*table, error) {
 	each(top+1, len(s.points), func(i int) {
 		best, at, place := t.value(s, i)
 		here := t.pad + i
-		best += s.others * t.over[here]
-		next.over[here] = min(1, best*(1+32*ulp)+float64(s.slack*t.over[here-s.reach-1])+0x1p-1000)
+		best += float64(s.others * t.over[here])
+		next.over[here] = min(1, float64(best*(1+32*ulp))+float64(s.slack*t.over[here-s.reach-1])+0x1p-1000)
 		if !t.attacks {
 			return
 		}
@@ -125,7 +125,7 @@ func (t *table) after(ctx context.Context, s *steps) (*table, error) {
 		p := float64(m.pA*t.p[here+m.a]) + float64(m.pB*t.p[here+m.b]) + float64(m.pOthers*t.p[here])
 		q := float64(m.qA*t.q[here+m.a]) + float64(m.qB*t.q[here+m.b]) + float64(m.qRest*t.q[here])
 		if p *= 1 - 16*ulp; p > 0x1p-900 {
-			next.p[here], next.q[here], next.moves[i] = p, q*(1+16*ulp)+0x1p-1000, m
+			next.p[here], next.q[here], next.moves[i] = p, float64(q*(1+16*ulp))+0x1p-1000, m
 		}
 	})
 	next.extend()

@@ -100,11 +100,11 @@ func (n *nodes) most(p *stretch, i int) float64 {
 		aB, bB = 0, 0
 	}
 	const few = 8 * unit
-	h := float64(p.onP*max(0, aA-aB+few*aA)) + max(0, float64(p.onA*bA)*(1+few)-float64(p.onB*bB)*(1-few))
-	h *= 1 + few
+	h := float64(p.onP*max(0, aA-aB+float64(few*aA))) + max(0, float64(float64(p.onA*bA)*(1+few))-float64(float64(p.onB*bB)*(1-few)))
+	h = float64(h * (1 + few))
 	up := g[1] - g[0]
 	if math.Abs(up) >= h {
 		return max(g[0], g[1])
 	}
-	return (g[0] + float64((up+h)*(up+h))/(4*h)) * (1 + 4*unit)
+	return (g[0] + float64(float64((up+h)*(up+h))/(4*h))) * (1 + 4*unit)
 }
