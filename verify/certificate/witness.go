@@ -424,7 +424,7 @@ func (w *witness) About(p *evidence.Problem) bool {
 	if w.neighbor != nil {
 		p.About += fmt.Sprintf(" and %s (neighbors: %s, Δ = %s)", evidence.List(w.neighbor), w.neighbors, w.sensitivity.RatString())
 	}
-	if w.event != "" {
+	if w.event != "" && w.property != "rdp" { // the divergence is of all probabilities
 		p.About += ", event " + evidence.Shown(w.event)
 	}
 	if w.claimed != nil {
