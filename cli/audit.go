@@ -22,10 +22,10 @@ reads "samples":N and answers {"counts":[…]}. With --outcomes labels the answe
 or {"counts":{"a":12,"nobody":3}}, with --outcomes real {"values":[…]}, and with --outcomes mixed the same, where each
 value is a list or an object of labels and numbers. Errors, crashes, NaN and silence are findings.
 
-A number in JSON stands for every real number within --pmf-precision of it. A property of stated probabilities is
-proved if it holds for every reading of the numbers, violated if it holds for none, and otherwise undecided, with
-exit code 3. The exit code is about the properties that --property names (dp by default) and about the answers; the
-other properties are facts.
+A number in JSON stands for every real number within --pmf-precision of it. A property of stated probabilities, except
+same, is proved if it holds for every reading of the numbers, violated if it holds for none, and otherwise undecided,
+with exit code 3. The exit code is about the properties that --property names (dp by default) and about the answers;
+the other properties are facts.
 
 Samples give a lower bound on ε with the confidence --confidence. They cannot prove privacy: a sampler that keeps its
 ε ends undecided, with exit code 0, or 3 if the budget was too small to compare anything. For samplers --property
@@ -52,8 +52,8 @@ Several ε, separated by commas, get one verdict each (with --json an array); th
 chance.
 
 --against-exec CMD decides the property same: do both programs have the same distribution of outcomes for the same
-questions? For samplers it is a test, which cannot prove that and says which differences it would show. With
---property same optratio asks about nothing else.`,
+questions? Two stated numbers are the same if they have a reading in common. For samplers it is a test, which cannot
+prove that and says which differences it would show. With --property same optratio asks about nothing else.`,
 		Example: `  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1 -n 3 -k 2
   optratio audit --sample-exec ./sampler --eps 0.5 --budget 3000000 --against pf
   optratio audit --pmf-exec ./fast --against-exec 'python3 plain.py' --eps 1 -n 3 -k 2 --property same
