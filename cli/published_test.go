@@ -355,6 +355,13 @@ func TestInputsAsTheyCome(t *testing.T) {
 	var doc document
 	require.NoError(t, json.Unmarshal([]byte(out), &doc))
 	assert.Equal(t, "the 2 inputs of standard input, 1 pairs", doc.Domain)
+	for want, more := range map[string][]string{
+		"the inputs were a stream": nil, "property asks for neither dp nor": {"--property", "same", "--against-exec", args[2]},
+	} {
+		_, problems, code = ask(t, `{"input":[0,1],"neighbors":[[1,1]]}`, slices.Concat(args, []string{"--eps", "1", "--cert", filepath.Join(t.TempDir(), "c")}, more)...)
+		require.Zero(t, code, problems)
+		assert.Contains(t, problems, "no certificate: "+want)
+	}
 	out, _, code = ask(t, strings.Join(text, "\n"), slices.DeleteFunc(append(args, "--eps", "1,2"), func(s string) bool { return s == "--json" })...)
 	assert.Equal(t, command.Violated, code)
 	assert.Regexp(t, `(?s)related by add, ε = 1\n.*related by replace, ε = 1\n.*related by add, ε = 2\n.*related by replace, ε = 2\n`, out)

@@ -15,15 +15,18 @@ import (
 
 // writeProof writes what proves dp or approximate-dp, section private of docs/reference/certificate.md, where one of these was proved of stated probabilities.
 func writeProof(w io.Writer, r *audit.Report, o *audit.Options) error {
-	k := r.Kept()
+	k, asked := r.Kept(), false
 	for _, name := range []verify.Property{verify.DP, verify.ApproximateDP} {
 		p := r.Find(name)
+		asked = asked || p != nil && !p.Fact
 		switch {
 		case p == nil || p.Verdict != verify.Proved || p.Fact:
 			continue
+		case k == nil:
+			return fmt.Errorf("%w: the inputs were a stream, and the certificate of a proof needs them from a file; give inputs FILE and neighbors FILE", certtext.ErrNone)
 		case p.Doubt > 0:
 			return fmt.Errorf("%w: %s is proved to within the precision of the answers alone; give probabilities as fractions \"p/q\", or a greater ε", certtext.ErrNone, name)
-		case k == nil || !k.Whole || len(k.Pairs) == 0:
+		case !k.Whole || len(k.Pairs) == 0:
 			return fmt.Errorf("%w: not every answer is a distribution", certtext.ErrNone)
 		}
 		delta := new(big.Rat)
@@ -34,6 +37,9 @@ func writeProof(w io.Writer, r *audit.Report, o *audit.Options) error {
 			return fmt.Errorf("%w: %s is proved to within a slack, or to within what double precision rounds to 0, and a certificate leaves no room for either; state probabilities as fractions \"p/q\"", certtext.ErrNone, name)
 		}
 		return writeKept(certtext.NewWriter(w, "private"), k, o, delta)
+	}
+	if !asked {
+		return fmt.Errorf("%w: property asks for neither dp nor approximate-dp", certtext.ErrNone)
 	}
 	return fmt.Errorf("%w: dp or approximate-dp was neither proved nor violated", certtext.ErrNone)
 }
