@@ -368,12 +368,12 @@ func TestInputsAsTheyCome(t *testing.T) {
 
 	for wrong, want := range map[string]string{
 		"":                "--inputs -: there are no lines",
-		text[0] + "\n[1]": "-:2: not a JSON object; give {\"input\":VALUE",
-		`{"input":1}`:     "-:1: \"{\\\"input\\\":1}\"; give {",
-		text[0] + "\n{\"input\":1,\"neighbors\":[1]}":            `-:2: the neighbors are related by ""`,
-		text[0] + "\n{\"input\":1,\"neighbors\":{\"swap\":[1]}}": `-:2: the neighbors are related by "swap"`,
-		`{"input":1,"neighbors":3}`:                              "-:1: the neighbors \"3\"; give {",
-		`{"input":1,"neighbors":[{"a":1,"a":2}]}`:                "-:1: ",
+		text[0] + "\n[1]": "standard input:2: not a JSON object; give {\"input\":VALUE",
+		`{"input":1}`:     "standard input:1: \"{\\\"input\\\":1}\"; give {",
+		text[0] + "\n{\"input\":1,\"neighbors\":[1]}":            `standard input:2: the neighbors are related by ""`,
+		text[0] + "\n{\"input\":1,\"neighbors\":{\"swap\":[1]}}": `standard input:2: the neighbors are related by "swap"`,
+		`{"input":1,"neighbors":3}`:                              "standard input:1: the neighbors \"3\"; give {",
+		`{"input":1,"neighbors":[{"a":1,"a":2}]}`:                "standard input:1: ",
 	} {
 		_, problems, code := ask(t, wrong, append(args, "--eps", "1")...)
 		assert.Equal(t, command.Usage, code, wrong)

@@ -143,7 +143,7 @@ func splitPair(text string) (pair [2][]*big.Rat, err error) {
 		}
 	}
 	if !ok {
-		return pair, errors.New("not a pair; " + want)
+		return pair, refuse("not a pair of score vectors; %s; pairs of inputs such as 0,3 need {inputs} FILE beside {neighbors}", want)
 	}
 	for i, side := range []string{left, right} {
 		if pair[i], err = splitScores(strings.TrimSpace(side)); err != nil {

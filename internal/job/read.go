@@ -325,7 +325,10 @@ func file[T any](in *reading, field, path string, parse func(name string, text i
 // each calls visit for the lines of a file that are neither empty nor comments, which begin with #. Errors of visit come
 // back with file and line.
 func (in *reading) each(field, path string, visit func(text string) error) {
-	file(in, field, path, func(_ string, text io.Reader) (_ any, err error) {
+	file(in, field, path, func(name string, text io.Reader) (_ any, err error) {
+		if field == "inputs" && path == streamed {
+			name = "standard input"
+		}
 		lines := bufio.NewScanner(text)
 		lines.Buffer(nil, longestInput)
 		at := 1
@@ -335,16 +338,16 @@ func (in *reading) each(field, path string, visit func(text string) error) {
 				continue
 			}
 			if err := visit(text); err != nil && in.ctx.Err() == nil {
-				return nil, refuse("%s:%d: %w", path, at, err)
+				return nil, refuse("%s:%d: %w", name, at, err)
 			}
 		}
 		if err := context.Cause(in.ctx); err != nil {
-			in.keep(fmt.Errorf("%s:%d: cannot be read: %w", path, at, err))
+			in.keep(fmt.Errorf("%s:%d: cannot be read: %w", name, at, err))
 		}
 		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-			return nil, refuse("%s:%d: a line has more than %d bytes; is it a text file?", path, at, longestInput)
+			return nil, refuse("%s:%d: a line has more than %d bytes; is it a text file?", name, at, longestInput)
 		} else if err != nil {
-			return nil, refuse("%s:%d: cannot be read: %w", path, at, WithoutPath(err))
+			return nil, refuse("%s:%d: cannot be read: %w", name, at, WithoutPath(err))
 		}
 		return nil, nil
 	})
