@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/mechanisms"
 	"optratio/number"
@@ -77,23 +78,28 @@ const most, first = 4e9, 3e7
 
 func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	w := &work{Problem: p, ctx: ctx, target: t, gap: p.Gap}
-	w.best.Lower, w.best.Upper, w.total = number.FromInt(0, prec), one, number.FromInt(0, prec)
+	w.best.Lower, w.most, w.total = number.FromInt(0, prec), one, number.FromInt(0, prec)
 	for _, st := range p.Steps {
 		w.count += st.Count
 		w.total = w.total.Add(st.eps().Mul(number.FromInt(int64(st.Count), prec)))
 		w.rho += float64(float64(st.Count) * st.rho())
 	}
+	advantage := one.Min(w.total.Quo(two)) // V(s) <= V(0) <= tanh(Σε/2)
 	if t.eps {
-		w.best.Upper = w.total
-	}
-	w.most = w.best.Upper
-	if !t.eps { // δ falls about like e^{-cs} there, c = (s-ρ)/2ρ
-		w.gap *= max(1, t.s.Near()*(t.s.Near()-w.rho)/(2*w.rho))
+		w.most, w.best.Upper = w.total, w.total
+	} else {
+		w.best.Upper = advantage
+		if s := t.s.Near(); s > w.rho && w.rho > 0 { // δ falls about like e^{-cs} there, c = (s-ρ)/2ρ
+			w.gap *= max(1, s*(s-w.rho)/(2*w.rho))
+		}
 	}
 	k := p.Steps[0].Kind
 	switch {
-	case !t.eps && t.s.Lo().Cmp(w.total.Hi()) >= 0:
+	case !t.eps && t.s.Lo().Cmp(w.total.Hi()) >= 0, t.eps && w.tiny() && advantage.Hi().Cmp(t.delta.Lo()) <= 0:
 		w.best.Upper, w.best.Method = w.best.Lower, "basic composition"
+	case w.tiny():
+		w.best.Method = "basic composition"
+		w.best.Stopped = fmt.Errorf("every ε is below %.2g: grids so fine are not made", leastStep)
 	case len(p.Steps) == 1 && !k.adaptive() && !p.Prove:
 		w.convolution(k)
 	case p.Equal:
@@ -104,9 +110,19 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	if w.best.Width() <= w.gap {
 		w.best.Stopped = nil
 	} else if w.best.Stopped == nil {
-		w.best.Stopped = context.Cause(ctx)
+		if w.best.Stopped = context.Cause(ctx); w.best.Stopped == nil {
+			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g", w.best.Width(), w.gap)
+		}
 	}
 	return &w.best, nil
+}
+
+// leastStep is the least ε for which there are grids: enclosures of losses have an absolute precision.
+const leastStep = 0x1p-72
+
+// tiny reports whether every ε is below it.
+func (w *work) tiny() bool {
+	return !slices.ContainsFunc(w.Steps, func(st Step) bool { return st.Eps.Float() >= leastStep })
 }
 
 // rho is about ρ of zCDP, or more; it only says how far tables have to reach.

@@ -164,7 +164,7 @@ func (k Kind) noMore(ctx context.Context, ways []number.Interval, s number.Inter
 		over, under := number.Expm1(b), number.Expm1(a.Neg()).Neg()
 		p := over.Quo(over.Add(under))
 		notP := under.Quo(over.Add(under))
-		if exceeds(outcome{p, p.Mul(number.Exp(a.Neg()))}, outcome{notP, notP.Mul(number.Exp(b))}, ways, s, scale, a.Near(), b.Near(), limit) {
+		if exceeds(outcome{p, p.Mul(number.Exp(a.Neg()))}, outcome{notP, notP.Mul(number.Exp(b))}, ways, s, scale, a, b, limit) {
 			middle := (r[0] + r[1]) / 2
 			if n > ranges || middle <= r[0] || middle >= r[1] || ctx.Err() != nil {
 				return false
@@ -177,14 +177,17 @@ func (k Kind) noMore(ctx context.Context, ways []number.Interval, s number.Inter
 
 // exceeds reports whether the events "at most l outcomes B" may have more than the limit. The best has l = (Ta-s)/(a+b), rounded down; more than one is
 // looked at where that is hardly known.
-func exceeds(a, b outcome, ways []number.Interval, s, scale number.Interval, lossA, lossB, limit float64) bool {
+func exceeds(a, b outcome, ways []number.Interval, s, scale, lossA, lossB number.Interval, limit float64) bool {
 	times := len(ways) - 1
-	at := (float64(float64(times)*lossA) - s.Near()) / (lossA + lossB)
-	for l := max(0, int(math.Floor(at-1e-6))); l <= min(times, int(math.Floor(at+1e-6))); l++ {
+	low, high := number.FromInt(int64(times), prec).Mul(lossA).Sub(s).Quo(lossA.Add(lossB)).Float64()
+	if !(high-low < 1) {
+		return true // losses are hardly known
+	}
+	for l := max(0, int(math.Floor(low-1e-6))); l <= min(times, int(math.Floor(high+1e-6))); l++ {
 		p := ways[times].Quo(ways[l]).Quo(ways[times-l])
 		q := p.Mul(a.q.Pow(times - l)).Mul(b.q.Pow(l)).Mul(scale)
 		p = p.Mul(a.p.Pow(times - l)).Mul(b.p.Pow(l))
-		if terms(up(p), up(a.p.Quo(b.p)), times, l, true)-terms(down(q), down(a.q.Quo(b.q)), times, l, false) > limit*(1-4*ulp) {
+		if !(terms(up(p), up(a.p.Quo(b.p)), times, l, true)-terms(down(q), down(a.q.Quo(b.q)), times, l, false) <= limit*(1-4*ulp)) {
 			return true
 		}
 	}

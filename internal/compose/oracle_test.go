@@ -423,3 +423,32 @@ func TestValues(t *testing.T) {
 		assert.InDelta(t, c.equal, down(a.Lower), 1e-6)
 	}
 }
+
+// At ε whose grids would be beyond floating-point numbers stands what basic composition says.
+func TestNegligible(t *testing.T) {
+	for _, text := range []string{"1e-30", "1e-160", "1e-300"} {
+		for _, mechanism := range []string{"em", "pf", "geo"} {
+			for _, equal := range []bool{false, true} {
+				e := eps(t, text)
+				total := new(big.Rat).Mul(e.Eps(), big.NewRat(51, 1))
+				p := Problem{Steps: []Step{{Kind{Mechanism: mechanism, Eps: e}, 50}}, Equal: equal, Gap: 1e-4}
+				a, err := p.Eps(t.Context(), big.NewRat(1, 1000))
+				require.NoError(t, err)
+				assert.Zero(t, up(a.Upper))
+				require.NoError(t, a.Stopped)
+				a, err = p.Delta(t.Context(), new(big.Rat))
+				require.NoError(t, err)
+				hi, _ := a.Upper.Hi().Rat(nil)
+				assert.Positive(t, hi.Sign())
+				assert.Negative(t, hi.Cmp(total))
+				require.Error(t, a.Stopped)
+				a, err = p.Delta(t.Context(), total)
+				require.NoError(t, err)
+				assert.Zero(t, up(a.Upper))
+				require.NoError(t, a.Stopped)
+			}
+		}
+	}
+	unknown := number.Hull(exact(0), exact(1e-30))
+	assert.True(t, exceeds(outcome{one, one}, outcome{one, one}, factorials(2), exact(0), one, unknown, unknown, 1e9), "losses that are not known")
+}

@@ -188,7 +188,10 @@ func (q *Compose) answer(in *reading) (*Answer, error) {
 
 // cost finds ε in total, or δ.
 func (c *composing) cost() (*compose.Answer, error) {
-	zero := number.Bounds(new(big.Rat), nil)
+	asked := number.Bounds(new(big.Rat), one)
+	if c.delta != nil {
+		asked = number.Bounds(new(big.Rat), c.basic())
+	}
 	a, err := Settle(c.ctx, func() (*compose.Answer, error) {
 		if c.delta != nil {
 			return c.problem.Eps(c.ctx, c.delta)
@@ -198,7 +201,6 @@ func (c *composing) cost() (*compose.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := zero
 	if a != nil {
 		asked = number.Enclosed(number.Hull(a.Lower, a.Upper))
 		c.doc.Method, c.doc.Block = a.Method, a.Block
@@ -229,17 +231,24 @@ func attackOf(a *compose.Answer, steps []compose.Step) *document.ComposeAttack {
 	return &document.ComposeAttack{Kind: "adaptive"}
 }
 
+// basic is Σε, which basic composition proves.
+func (c *composing) basic() *big.Rat {
+	sum := new(big.Rat)
+	for _, st := range c.problem.Steps {
+		sum.Add(sum, new(big.Rat).Mul(st.Eps.Eps(), big.NewRat(int64(st.Count), 1)))
+	}
+	return sum
+}
+
 // generic is what other accounting gives.
 func (c *composing) generic() *document.Generic {
-	basic := new(big.Rat)
 	kov := compose.Problem{Gap: c.problem.Gap}
 	for _, st := range c.problem.Steps {
-		basic.Add(basic, new(big.Rat).Mul(st.Eps.Eps(), big.NewRat(int64(st.Count), 1)))
 		st.Mechanism = "geo"
 		kov.Steps = append(kov.Steps, st)
 	}
 	delta, _ := c.delta.Float64()
-	g := &document.Generic{Basic: number.Exact(basic)}
+	g := &document.Generic{Basic: number.Exact(c.basic())}
 	const how = "closed form in floating point"
 	g.Range = number.Estimate(c.problem.ByRange(delta), how)
 	if !slices.ContainsFunc(c.problem.Steps, func(st compose.Step) bool { return st.Mechanism == "krr" }) { // whose tight ρ no theorem knows
