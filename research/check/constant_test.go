@@ -223,7 +223,7 @@ func TestForgedConstants(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 4))
 	trials := 40
 	if slowtest.Enabled {
-		trials = 2000
+		trials = 400
 	}
 	for range trials { // a number of a point that is larger by half breaks a condition
 		i := r.IntN(len(lines))
