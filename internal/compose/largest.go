@@ -3,6 +3,7 @@ package compose
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 
@@ -30,12 +31,14 @@ func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *
 		once.Steps = []Step{{k, count}}
 		return once.Eps(ctx, delta)
 	}
-	// ε in total grows about like a power of ε. Each end is followed on its own: the guess aims a little to the side on which it is useful.
+	// ε in total grows about like a power of ε, and where δ is large from 0 on. Each end is followed on its own, between an ε that is too small and one that is
+	// too large: the guess aims a little to the side on which it is useful.
 	follow := func(from float64, end func(*Answer) float64, aim float64) error {
 		x, power := from, 1.0
 		var lastX, lastY float64
-		for range 16 {
-			if ctx.Err() != nil {
+		low, high := 0.0, math.Inf(1)
+		for range 40 {
+			if ctx.Err() != nil || high-low < p.Gap/16*low {
 				return nil
 			}
 			eps, _ := new(big.Rat).SetString(big.NewFloat(x).Text('g', 12)) // a decimal
@@ -53,15 +56,27 @@ func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *
 			if off := (y/goal - 1) / (aim - 1); off > 0 && off < 2 {
 				return nil
 			}
-			if y <= 0 {
-				x *= 2
-				continue
+			if y < aim*goal {
+				low = max(low, x)
+			} else {
+				high = min(high, x)
 			}
-			if lastY > 0 && x != lastX {
-				power = min(max(math.Log(y/lastY)/math.Log(x/lastX), 0.3), 3)
+			next := 2 * x
+			if y > 0 {
+				if lastY > 0 && x != lastX {
+					power = min(max(math.Log(y/lastY)/math.Log(x/lastX), 0.3), 1e3)
+				}
+				lastX, lastY = x, y
+				next = x * math.Exp(math.Log(aim*goal/y)/power)
 			}
-			lastX, lastY = x, y
-			x *= math.Exp(math.Log(aim*goal/y) / power)
+			inside := func(x float64) bool { return low < x && x < high }
+			if !inside(next) { // far out ε in total grows by at most so much for each unit
+				next = x - (y-aim*goal)/float64(count)
+			}
+			if !inside(next) && low > 0 && !math.IsInf(high, 1) {
+				next = math.Sqrt(low * high)
+			}
+			x = next
 		}
 		return nil
 	}
@@ -74,8 +89,16 @@ func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *
 	if err = follow(float64(safe*(1+small)), func(a *Answer) float64 { return down(a.Lower) }, 1+small); err != nil {
 		return nil, nil, nil, nil, err
 	}
-	if stopped = context.Cause(ctx); stopped == nil && upper == nil {
-		stopped = errNoAttack
+	if stopped = context.Cause(ctx); stopped != nil {
+		return lower, upper, last, stopped, nil
+	}
+	if upper == nil {
+		return lower, upper, last, errNoAttack, nil
+	}
+	refuted, _ := upper.Float64()
+	safe, _ = lower.Float64()
+	if width := (refuted - safe) / refuted; width > p.Gap {
+		stopped = fmt.Errorf("the relative width is %.2g, not %.2g", width, p.Gap)
 	}
 	return lower, upper, last, stopped, nil
 }

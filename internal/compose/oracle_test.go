@@ -289,6 +289,32 @@ func TestLargest(t *testing.T) {
 	}
 }
 
+// Where δ is large, ε in total grows from 0 on, and soon by more than any power of ε: for one selection by pf it is ε - 2 ln(1/(1-δ)).
+func TestLargestAtLargeDelta(t *testing.T) {
+	for _, c := range []struct {
+		mechanism string
+		count     int
+		delta     *big.Rat
+		truth     float64 // 0 where no formula is known
+	}{{"pf", 1, big.NewRat(999, 1000), 1 + 2*math.Log(1000)}, {"krr", 3, big.NewRat(999, 1000), 0}, {"geo", 2, big.NewRat(99, 100), 0}} {
+		p := Problem{Steps: []Step{{Kind{Mechanism: c.mechanism, Candidates: 3}, c.count}}, Gap: 1e-3}
+		lower, upper, _, stopped, err := p.Largest(t.Context(), big.NewRat(1, 1), c.delta)
+		require.NoError(t, err)
+		require.NoError(t, stopped)
+		low, _ := lower.Float64()
+		high, _ := upper.Float64()
+		assert.LessOrEqual(t, (high-low)/high, p.Gap)
+		if c.truth > 0 {
+			assert.LessOrEqual(t, low, c.truth*(1+1e-12))
+			assert.GreaterOrEqual(t, high, c.truth*(1-1e-12))
+		}
+	}
+	wide := Problem{Steps: []Step{{Kind{Mechanism: "geo"}, 3}}, Gap: 1e-15}
+	_, _, _, stopped, err := wide.Largest(t.Context(), big.NewRat(1, 1), big.NewRat(1, 1000))
+	require.NoError(t, err)
+	require.Error(t, stopped, "a width that is not what is wanted")
+}
+
 // Equal queries with all outcomes in rationals: the search finds events that are as good as any on a grid of queries, and no query is above the upper bound.
 func TestEqualQueriesInRationals(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 6))
