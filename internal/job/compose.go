@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -58,8 +59,8 @@ type composing struct {
 
 // kind reads the name of a mechanism, and refuses those of which no profile is proved.
 func (c *composing) kind(field, name string) (own string, k compose.Kind) {
-	m := parsed(c.reading, field, strings.TrimSpace(name), mechanisms.Lookup)
-	if m == nil {
+	m, err := Parsed(field, strings.TrimSpace(name), mechanisms.Lookup)
+	if c.refuse(err != nil, "{"+field+"} %s: no such mechanism; give em, pf, geo, krr, rnm-gumbel or rnm-exponential%s", escape.Quoted(name), DidYouMean(name, slices.Sorted(maps.Keys(sameAs)))); err != nil {
 		return "", k
 	}
 	own = m.Info().Name
@@ -102,6 +103,7 @@ func (q *Compose) read(in *reading) *composing {
 		c.total = c.within("total-eps", q.Total, "a decimal >= 0 such as 2", notNegative)
 	}
 	find := q.Eps == "" && q.Step == ""
+	in.refuse(q.Candidates != 0 && !slices.ContainsFunc(c.doc.Steps, func(st document.ComposeStep) bool { return st.Mechanism == "krr" }), "{candidates}: is for krr; leave it out")
 	in.refuse(q.Delta == "" && q.Total == "", "{delta} or {total-eps} is missing: give δ, such as {delta} 1e-6, to find ε in total, or ε in total to find δ")
 	in.refuse(!find && q.Delta != "" && q.Total != "", "{delta} and {total-eps}: give one of them, and the other one is found; with both leave {eps} out, and the largest ε of a step is found")
 	in.refuse(find && (q.Delta == "" || q.Total == ""), "{eps} is missing: give ε of each selection; or {total-eps} and {delta}, both, and the largest ε is found")
@@ -147,6 +149,7 @@ func (c *composing) steps() (steps []compose.Step) {
 	c.refuse(c.T < 1, "{T} is missing or 0: give the number of selections, at least 1")
 	for _, name := range c.reading.names("mechanism", c.Mechanism) {
 		own, k := c.kind("mechanism", name)
+		c.refuse(slices.Contains(c.names, own), "{mechanism} %s: stands there twice; give each mechanism once", name)
 		if c.Eps != "" {
 			k.Eps = c.stepEps("eps", c.Eps)
 		}
