@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/number"
@@ -30,9 +31,9 @@ func ofCompose(d *document.Compose) *Page {
 		p.Word = fmt.Sprintf("With ε = %s, δ = %s in total the largest ε of a selection: %s", d.EpsTotal, d.Delta, *d.Parameter)
 		p.say("%s; its lower end is safe", p.Word)
 	case d.Generic != nil: // δ was given
-		p.conclude("ε in total at δ = %s: %s", d.Delta, d.EpsTotal)
+		p.conclude("ε in total at δ = %s: %s", d.Delta, bothEnds(d.EpsTotal))
 	default:
-		p.conclude("δ at ε = %s in total: %s", d.EpsTotal, d.Delta)
+		p.conclude("δ at ε = %s in total: %s", d.EpsTotal, bothEnds(d.Delta))
 	}
 	if a := d.Attack; a != nil {
 		switch a.Kind {
@@ -55,7 +56,7 @@ func ofCompose(d *document.Compose) *Page {
 			eps  number.Number
 		}{{"the mechanism (this)", d.EpsTotal}, {"ε, basic", g.Basic}, {"ε, optimal (Kairouz, Oh & Viswanath)", g.KOV}, {"the range (Dong, Durfee & Rogers)", g.Range}, {"tight ρ of zCDP", g.ZCDP}} {
 			if row.eps.IsValid() {
-				t.add(row.name, row.eps)
+				t.add(row.name, bothEnds(row.eps))
 			}
 		}
 		p.add(Block{Title: "Beside it", Table: t})
@@ -76,4 +77,14 @@ func ofCompose(d *document.Compose) *Page {
 	}
 	p.add(Block{Title: "What is proved, and what is assumed", Lines: prefixed("assumed: ", d.Assumptions)})
 	return p
+}
+
+// bothEnds shows both ends of a number where a short decimal between them would look exact.
+func bothEnds(n number.Number) string {
+	text := n.String()
+	if decimal.Settled(text, readable) == text {
+		return text
+	}
+	lower, upper, _ := n.Strings()
+	return "[" + lower + ", " + upper + "]"
 }
