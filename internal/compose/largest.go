@@ -71,7 +71,7 @@ func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *
 			}
 			inside := func(x float64) bool { return low < x && x < high }
 			if !inside(next) { // far out ε in total grows by at most so much for each unit
-				next = x - (y-aim*goal)/float64(count)
+				next = x - (y-float64(aim*goal))/float64(count)
 			}
 			if !inside(next) && low > 0 && !math.IsInf(high, 1) {
 				next = math.Sqrt(low * high)
