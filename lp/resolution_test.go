@@ -1,13 +1,17 @@
 package lp
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"optratio/internal/slowtest"
+	"optratio/mechanisms"
+	"optratio/number"
 )
 
 // geometric is the pmf of geometric noisy max at depths in steps of 2Δ/l, by the closed form of research/docs/resolution.md: the winner's noise t is summed
@@ -119,6 +123,17 @@ func TestGeometricNoisyMaxOnTheCoarseLattice(t *testing.T) {
 		for r, p := range geometric(z, 1, q) {
 			assert.Zero(t, p.Cmp(want[r]), "%v", q)
 		}
+	}
+	geo, err := mechanisms.Lookup("geo")
+	require.NoError(t, err)
+	eps, err := number.FromExp(new(big.Rat).Inv(z))
+	require.NoError(t, err)
+	for _, n := range []int{3, 10, 40} { // a sum over the orbits of (10,10) takes minutes, that of (40,40) ages
+		x, err := MeanError(context.Background(), geo, n, n, Prior{}, eps)
+		require.NoError(t, err)
+		y, err := MeanError(context.Background(), mechanisms.PermuteAndFlip(), n, n, Prior{}, eps)
+		require.NoError(t, err)
+		assert.Equal(t, y.String(), x.String())
 	}
 }
 
