@@ -82,11 +82,11 @@ func (f *constantFlags) plan() (p *constant.Plan, err error) {
 			return 0, command.Usagef("--%s %s: give an ε of at least %g such as 0.2", name, escape.Quoted(text), leastConstant)
 		}
 		eps, _ := x.Float64()
-		if z := constant.Grid * math.Exp(-eps); up {
+		z := constant.Grid * math.Exp(-eps)
+		if up {
 			return int(math.Ceil(z)), nil
-		} else {
-			return max(constant.Grid/2, int(z)), nil
 		}
+		return max(constant.Grid/2, int(z)), nil
 	}
 	if p.Last, err = place("to", f.to, true); err != nil {
 		return nil, err

@@ -38,23 +38,29 @@ func ClosedForms[T any](f arith.Field[T], below func(T) bool, z T, n, k int, box
 		if j < k && !box {
 			continue
 		}
-		y := f.Sub(num(j), t.Sum)
-		up, upper := powerQuotient(f, num(j+1), y, n)
-		low, lower := powerQuotient(f, num(j), y, n)
-		t.Flip = f.Add(t.Flip, f.Mul(a, f.Sub(up, low)))
-		// n j^{n-1} is what n vectors with a single best one are.
-		single := f.Mul(num(n), arith.Pow(f, num(j), n-1))
-		vectors := f.Sub(f.Sub(upper, lower), single)
-		if crowded(f, below, t.Sum, n, j) {
-			vectors = f.Sub(upper, f.Quo(f.Mul(f.Add(f.One(), t.Sum), lower), t.Sum))
-		}
-		t.Dual = f.Add(t.Dual, f.Mul(f.Quo(a, f.Add(f.One(), t.Sum)), vectors))
+		flip, dual := ClosedAt(f, below, a, t.Sum, n, j)
+		t.Flip, t.Dual = f.Add(t.Flip, flip), f.Add(t.Dual, dual)
 	}
 	t.All = arith.Pow(f, num(k+1), n)
 	if !box {
 		t.All = f.Sub(t.All, arith.Pow(f, num(k), n))
 	}
 	return t
+}
+
+// ClosedAt returns the totals Flip and Dual of ClosedForms over Q(n,k), given A and B'.
+func ClosedAt[T any](f arith.Field[T], below func(T) bool, a, sum T, n, k int) (flip, dual T) {
+	num := func(i int) T { return f.FromInt(int64(i)) }
+	y := f.Sub(num(k), sum)
+	up, upper := powerQuotient(f, num(k+1), y, n)
+	low, lower := powerQuotient(f, num(k), y, n)
+	// n k^{n-1} is what n vectors with a single best one are.
+	single := f.Mul(num(n), arith.Pow(f, num(k), n-1))
+	vectors := f.Sub(f.Sub(upper, lower), single)
+	if crowded(f, below, sum, n, k) {
+		vectors = f.Sub(upper, f.Quo(f.Mul(f.Add(f.One(), sum), lower), sum))
+	}
+	return f.Mul(a, f.Sub(up, low)), f.Mul(f.Quo(a, f.Add(f.One(), sum)), vectors)
 }
 
 // crowded reports whether B' >= 1 and n B' >= k for sure.

@@ -63,11 +63,7 @@ func (c *constantCertificate) About(p *evidence.Problem) bool {
 func (c *constantCertificate) Read(r *evidence.Reader, _ evidence.Options) {
 	c.cost = r.Cost
 	c.from = r.Whole("k", 1, maxConstantRange)
-	f := r.Fields("claim", 5)
-	if f[0] != "ratio" || f[1] != "pf" {
-		r.Failf("claim: not of the form ratio pf FROM TO X")
-	}
-	c.first, c.to, c.most = share(r, f[2], false), share(r, f[3], false), share(r, f[4], true)
+	c.first, c.to, c.most = rangeClaim(r)
 	on := fmt.Sprintf("ratio pf for every n, every k >= %d and %s <= z <= %s", c.from, c.first.RatString(), c.to.RatString())
 	c.Claims = []evidence.Claim{{On: on, Value: number.Bounds(big.NewRat(1, 1), c.most)}}
 	for r.Is("cell") {
@@ -432,18 +428,16 @@ func (c *constantCertificate) depth(cell *constantCell, q *constantRange, k int)
 	if powers(cell.high, k).Cmp(big.NewRat(1, 1)) <= 0 {
 		return
 	}
-	field := arith.Interval{Prec: constantBits}
-	num := func(i int) number.Interval { return number.FromInt(int64(i), constantBits) }
-	most := number.FromRat(c.most, constantBits)
+	field, most := arith.Interval{Prec: constantBits}, number.FromRat(c.most, constantBits)
 	a, sum := arith.PowerSums(field, number.FromRat(cell.low, constantBits), k)
-	over, under := arith.PowerSums(field, number.FromRat(cell.high, constantBits), k)
-	under = num(k).Sub(under)
-	end, _ := number.FromRat(c.crowded, constantBits).Mul(num(k)).Quo(sum).Hi().Int64()
+	weighted, plain := arith.PowerSums(field, number.FromRat(cell.high, constantBits), k)
+	end, _ := number.FromRat(c.crowded, constantBits).Mul(number.FromInt(int64(k), constantBits)).Quo(sum).Hi().Int64()
 	likely := 0
 	for n := int(end) + 1; n >= 3; n-- {
-		flip := over.Mul(arith.DifferenceQuotient(field, num(k+1), under, n).Sub(arith.DifferenceQuotient(field, num(k), under, n)))
+		flip, _ := evidence.ClosedAt(field, evidence.MayBeNegative, weighted, plain, n, k)
+		_, closed := evidence.ClosedAt(field, evidence.MayBeNegative, a, sum, n, k)
 		proves := func(value number.Interval) bool { return flip.Hi().Cmp(most.Mul(value).Lo()) <= 0 }
-		if proves(a.Mul(num(k + 1).Pow(n).Quo(num(1).Add(sum)).Sub(num(k).Pow(n).Quo(sum)))) {
+		if proves(closed) {
 			continue
 		}
 		found := slices.IndexFunc(append(q.points[likely:len(q.points):len(q.points)], q.points[:likely]...), func(p constantPoint) bool {

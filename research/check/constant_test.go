@@ -213,6 +213,7 @@ func TestForgedConstants(t *testing.T) {
 		{"range 12 13", "range 13 13", "no proof for k = 12"},
 		{" inf\n", " 60\n", "no proof for k = 61"},
 		{"cell 1/2 ", "cell 129/256 ", "no proof from"},
+		{"claim ratio pf 1/2 ", "claim ratio pf 2065/4096 ", "no range"},
 	} {
 		forged := strings.Replace(text, c.from, c.to, 1)
 		require.NotEqual(t, text, forged, c.from)

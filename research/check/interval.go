@@ -54,14 +54,7 @@ func (c *intervalCertificate) Read(r *evidence.Reader, o evidence.Options) {
 	c.n = r.Whole("n", 1, evidence.MaxCandidates)
 	c.k = r.Whole("k", 1, evidence.MaxDepth)
 	c.constraints = r.Word("constraints", "paper", "dp", "monotone", "full")
-	f := r.Fields("claim", 5)
-	if f[0] != "ratio" || f[1] != "pf" {
-		r.Failf("claim: not of the form ratio pf FROM TO X")
-	}
-	c.from, c.to, c.most = share(r, f[2], false), share(r, f[3], false), share(r, f[4], true)
-	if c.from.Cmp(c.to) >= 0 {
-		r.Failf("claim: from %s to %s is no range", evidence.Quote(f[2]), evidence.Quote(f[3]))
-	}
+	c.from, c.to, c.most = rangeClaim(r)
 	on := fmt.Sprintf("ratio pf for %s < z <= %s", c.from.RatString(), c.to.RatString())
 	c.Claims = []evidence.Claim{{On: on, Value: number.Bounds(big.NewRat(1, 1), c.most)}}
 	if r.Is("threshold") {
@@ -73,6 +66,19 @@ func (c *intervalCertificate) Read(r *evidence.Reader, o evidence.Options) {
 	case r.Is("top"):
 		c.body(r, o)
 	}
+}
+
+// rangeClaim takes the line claim ratio pf FROM TO X: a bound for a range of z.
+func rangeClaim(r *evidence.Reader) (from, to, most *big.Rat) {
+	f := r.Fields("claim", 5)
+	if f[0] != "ratio" || f[1] != "pf" {
+		r.Failf("claim: not of the form ratio pf FROM TO X")
+	}
+	from, to, most = share(r, f[2], false), share(r, f[3], false), share(r, f[4], true)
+	if from.Cmp(to) >= 0 {
+		r.Failf("claim: from %s to %s is no range", evidence.Quote(f[2]), evidence.Quote(f[3]))
+	}
+	return from, to, most
 }
 
 // share parses a number of (0, 1], 0 itself, or with bound one of at least 1.

@@ -9,6 +9,8 @@ import (
 	"math/big"
 	"slices"
 	"sync/atomic"
+
+	"optratio/internal/arith"
 )
 
 // Cover is what proves a bound on the ratio for every n, every k >= From and every z between the first and the last cell.
@@ -55,9 +57,7 @@ func sums(z, k float64) (a, b float64) {
 	if math.IsInf(k, 1) {
 		return z / (1 - z) / (1 - z), z / (1 - z)
 	}
-	p := math.Pow(z, k)
-	b = z * (1 - p) / (1 - z)
-	return (b - k*p*z) / (1 - z), b
+	return arith.PowerSums(arith.Float{}, z, int(k))
 }
 
 // flip is permute-and-flip's error.
@@ -84,10 +84,10 @@ func closed(t target, z float64) float64 {
 	return a * t.k * t.k / (t.n * (t.n - 1)) * (math.Pow((t.k+1)/t.k, t.n)/(1+b) - 1/b)
 }
 
-// valued is a point with its value as Σ_c (n)_c (D_c(x) (x^{n-c} - (x-1)^{n-c}) + P_c(x) x^{n-c}).
+// valued is a point with how often its value has each kind of score vectors. In the keys, weight is 1 for those with at most a greatest depth, and 0 for those with it.
 type valued struct {
 	Point
-	w map[term]float64 // with weight 0 for D and 1 for P
+	w map[term]float64
 }
 
 func value(p Point) valued {
@@ -137,9 +137,8 @@ func (c *cell) targets(r Range) (list [][]target, bound float64) {
 	if r.To == 0 {
 		_, b := sums(c.z1, float64(r.From))
 		for m := c.crowded / b; ; m -= .1 / b {
-			t := target{mu: max(0, m), k: math.Inf(1)}
-			s := 1 / float64(r.From)
-			list = append(list, []target{t, {n: max(3, t.mu/s+2), k: 1 / s, mu: t.mu}})
+			t, k := target{mu: max(0, m), k: math.Inf(1)}, float64(r.From)
+			list = append(list, []target{t, {n: max(3, t.mu*k+2), k: k, mu: t.mu}})
 			if m < 0 {
 				return list, c.bound - (c.bound-1)*share
 			}
