@@ -1,6 +1,6 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
 From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp Exponential Forms Depths.
-From Optratio Require Import Checker Classes Steps Epsilon Finer Rows Lines Certificate Witness Kept Sections.
+From Optratio Require Import Checker Classes Steps Epsilon Rows Lines Certificate Witness Kept Sections.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions full_is_monotone.

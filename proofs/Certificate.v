@@ -2,7 +2,7 @@
    decide_sound says that it is true. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives Exponential Classes Finer.
+From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives Exponential Classes.
 From Optratio Require Import Numbers Checker Cuts Rows Errors Epsilon Reader Lines.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
@@ -279,8 +279,7 @@ Qed.
 
 Lemma pf_bestE a t : aim = Some a -> 0 < z -> pf_best -> feasible t -> value (pf_table z : table) <= value t.
 Proof.
-move=> A z0 best ft; rewrite !(valueE_of _ A); move: ft; rewrite (L1 A) => /(feasible_by_1 z n1) ft.
-have {}ft : Program.feasible z Paper t by case: (rows c) ft => -[? w']; split=> //; case: w'.
+move=> A z0 best ft; rewrite !(valueE_of _ A); move: ft; rewrite (L1 A) => /feasible_paper ft.
 have small : (n <= 2)%N || (\sum_(1 <= v < k.+1) z ^+ v <= 1).
   case/orP: best => [->//|]; rewrite (qR_le R) /qB qR_sum qRn => le; apply/orP; right; apply: le_trans le.
   by apply: ler_sum => v _; rewrite qpowE ler_expn2r // nnegrE ?(ltW z0) // (le_trans (ltW z0)).
@@ -352,7 +351,7 @@ split.
   apply: (ratio_boundsE c0 w0 sw pos (requireE pf2)) => // i; have r : rated c given by rewrite /rated i !orbT.
   - by have [a A [_ _ p _]] := asked _ r id.
   - exact: own_pf.
-  move=> best t; have [a A [z0 _ _ _]] := asked _ r id; exact: (pf_bestE n1 z_zu A z0 best).
+  move=> best t; have [a A [z0 _ _ _]] := asked _ r id; exact: (pf_bestE z_zu A z0 best).
 apply: (ratio_boundsE c0 w0 sw pos (requireE em2)) => // i; have r : rated c given by rewrite /rated i !orbT.
   by have [a A [_ _ _ e]] := asked _ r id; apply: e; rewrite i orbT.
 exact: own_em.

@@ -1,8 +1,8 @@
 (* The exponential mechanism on real or integer scores. Permute-and-flip is at least as good for every loss that does
    not rise with the score (McKenna & Sheldon 2020, Theorem 2). Where m candidates are best, it takes each other one
    more than 1/(1 + 1/m) times as often (research/docs/claims-proofs.md). *)
-From mathcomp Require Import all_ssreflect all_algebra perm ring.
-From Optratio Require Import Mechanisms PermuteAndFlip Integral Private.
+From mathcomp Require Import all_ssreflect all_algebra perm zify ring.
+From Optratio Require Import Mechanisms Program PermuteAndFlip Integral Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -175,3 +175,50 @@ Proof.
 move=> ED E_gt0; rewrite /table_of /exponential /em_table ffunE opprK E_double //; congr (_ / _).
 by apply: eq_bigr => s _; rewrite ffunE opprK E_double.
 Qed.
+
+(* Permute-and-flip's and the exponential mechanism's own tables satisfy all rows where the step is 2. *)
+Section Known.
+Variables (R : realFieldType) (n k : nat) (z : R).
+Hypotheses (z0 : 0 < z) (z1 : z <= 1).
+Implicit Types (d e : depths n k) (r s : 'I_n) (t : table R n k).
+
+Lemma power_le a b : (b <= a)%N -> z ^+ a <= z ^+ b.
+Proof. by apply: ler_wiexpn2l; [exact: ltW | exact: z1]. Qed.
+Lemma power_bounds a : 0 <= z ^+ a <= 1.
+Proof. by rewrite exprn_ge0 ?exprn_ile1 // ltW. Qed.
+
+(* r falls by at most c steps against any other candidate. *)
+Definition falls_by c r d e := forall s, (d s + e r <= e s + d r + c)%N.
+Lemma feasible_if t l : table_proper t ->
+  (forall c r d e, in_lattice d -> in_lattice e -> falls_by c r d e -> z ^+ c * t d r <= t e r) -> feasible_by 1 z l t.
+Proof.
+move=> tp le; have N : neighbor_rows_by 1 z t.
+  by move=> r d e Qd Qe nde; rewrite -[z]expr1; apply: le => // s; exact: nde.
+have M : monotone_rows t.
+  by move=> r d e Qd Qe f; rewrite -[t d r]mul1r -(expr0 z); apply: le => // s; rewrite addn0; exact: f.
+by have W := neighbor_worst_by N; case: l; split.
+Qed.
+
+Theorem pf_feasible l : feasible_by 1 z l (pf_table z : table R n k).
+Proof.
+apply: feasible_if => [d /existsP[u /eqP du]|c r d e Qd /existsP[u /eqP eu] fall].
+  split=> [r|]; last by apply: pf_sum; exists u; rewrite du expr0.
+  rewrite mulr_ge0 //; first by case/andP: (power_bounds (d r)).
+  by apply/good_int/good_prod => s _; apply: good_factor; case/andP: (power_bounds (d s)).
+have up : (e r <= d r + c)%N by have := fall u; rewrite eu add0n; apply: leq_trans; rewrite leq_addl.
+apply: (@pf_compare _ _ _ _ _ _ (z ^+ (d r + c - e r))) => [|s|s|s _|]; try exact: power_bounds; rewrite -!exprD.
+  by apply: power_le; have := fall s; lia.
+by rewrite subnK // addnC lexx.
+Qed.
+
+Theorem em_feasible l : feasible_by 1 z l (em_table z : table R n k).
+Proof.
+have S0 (d : depths n k) (r : 'I_n) : 0 < \sum_s z ^+ d s.
+  by rewrite (bigD1 r) //= ltr_paddr ?exprn_gt0 // sumr_ge0 // => s _; rewrite exprn_ge0 // ltW.
+apply: feasible_if => [d /existsP[u _]|c r d e _ _ fall].
+  split=> [r|]; first by rewrite divr_ge0 ?exprn_ge0 ?(ltW (S0 d u)) // ltW.
+  by rewrite -mulr_suml divff // lt0r_neq0 // (S0 d u).
+rewrite /em_table mulrA ler_pdivr_mulr ?(S0 d r) // mulrAC ler_pdivl_mulr ?(S0 e r) // -exprD !mulr_sumr.
+by apply: ler_sum => s _; rewrite -!exprD; apply: power_le; have := fall s; lia.
+Qed.
+End Known.

@@ -11,7 +11,7 @@ Variables (R : realFieldType) (n k : nat) (z : R).
 Hypotheses (z0 : 0 <= z) (z1 : z <= 1).
 Implicit Types (d e : depths n k) (r s : 'I_n) (t : table R n k).
 
-Theorem monotone_implies_neighbor_rows t : table_proper t -> worst_rows z t -> monotone_rows t -> neighbor_rows z t.
+Theorem monotone_implies_neighbor_rows t : table_proper t -> worst_rows_by 1 z t -> monotone_rows t -> neighbor_rows_by 1 z t.
 Proof.
 move=> tp tw tm r d e Qd Qe nde.
 have zt : z * t d r <= t d r by rewrite -[X in _ <= X]mul1r ler_wpmul2r ?(tp d Qd).1.
@@ -23,7 +23,7 @@ have below s : (d s + e r <= e s + d r + 1)%N := nde s r.
 have above s : (e s + d r <= d s + e r)%N by have := nde s0 s; lia.
 case E: (next r d) => [c|].
   (* The next vector of the chain has r fall by a step against all others, and lies below e. *)
-  apply: (le_trans (tw r d c Qd E)); apply: tm => // [|s]; first exact: next_in_lattice Qd E.
+  have Qc := next_in_lattice Qd E; apply: (le_trans (tw r d c Qd Qc (next_sinks Qd E))); apply: tm => // s.
   move: E; rewrite /next; case: ifP => L; [case=> <- | case: ltnP => // lt [<-]]; rewrite !ffunE eqxx.
     case: (eqVneq s r) => [->|sr]; first by rewrite addnC.
     rewrite val_pred.
@@ -41,12 +41,8 @@ have k0 : (0 < k)%N by have := ltn_ord (d s0); lia.
 pose c : depths n k := [ffun s => if s == r then inord k.-1 else e s].
 have cr : c r = k.-1 :> nat by rewrite ffunE eqxx inordK // ltnS leq_pred.
 have Qc : in_lattice c by apply/existsP; exists s2; rewrite ffunE (negbTE s2r) es2.
-have E : next r c = Some e.
-  rewrite /next; case: ifP => [/forallP/(_ s2)|_]; first by rewrite s2r ffunE (negbTE s2r) es2.
-  rewrite cr prednK // leqnn; congr Some; apply/ffunP => s; rewrite ffunE.
-  case: eqP => [->|/eqP sr]; last by rewrite ffunE (negbTE sr).
-  by apply: val_inj; rewrite /= cr prednK // inordK.
-apply: le_trans (tw r c e Qc E); rewrite ler_wpmul2l //; apply: tm => // s.
+have sk : sinks_by 1 r c e by move=> s sr; rewrite cr er ffunE (negbTE sr); lia.
+apply: le_trans (tw r c e Qc Qe sk); rewrite ler_wpmul2l //; apply: tm => // s.
 rewrite cr ffunE; case: eqP => [->|_]; first by rewrite inordK ?ltnS ?leq_pred //; lia.
 by have := below s; lia.
 Qed.
@@ -54,7 +50,7 @@ Qed.
 (* So the two levels have the same points. *)
 Theorem full_is_monotone t : feasible z Full t <-> feasible z Monotone t.
 Proof.
-split=> [[tp [tw [_ tm]]]|[tp [tw tm]]]; do !split=> //.
+split=> -[tp [tw tm]]; do !split=> //; first exact: neighbor_worst_by.
 exact: monotone_implies_neighbor_rows.
 Qed.
 End Levels.

@@ -74,15 +74,8 @@ Qed.
 (* The rows of the level paper on Q(n,j) are rows on Q(n,k). *)
 Lemma narrow_feasible j t : (j <= k)%N -> feasible z Paper t -> feasible z Paper (narrow j t).
 Proof.
-move=> jk [tp tw]; split=> [d Qd|r d e Qd E]; first by apply: tp; rewrite widen_in_lattice.
-apply: tw; first by rewrite widen_in_lattice.
-have L : lone (widen k d) r = lone d r by apply: eq_forallb => s; rewrite widenE.
-move: E; rewrite /next L; case: ifP => _.
-  case=> <-; congr Some; apply/ffunP => s; apply: val_inj; rewrite /= [in RHS]widenE // !ffunE.
-  by case: eqP => _; rewrite ?val_pred ?inordK ?widenE //; have := ltn_ord (d s); lia.
-rewrite widenE //; case: ltnP => // lt [<-]; rewrite (leq_trans lt jk); congr Some.
-apply/ffunP => s; apply: val_inj; rewrite /= [in RHS]widenE // !ffunE.
-case: eqP => [->|_]; rewrite ?inordK //; have := ltn_ord (d s); have := ltn_ord (d r); lia.
+move=> jk [tp tw]; split=> [d Qd|r d e Qd Qe sk]; first by apply: tp; rewrite widen_in_lattice.
+by apply: tw; rewrite ?widen_in_lattice // => s sr; rewrite !widenE // sk.
 Qed.
 
 (* research/docs/threshold.md, Theorem 2, "where it is for the paper's", and for n <= 2 everywhere. *)

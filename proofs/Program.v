@@ -1,7 +1,7 @@
 (* The optimal-mechanism program of McKenna & Sheldon (2020, App. D) at the four levels of research/docs/levels.md, over
-   tables that need not be symmetric; every private mechanism gives a point of it; and weak duality: multipliers bound
-   the error of all points from below. *)
-From mathcomp Require Import all_ssreflect all_algebra zify.
+   tables that need not be symmetric, on lattices whose step is 2/L sensitivities; every private mechanism gives a point
+   of it; and weak duality where L = 1: multipliers bound the error of all points from below. *)
+From mathcomp Require Import all_ssreflect all_algebra zify ring.
 From Optratio Require Import Mechanisms.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
@@ -48,10 +48,10 @@ Qed.
 End Duality.
 
 Section Lattice.
-Variables (R : realFieldType) (n k : nat) (z : R).
+Variables (R : realFieldType) (n k : nat).
 Notation depths := (depths n k).
 Notation table := (table R n k).
-Implicit Types (d e : depths) (r s : 'I_n) (t : table).
+Implicit Types (d e : depths) (r s : 'I_n) (t : table) (L : nat) (z : R).
 
 (* The chain of candidate r: it sinks by one step, all else staying the same, as long as it can. Where it is alone at
    the top all others rise by one step instead, which is the same up to a shift. *)
@@ -61,27 +61,43 @@ Definition rise d r : depths := [ffun s => if s == r then d s else inord (d s).-
 Definition next r d : option depths :=
   if lone d r then Some (rise d r) else if (d r < k)%N then Some (sink d r) else None.
 
-(* Depth vectors whose scores are neighbors after a shift: no two changes of depth are more than one step apart. *)
-Definition near d e := forall s s', (d s + e s' <= e s + d s' + 1)%N.
+(* On a lattice whose step is 2/L sensitivities; the chains are those of L = 1. Depth vectors whose scores are neighbors
+   after a shift: no two changes of depth are more than L steps apart. *)
+Definition near_by L d e := forall s s', (d s + e s' <= e s + d s' + L)%N.
+(* The worst neighbor: candidate r sinks by L steps against each other one. *)
+Definition sinks_by L r d e := forall s, s != r -> (e s + d r + L = d s + e r)%N.
 (* e has r at least as high as d does, against each other candidate. *)
 Definition favors r d e := forall s, (d s + e r <= e s + d r)%N.
 
-(* What the levels ask of a table. (P) and (T) of docs are worst_rows. *)
+(* What the levels ask of a table. (P) and (T) of docs are worst_rows_by 1. *)
 Definition table_proper t :=
   forall d, in_lattice d -> (forall r, 0 <= t d r) /\ \sum_r t d r = 1.
-Definition worst_rows t :=
-  forall r d e, in_lattice d -> next r d = Some e -> z * t d r <= t e r.
-Definition neighbor_rows t :=
-  forall r d e, in_lattice d -> in_lattice e -> near d e -> z * t d r <= t e r.
+Definition worst_rows_by L z t :=
+  forall r d e, in_lattice d -> in_lattice e -> sinks_by L r d e -> z * t d r <= t e r.
+Definition neighbor_rows_by L z t :=
+  forall r d e, in_lattice d -> in_lattice e -> near_by L d e -> z * t d r <= t e r.
 Definition monotone_rows t :=
   forall r d e, in_lattice d -> in_lattice e -> favors r d e -> t d r <= t e r.
 
 Inductive level := Paper | Dp | Monotone | Full.
-Definition feasible (l : level) t := table_proper t /\ match l with
-  | Paper => worst_rows t
-  | Dp => worst_rows t /\ neighbor_rows t
-  | Monotone => worst_rows t /\ monotone_rows t
-  | Full => worst_rows t /\ neighbor_rows t /\ monotone_rows t end.
+Definition feasible_by L z (l : level) t := table_proper t /\ match l with
+  | Paper => worst_rows_by L z t
+  | Dp => neighbor_rows_by L z t
+  | Monotone => worst_rows_by L z t /\ monotone_rows t
+  | Full => neighbor_rows_by L z t /\ monotone_rows t end.
+Notation feasible := (feasible_by 1).
+
+(* The worst neighbor is a neighbor. *)
+Lemma sinks_near L r d e : in_lattice d -> in_lattice e -> sinks_by L r d e -> near_by L d e.
+Proof.
+move=> /existsP[u /eqP du] /existsP[w /eqP ew] sk s s'.
+have E i : i = r \/ (e i + d r + L = d i + e r)%N by case: (eqVneq i r) => [|/sk]; [left|right].
+case: (E s) (E s') => [->|es] [->|es']; lia.
+Qed.
+Lemma neighbor_worst_by L z t : neighbor_rows_by L z t -> worst_rows_by L z t.
+Proof. by move=> H r d e Qd Qe /(sinks_near Qd Qe); exact: H. Qed.
+Lemma feasible_paper L z l t : feasible_by L z l t -> feasible_by L z Paper t.
+Proof. by case: l => -[tp w]; split=> //; [exact: neighbor_worst_by | case: w | case: w => /neighbor_worst_by]. Qed.
 
 (* Steps of a chain. *)
 Lemma val_pred (i : 'I_k.+1) : (inord i.-1 : 'I_k.+1) = i.-1 :> nat.
@@ -117,66 +133,35 @@ rewrite !ffunE; case: eqP => [->|//] /(congr1 val) /=; rewrite !inordK // => -[]
 exact/esym/val_inj.
 Qed.
 
-(* A step of a chain leads to a neighbor. *)
-Lemma next_near r d e : in_lattice d -> next r d = Some e -> near d e.
+(* In a step of a chain the candidate sinks by a step, and that is all that does so. *)
+Lemma next_sinks r d e : in_lattice d -> next r d = Some e -> sinks_by 1 r d e.
 Proof.
-move=> Qd; rewrite /next; case: ifP => L.
-  case=> <- s s'; rewrite !ffunE; have := lone_top Qd L.
-  have h i : i != r -> (0 < d i)%N by move=> ir; move/forallP/(_ i): L; rewrite ir.
-  by case: (eqVneq s r) => [->|/h hs]; case: (eqVneq s' r) => [->|/h hs']; rewrite ?val_pred; lia.
-case: ltnP => // lt [<-] s s'; rewrite !ffunE.
-by case: (eqVneq s r) => [->|_]; case: (eqVneq s' r) => [->|_]; rewrite ?inordK //; lia.
+move=> Qd; rewrite /next; case: ifP => lon.
+  case=> <- s sr; rewrite !ffunE eqxx (negbTE sr) val_pred (lone_top Qd lon).
+  by move/forallP/(_ s): lon; rewrite sr /=; lia.
+by case: ltnP => // lt [<-] s sr; rewrite !ffunE eqxx (negbTE sr) inordK //; lia.
 Qed.
-
-Lemma near_sym d e : near d e -> near e d.
-Proof. by move=> h s s'; have := h s' s; lia. Qed.
-
-(* Every private, shift-invariant mechanism gives a table that satisfies all rows; monotonicity gives the others. *)
-Section OfMechanism.
-Variable M : mechanism integers R n.
-Hypotheses (Mp : proper M) (Mdp : private z M) (Msi : shift_invariant M).
-
-Lemma table_of_proper : table_proper (table_of M).
-Proof. by move=> d _; split=> [r|]; [exact: Mp.1 | exact: Mp.2]. Qed.
-
-Lemma table_of_neighbor_rows : neighbor_rows (table_of M).
+Lemma sinks_next r d e : (1 < n)%N -> in_lattice d -> in_lattice e -> sinks_by 1 r d e -> next r d = Some e.
 Proof.
-move=> r d e _ _ nde; rewrite /table_of.
-have [s0 min0] : exists s0, forall s, (d s0 + e s <= e s0 + d s)%N.
-  pose f (s : 'I_n) : int := (d s : nat)%:Z - (e s : nat)%:Z.
-  have [s0 _ h] := @arg_minP _ _ _ r xpredT f isT.
-  by exists s0 => s; have := h s isT; rewrite /f; lia.
-pose c : int := 2%:Z * ((d s0 : nat)%:Z - (e s0 : nat)%:Z) + 1.
-rewrite -(Msi (score_of d) c); apply: Mdp => s; rewrite !ffunE /c.
-by have := min0 s; have := nde s s0; lia.
+move=> n1 Qd /existsP[v /eqP ev] sk; rewrite /next; case: ifP => lon.
+  have dr := lone_top Qd lon; have up s : s != r -> (0 < d s)%N by move/forallP/(_ s): lon => /= /implyP.
+  have er : e r = 0%N :> nat.
+    by case: (eqVneq v r) => [<-//|vr]; have := sk v vr; have := up v vr; lia.
+  congr Some; apply/ffunP => s; apply: val_inj; rewrite ffunE /=.
+  by case: (eqVneq s r) => [->|sr]; rewrite ?val_pred ?dr ?er //; have := sk s sr; lia.
+have [w wr dw] : exists2 w, w != r & d w = 0%N :> nat.
+  move/negbT: lon; rewrite negb_forall => /existsP[w]; rewrite negb_imply -leqNgt leqn0 => /andP[wr /eqP dw].
+  by exists w.
+have er : (e r = (d r).+1 :> nat)%N.
+  by have := sk w wr; rewrite dw; case: (eqVneq v r) => [E|vr]; [rewrite -E ev; lia | have := sk v vr; lia].
+have lt : (d r < k)%N by have := ltn_ord (e r); lia.
+rewrite lt; congr Some; apply/ffunP => s; apply: val_inj; rewrite ffunE /=.
+by case: (eqVneq s r) => [->|sr]; rewrite ?inordK //; have := sk s sr; lia.
 Qed.
-
-Lemma table_of_worst_rows : worst_rows (table_of M).
-Proof.
-move=> r d e Qd E; apply: table_of_neighbor_rows => //.
-  exact: next_in_lattice Qd E.
-exact: next_near Qd E.
-Qed.
-
-Lemma table_of_monotone_rows : monotone M -> monotone_rows (table_of M).
-Proof.
-move=> Mmo r d e _ _ h; rewrite /table_of.
-pose c : int := 2%:Z * ((d r : nat)%:Z - (e r : nat)%:Z).
-rewrite -(Msi (score_of d) c); apply: Mmo => [|s _]; rewrite !ffunE /c; first by lia.
-by have := h s; lia.
-Qed.
-
-Theorem table_of_feasible l :
-  (l = Monotone \/ l = Full -> monotone M) -> feasible l (table_of M).
-Proof.
-have [P W] := (table_of_proper, table_of_worst_rows); have N := table_of_neighbor_rows.
-by case: l => h; split=> //; do ?split=> //; apply: table_of_monotone_rows; apply: h; [left|right].
-Qed.
-End OfMechanism.
 
 (* The lower bound: any multipliers lam >= 0 and y whose reduced costs, for the costs c, are nonnegative. *)
-Theorem lower_bound t (c : depths -> 'I_n -> R) (y : depths -> R) (lam : 'I_n -> depths -> R) :
-  table_proper t -> worst_rows t ->
+Theorem lower_bound z t (c : depths -> 'I_n -> R) (y : depths -> R) (lam : 'I_n -> depths -> R) :
+  table_proper t -> worst_rows_by 1 z t ->
   (forall r d, in_lattice d -> 0 <= lam r d) ->
   (forall r d, in_lattice d -> lam r d + y d <= c d r + z * oapp (lam r) 0 (next r d)) ->
   \sum_(d | in_lattice d) y d <= \sum_(d | in_lattice d) \sum_r c d r * t d r.
@@ -189,8 +174,72 @@ apply: (@weak_chain R _ z (@in_lattice n k) (next r) (fun d => t d r) (fun d => 
 - exact: next_injective.
 - exact: next_in_lattice.
 - by move=> a Qa; exact: (tp a Qa).1.
-- by move=> a d; exact: tw.
+- by move=> a d Qa E; apply: tw => //; [exact: next_in_lattice Qa E | exact: next_sinks].
 - exact: l0.
 - exact: red.
 Qed.
 End Lattice.
+Notation feasible := (feasible_by 1).
+
+(* Every private, shift-invariant mechanism gives a table that satisfies all rows, whatever the scores' ring is. *)
+Section OfMechanism.
+Variables (S : realDomainType) (R : realFieldType) (n k L : nat) (z : R) (h : S) (M : mechanism S R n).
+Hypotheses (hL : h *+ L = 2%:R) (Mp : proper M) (Mdp : private z M) (Msi : shift_invariant M).
+Implicit Types (d e : depths n k) (r s : 'I_n).
+Variable q : depths n k -> score S n.
+Hypothesis qE : forall d s, q d s = - (h *+ d s).
+Local Notation t := (fun d => M (q d)).
+
+Lemma step_ge0 : 0 <= h.
+Proof.
+have: 0 < h *+ L by rewrite hL ltr0n.
+by case: (posnP L) => [->|l0]; rewrite ?mulr0n ?ltxx // pmulrn_lgt0 // => /ltW.
+Qed.
+Lemma steps_le a b : (a <= b)%N -> h *+ a <= h *+ b.
+Proof. by move=> le; rewrite -(subnKC le) mulrnDr ler_addl mulrn_wge0 ?step_ge0. Qed.
+
+Lemma le_same (a b c e : S) : a <= b -> b - a = e - c -> c <= e.
+Proof. by rewrite -!(subr_ge0 a) -!(subr_ge0 c) => + <-. Qed.
+
+Lemma proper_at : table_proper t.
+Proof. by move=> d _; split=> [r|]; [exact: Mp.1 | exact: Mp.2]. Qed.
+
+Lemma neighbor_rows_at : neighbor_rows_by L z t.
+Proof.
+move=> r d e _ _ nde.
+have [s0 min0] : exists s0, forall s, (d s0 + e s <= e s0 + d s)%N.
+  pose f (s : 'I_n) : int := (d s : nat)%:Z - (e s : nat)%:Z.
+  have [s0 _ H] := @arg_minP _ _ _ r xpredT f isT.
+  by exists s0 => s; have := H s isT; rewrite /f; lia.
+rewrite -(Msi (q d) (h *+ d s0 - h *+ e s0 + 1)); apply: Mdp => s; rewrite ffunE !qE ler_norml.
+have := steps_le (min0 s); have := steps_le (nde s s0); rewrite !mulrnDr hL => hi lo.
+by apply/andP; split; [apply: le_same hi _ | apply: le_same lo _]; ring.
+Qed.
+
+Lemma monotone_rows_at : monotone M -> monotone_rows t.
+Proof.
+move=> Mmo r d e _ _ H.
+rewrite -(Msi (q d) (h *+ d r - h *+ e r)); apply: Mmo => [|s _]; rewrite ffunE !qE.
+  by rewrite -subr_ge0 (_ : _ - _ = 0) //; ring.
+by have := steps_le (H s); rewrite !mulrnDr => lo; apply: le_same lo _; ring.
+Qed.
+
+Lemma feasible_at l : (l = Monotone \/ l = Full -> monotone M) -> feasible_by L z l t.
+Proof.
+have [P N] := (proper_at, neighbor_rows_at); have W := neighbor_worst_by N.
+by case: l => H; split=> //; do ?split=> //; apply: monotone_rows_at; apply: H; [left|right].
+Qed.
+End OfMechanism.
+
+(* On real or other scores, and on whole ones with a step of 2. *)
+Theorem table_by_feasible (S : realDomainType) (R : realFieldType) n k L (z : R) (h : S) (M : mechanism S R n) l :
+  h *+ L = 2%:R -> proper M -> private z M -> shift_invariant M -> (l = Monotone \/ l = Full -> monotone M) ->
+  feasible_by L z l (table_by h M : table R n k).
+Proof. by move=> hL Mp Mz Ms; apply: (feasible_at hL Mp Mz Ms) => d s; rewrite ffunE. Qed.
+Theorem table_of_feasible (R : realFieldType) n k (z : R) (M : mechanism integers R n) l :
+  proper M -> private z M -> shift_invariant M -> (l = Monotone \/ l = Full -> monotone M) ->
+  feasible z l (table_of M : table R n k).
+Proof.
+move=> Mp Mz Ms; apply: (@feasible_at _ R n k 1 z 2%:R) => // d s.
+by rewrite ffunE -mulrnA natz.
+Qed.

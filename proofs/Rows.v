@@ -2,7 +2,7 @@
    program its probability; and the lower bound by multipliers of rows. *)
 From Coq Require Import ZArith QArith.
 From mathcomp Require Import all_ssreflect all_algebra all_fingroup zify.
-From Optratio Require Import Mechanisms Program CountVectors Classes Finer Numbers Checker Cuts Steps.
+From Optratio Require Import Mechanisms Program CountVectors Classes Numbers Checker Cuts Steps.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -192,7 +192,7 @@ set d := vector_of _ _ _; set e := vector_of _ _ _.
 have [Qd Qe] : in_lattice (permute p d) /\ in_lattice (permute p e).
   by rewrite !in_lattice_permute (vector_of_lattice n0 Ha) (vector_of_lattice n0 Hb).
 case: ifP row => kind.
-  have W : worst_rows_by L (qR z) t by case: l ft => -[_] => [|/neighbor_worst_by|[]|[/neighbor_worst_by]].
+  have W := (feasible_paper ft).2.
   case: ifP => asked ok.
     have N : neighbor_rows_by L (qR z) t by case: l ft asked => // -[_] => // -[].
     by apply: N => // s s'; rewrite !permuteE; exact: (near_listsP Hb Ha ok).

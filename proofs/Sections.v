@@ -2,7 +2,7 @@
    Section program, about permute-and-flip's optimality and closed forms, and section lattice are decided alike. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Finer Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept.
+From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.

@@ -221,8 +221,9 @@ have tp : table_proper (better eta).
   rewrite /better -ler_subl_addr sub0r (le_trans _ (h1 (s, d) isT)) // -mulrN -[- direction d s]sub0r.
   rewrite small ?direction_bounds ?ler01 ?andbT //.
   by rewrite oppr_le0 ler01.
-have tw : worst_rows z (better eta).
-  move=> i d e Qd; rewrite /next; case L: (lone d i); first case=> <-.
+have n1 : (1 < n)%N by move: (ltn_ord r) (ltn_ord a) ra; rewrite -val_eqE /=; lia.
+have tw : worst_rows_by 1 z (better eta).
+  move=> i d e Qd Qe /(sinks_next n1 Qd Qe); rewrite /next; case L: (lone d i); first case=> <-.
     have D : - 1 <= z * direction d i <= 1.
       case/andP: (direction_bounds d i) => D1 D2; rewrite -ler_norml normrM gtr0_norm // mulr_ile1 ?normr_ge0 ?(ltW z0) ?(ltW z1) //.
       by rewrite ler_norml D1.
@@ -239,7 +240,7 @@ have tm : monotone_rows (better eta).
   have H := le_trans (small _ _ _ l3 (direction_bounds d i) (direction_bounds e i)) (h3 _ P).
   by apply: (le_by H); rewrite /better /=; ring.
 have tn := monotone_implies_neighbor_rows (ltW z0) (ltW z1) tp tw tm.
-by split=> //; case: l; [exact: tw | exact: conj tw tn | exact: conj tw tm | exact: conj tw (conj tn tm)].
+by split=> //; case: l.
 Qed.
 
 (* Its loss is less. *)
@@ -345,9 +346,8 @@ Theorem pf_optimal_iff_for_losses l (g c : nat -> R) : loss c -> 0 < g 0%N -> (f
     table_loss (product_prior g) c (pf_table z : table R n k) <= table_loss (product_prior g) c t) <->
   \sum_(1 <= v < k.+1) g v * z ^+ v <= g 0%N.
 Proof.
-move=> c_loss g0 g_ge0 [u uk gc]; split=> [opt|b1 t [tp tw]]; last first.
-  apply: pf_optimal_for_losses => //; first by rewrite b1 orbT.
-  by split=> //; case: l tw => // -[].
+move=> c_loss g0 g_ge0 [u uk gc]; split=> [opt|b1 t /feasible_paper ft]; last first.
+  by apply: pf_optimal_for_losses => //; rewrite b1 orbT.
 case: lerP => // lt; pose i0 := Ordinal (ltnW (ltnW n3)); pose i1 := Ordinal (ltnW n3); pose i2 := Ordinal n3.
 have u0 : (0 < u)%N by case: u gc {uk} => //; rewrite c_loss.1 mulr0 ltxx.
 pose w := Ordinal (uk : (u < k.+1)%N).
@@ -361,7 +361,7 @@ Theorem pf_optimal_iff l :
   (forall t : table R n k, feasible z l t -> table_mean (pf_table z : table R n k) <= table_mean t) <->
   \sum_(1 <= v < k.+1) z ^+ v <= 1.
 Proof.
-split=> [opt|b1 t [tp tw]]; last by apply: pf_optimal => //; split=> //; case: l tw => // -[].
+split=> [opt|b1 t /feasible_paper]; last exact: pf_optimal.
 case: (posnP k) opt => [->|k0] opt; first by rewrite big_geq ?ler01.
 have E : \sum_(1 <= v < k.+1) same_weight R v * z ^+ v = \sum_(1 <= v < k.+1) z ^+ v.
   by apply: eq_bigr => v _; rewrite mul1r.
@@ -377,8 +377,8 @@ Theorem pf_optimal_box_iff l : (3 < n)%N ->
   (forall t : table R n k, feasible z l t -> objective_mean Box (pf_table z : table R n k) <= objective_mean Box t) <->
   \sum_(1 <= v < k.+1) z ^+ v <= 1.
 Proof.
-move=> n4; split=> [opt|b1 t [tp tw]]; last first.
-  by apply: pf_optimal_box => //; [rewrite b1 orbT | split=> //; case: l tw => // -[]].
+move=> n4; split=> [opt|b1 t /feasible_paper ft]; last first.
+  by apply: pf_optimal_box => //; rewrite b1 orbT.
 case: lerP => // lt; pose i0 := Ordinal (ltnW (ltnW n3)); pose i1 := Ordinal (ltnW n3); pose i2 := Ordinal n3.
 have k0 : (0 < (ord_max : 'I_k.+1))%N by case: (posnP k) lt => [->|//]; rewrite big_geq // ltr10.
 have E : \sum_(1 <= v < k.+1) same_weight R v * z ^+ v = \sum_(1 <= v < k.+1) z ^+ v.
