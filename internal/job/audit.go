@@ -57,32 +57,29 @@ func NewAudit() *Audit {
 func (*Audit) standard() (string, any) { return "audit", NewAudit() }
 
 func (q *Audit) read(in *reading) audit.Options {
-	q.checkProgram(in)
-	o := q.Stated.options(in, number.Epsilon{})
-	in.refuse(q.Timeout <= 0, "{timeout} %s: give a positive duration such as 10s", q.Timeout)
+	q.checkProgram()
+	o := q.Stated.options(number.Epsilon{})
+	refuse(q.Timeout <= 0, "{timeout} %s: give a positive duration such as 10s", q.Timeout)
 	o.N, o.K, o.Domain, o.Seed, o.Outcomes, o.Brief, o.NoSide = q.N, q.K, q.Domain, q.Seed, q.Outcomes, true, q.NoSide
-	o.Sensitivity = in.positive("sensitivity", q.Sensitivity)
-	q.checkOutcomes(in)
-	properties := q.properties(in, audit.Same)
+	o.Sensitivity = positive("sensitivity", q.Sensitivity)
+	q.checkOutcomes()
+	properties := q.properties(audit.Same)
 	if at := slices.Index(properties, audit.Same); at >= 0 {
-		in.refuse(q.Reference == "", "{property} same: give the program to compare with, {against-exec} CMD")
+		refuse(q.Reference == "", "{property} same: give the program to compare with, {against-exec} CMD")
 		properties = slices.Delete(properties, at, at+1)
 	}
-	in.refuse(q.Reference != "" && q.File != "", "{against-exec}: compares programs, and {pmf-file} is a table; give {pmf-exec} or {sample-exec}")
+	refuse(q.Reference != "" && q.File != "", "{against-exec}: compares programs, and {pmf-file} is a table; give {pmf-exec} or {sample-exec}")
 	o.Reference = q.Reference
-	targets := q.Target.options(in, q.askable(in, properties))
+	targets := q.Target.options(q.askable(properties))
 	o.Properties, o.Slack, o.Targets, o.Profile = targets.Properties, targets.Slack, targets.Targets, targets.Profile
 	if q.Against != "" {
-		o.Against = in.mechanism("against", q.Against)
+		o.Against = mechanism("against", q.Against)
 	}
-	o.Confidence = in.within("confidence", q.Confidence, "a decimal between 0 and 1 such as 0.95", func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(one) < 0 })
+	o.Confidence = within("confidence", q.Confidence, "a decimal between 0 and 1 such as 0.95", func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(one) < 0 })
 	budget, err := Scaled(q.Budget)
-	if err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50 {
-		in.refuse(true, "{budget} %s: give a number of samples such as 1000000, 3M or 1e6", escape.Quoted(q.Budget))
-		return o
-	}
+	refuse(err != nil || !budget.IsInt() || budget.Sign() <= 0 || budget.Num().BitLen() > 50, "{budget} %s: give a number of samples such as 1000000, 3M or 1e6", escape.Quoted(q.Budget))
 	o.Budget, o.UntilRefuted = budget.Num().Int64(), q.Until == "refuted"
-	in.refuse(!o.UntilRefuted && q.Until != "budget", "{until} %s: give refuted or budget", escape.Quoted(q.Until))
+	refuse(!o.UntilRefuted && q.Until != "budget", "{until} %s: give refuted or budget", escape.Quoted(q.Until))
 	switch q.Inputs {
 	case "":
 		q.questions(in, &o)
@@ -96,124 +93,135 @@ func (q *Audit) read(in *reading) audit.Options {
 // streamed is the name of inputs that come from standard input.
 const streamed = "-"
 
+// arriving is a line of a stream, and what returns the next one, nil for none, once it is there. Many may follow the same lines, each at its own pace.
+type arriving struct {
+	audit.Line
+	next func() *arriving
+}
+
+func arrivals(read func() (audit.Line, bool)) func() *arriving {
+	return sync.OnceValue(func() *arriving {
+		line, ok := read()
+		if !ok {
+			return nil
+		}
+		return &arriving{line, arrivals(read)}
+	})
+}
+
 // stream reads inputs with their neighbors as they come, for each relation that the first line names. ended returns what was wrong with a line, once no more come.
 func (q *Audit) stream(in *reading) (relations []*audit.Inputs, ended func() error) {
-	source := &reading{Host: in.Host, ctx: in.ctx}
 	var names []string
-	var feeds []chan audit.Line
-	begun, done := make(chan struct{}), make(chan struct{})
+	var wrong error
+	lines, done := make(chan audit.Line), make(chan struct{})
 	go func() {
+		defer close(lines)
 		defer close(done)
-		source.each("inputs", q.Inputs, func(text string) error {
-			line, err := audit.ReadLine(text)
-			if err != nil {
-				return err
-			}
-			if names == nil {
-				names = slices.Sorted(maps.Keys(line.Neighbors))
-				for range names {
-					feeds = append(feeds, make(chan audit.Line))
+		wrong = caught(func() {
+			in.each("inputs", q.Inputs, func(text string) error {
+				line, err := audit.ReadLine(text)
+				if err != nil {
+					return err
 				}
-				close(begun)
-			}
-			for name := range line.Neighbors {
-				if !slices.Contains(names, name) {
-					return fmt.Errorf("the neighbors are related by %s, which the first line does not name", escape.Quoted(name))
+				if names == nil {
+					names = slices.Sorted(maps.Keys(line.Neighbors))
 				}
-			}
-			for _, feed := range feeds {
+				for name := range line.Neighbors {
+					if !slices.Contains(names, name) {
+						return fmt.Errorf("the neighbors are related by %s, which the first line does not name", escape.Quoted(name))
+					}
+				}
 				select {
-				case feed <- line:
+				case lines <- line:
 				case <-in.ctx.Done():
 				}
-			}
-			return nil
+				return nil
+			})
 		})
 	}()
 	ended = func() error {
 		select {
 		case <-done:
-			return source.err
+			return wrong
 		default:
 			return nil
 		}
 	}
-	select {
-	case <-begun:
-	case <-done:
-		in.keep(source.err)
-		in.refuse(names == nil, "{inputs} -: there are no lines; give one for each input")
-	case <-in.ctx.Done():
-		in.keep(context.Cause(in.ctx))
+	first := arrivals(func() (line audit.Line, ok bool) {
+		select {
+		case line, ok = <-lines:
+		case <-in.ctx.Done():
+		}
+		return line, ok
+	})
+	if first() == nil {
+		throw(cmp.Or(ended(), context.Cause(in.ctx), refusal("{inputs} -: there are no lines; give one for each input")))
 	}
-	if in.err != nil {
-		return nil, ended
-	}
-	for i, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(first().Neighbors)) {
+		next := first
 		relations = append(relations, &audit.Inputs{Name: "standard input", Relation: name, Next: func() (line audit.Line, ok bool) {
-			select {
-			case line = <-feeds[i]:
-				return line, true
-			case <-done:
-			case <-in.ctx.Done():
+			at := next()
+			if at == nil {
+				return line, false
 			}
-			return line, false
+			next = at.next
+			return at.Line, true
 		}})
 	}
 	return relations, ended
 }
 
 // checkProgram refuses questions from which it is not clear what to run, and how often at once.
-func (q *Audit) checkProgram(in *reading) {
+func (q *Audit) checkProgram() {
 	given := 0
 	for _, is := range []bool{q.Exec != "", q.SampleExec != "", q.File != "", q.Function != nil} {
 		if is {
 			given++
 		}
 	}
-	in.refuse(given != 1, "give exactly one of {pmf-exec}, {sample-exec} and {pmf-file}")
-	in.refuse(q.Children < 1 || q.Children > 1 && q.SampleExec == "", "{children} %d: give at least 1, and with more than 1 {sample-exec}", q.Children)
+	refuse(given != 1, "give exactly one of {pmf-exec}, {sample-exec} and {pmf-file}")
+	refuse(q.Children < 1 || q.Children > 1 && q.SampleExec == "", "{children} %d: give at least 1, and with more than 1 {sample-exec}", q.Children)
 }
 
 // checkOutcomes refuses what the kind of answers does not go with.
-func (q *Audit) checkOutcomes(in *reading) {
+func (q *Audit) checkOutcomes() {
 	if q.Outcomes == audit.Index {
 		return
 	}
-	in.refuse(q.Outcomes != audit.Labels && q.Outcomes != audit.Real && q.Outcomes != audit.Mixed, "{outcomes} %s: give index, labels, real or mixed", escape.Quoted(q.Outcomes))
-	in.refuse(q.SampleExec == "" && q.Outcomes != audit.Labels, "{outcomes} %s: this needs {sample-exec}", q.Outcomes)
-	in.refuse(q.Outcomes == audit.Mixed && q.Children > 1, "{children} %d: with {outcomes} mixed one child draws", q.Children)
-	in.refuse(q.Against != "", "{outcomes} %s: they cannot be compared {against} a mechanism's candidates", q.Outcomes)
+	refuse(q.Outcomes != audit.Labels && q.Outcomes != audit.Real && q.Outcomes != audit.Mixed, "{outcomes} %s: give index, labels, real or mixed", escape.Quoted(q.Outcomes))
+	refuse(q.SampleExec == "" && q.Outcomes != audit.Labels, "{outcomes} %s: this needs {sample-exec}", q.Outcomes)
+	refuse(q.Outcomes == audit.Mixed && q.Children > 1, "{children} %d: with {outcomes} mixed one child draws", q.Children)
+	refuse(q.Against != "", "{outcomes} %s: they cannot be compared {against} a mechanism's candidates", q.Outcomes)
 }
 
 // askable returns the properties that are asked about, and refuses those that inputs, labels or samples have nothing to do with. Of samples these are,
 // where none are named, DP, or with a δ approximate DP; that is added to those that are named.
-func (q *Audit) askable(in *reading, properties []verify.Property) []verify.Property {
+func (q *Audit) askable(properties []verify.Property) []verify.Property {
 	if q.Inputs == streamed {
-		in.refuse(q.Neighbors != "linf", "{inputs} -: each line has its neighbors; leave {neighbors} out")
+		refuse(q.Neighbors != "linf", "{inputs} -: each line has its neighbors; leave {neighbors} out")
 	}
 	if q.Inputs != "" {
-		in.refuse(q.Domain != "lattice", "{inputs} and {domain} exclude each other: the inputs are the domain")
-		in.refuse(slices.Contains(neighborhoods, q.Neighbors) && q.Inputs != streamed || q.Monotonic, "{inputs}: give {neighbors} remove-row or replace-row, where inputs are lists of rows, or FILE, with a line such as 0,3 for each pair of inputs; linf, monotonic and shifted are about scores")
-		in.refuse(q.Against != "", "{against}: a mechanism is about scores, leave it out with {inputs}")
+		refuse(q.Domain != "lattice", "{inputs} and {domain} exclude each other: the inputs are the domain")
+		refuse(slices.Contains(neighborhoods, q.Neighbors) && q.Inputs != streamed || q.Monotonic, "{inputs}: give {neighbors} remove-row or replace-row, where inputs are lists of rows, or FILE, with a line such as 0,3 for each pair of inputs; linf, monotonic and shifted are about scores")
+		refuse(q.Against != "", "{against}: a mechanism is about scores, leave it out with {inputs}")
 	}
 	for _, p := range properties {
 		other := !slices.Contains(audit.OfLabels, p)
-		in.refuse(other && q.Inputs != "", "{property} %s: %s is about candidates and scores, which inputs do not have", escape.Quoted(q.Property), p)
-		in.refuse(other && q.Outcomes == audit.Labels && q.SampleExec == "", "{property} %s: %s is about candidates, and {outcomes} are labels", escape.Quoted(q.Property), p)
+		refuse(other && q.Inputs != "", "{property} %s: %s is about candidates and scores, which inputs do not have", escape.Quoted(q.Property), p)
+		refuse(other && q.Outcomes == audit.Labels && q.SampleExec == "", "{property} %s: %s is about candidates, and {outcomes} are labels", escape.Quoted(q.Property), p)
 	}
 	if q.SampleExec == "" {
 		return properties
 	}
-	in.refuse(q.Order != "" || q.Profile, "{order} and {profile}: are about stated probabilities; leave them out with {sample-exec}")
+	refuse(q.Order != "" || q.Profile, "{order} and {profile}: are about stated probabilities; leave them out with {sample-exec}")
 	if q.Property == "" {
 		properties = []verify.Property{Choose(q.Delta == "", verify.DP, verify.ApproximateDP)}
 	} else if q.Delta != "" && !slices.Contains(properties, verify.ApproximateDP) {
 		properties = append(properties, verify.ApproximateDP)
 	}
 	for _, p := range properties {
-		in.refuse(!slices.Contains(audit.Testable, p), "{property} %s: samples cannot tell about %s; give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", escape.Quoted(q.Property), p)
-		in.refuse(q.Outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p), "{property} %s: %s is about candidates, and {outcomes} are %s", escape.Quoted(q.Property), p, q.Outcomes)
+		refuse(!slices.Contains(audit.Testable, p), "{property} %s: samples cannot tell about %s; give some of dp, symmetry, shift, monotone, bounded-range, zcdp, approximate-dp", escape.Quoted(q.Property), p)
+		refuse(q.Outcomes != audit.Index && slices.Contains(audit.Testable[1:4], p), "{property} %s: %s is about candidates, and {outcomes} are %s", escape.Quoted(q.Property), p, q.Outcomes)
 	}
 	return properties
 }
@@ -223,14 +231,14 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 	switch {
 	case q.File != "":
 	case slices.Contains([]string{"lattice", "half-lattice", "random"}, q.Domain):
-		q.Size.check(in)
+		q.Size.check()
 	default:
 		o.Vectors = in.vectors(q.Domain, "lattice, half-lattice, random")
 	}
-	in.refuse(slices.Contains(rowNeighbors, q.Neighbors), "{neighbors} %s: is about datasets; give them with {inputs} FILE, one per line", q.Neighbors)
-	in.refuse(q.Neighbors == "shifted" && q.File == "", "{neighbors} shifted: is about the rows of {pmf-file}, give that")
+	refuse(slices.Contains(rowNeighbors, q.Neighbors), "{neighbors} %s: is about datasets; give them with {inputs} FILE, one per line", q.Neighbors)
+	refuse(q.Neighbors == "shifted" && q.File == "", "{neighbors} shifted: is about the rows of {pmf-file}, give that")
 	if o.Monotonic = q.Monotonic || q.Neighbors == "monotonic"; q.Monotonic {
-		in.refuse(q.Neighbors != "linf" && q.Neighbors != "monotonic", "{monotonic-scores} and {neighbors} %s exclude each other: give one of them", escape.Quoted(q.Neighbors))
+		refuse(q.Neighbors != "linf" && q.Neighbors != "monotonic", "{monotonic-scores} and {neighbors} %s exclude each other: give one of them", escape.Quoted(q.Neighbors))
 		o.Domain = Choose(q.Domain == "lattice", "half-lattice", q.Domain)
 	}
 	if !slices.Contains(neighborhoods, q.Neighbors) {
@@ -242,13 +250,11 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 func (q *Audit) readInputs(in *reading) *audit.Inputs {
 	inputs, first := &audit.Inputs{Name: q.Inputs}, true
 	in.each("inputs", q.Inputs, func(text string) error { return inputs.Add(json.RawMessage(text)) })
-	in.refuse(inputs.Values == nil, "{inputs} %s: the file has no inputs; give one JSON value per line", escape.Quoted(q.Inputs))
+	refuse(inputs.Values == nil, "{inputs} %s: the file has no inputs; give one JSON value per line", escape.Quoted(q.Inputs))
 	if slices.Contains(rowNeighbors, q.Neighbors) {
-		if in.err == nil {
-			err := inputs.AddRowPairs(q.Neighbors == "replace-row")
-			in.refuse(err != nil, "{inputs} %s with {neighbors} %s: %w", escape.Quoted(q.Inputs), q.Neighbors, err)
-			in.refuse(len(inputs.Pairs) == 0, "{inputs} %s with {neighbors} %s: no input has a neighbor; give inputs with more rows", escape.Quoted(q.Inputs), q.Neighbors)
-		}
+		err := inputs.AddRowPairs(q.Neighbors == "replace-row")
+		refuse(err != nil, "{inputs} %s with {neighbors} %s: %w", escape.Quoted(q.Inputs), q.Neighbors, err)
+		refuse(len(inputs.Pairs) == 0, "{inputs} %s with {neighbors} %s: no input has a neighbor; give inputs with more rows", escape.Quoted(q.Inputs), q.Neighbors)
 		return inputs
 	}
 	in.each("neighbors", q.Neighbors, func(text string) error {
@@ -262,59 +268,49 @@ func (q *Audit) readInputs(in *reading) *audit.Inputs {
 		inputs.OneWay, first = true, false
 		return nil
 	})
-	in.refuse(len(inputs.Pairs) == 0, "{neighbors} %s: the file has no pairs; give one per line, such as 0,3", escape.Quoted(q.Neighbors))
+	refuse(len(inputs.Pairs) == 0, "{neighbors} %s: the file has no pairs; give one per line, such as 0,3", escape.Quoted(q.Neighbors))
 	return inputs
 }
 
-func (q *Audit) answer(in *reading) (*Answer, error) {
+func (q *Audit) answer(in *reading) *Answer {
 	o := q.read(in)
 	decided := verify.Options{Properties: o.Properties, Targets: o.Targets}
 	decided.Complete()
-	in.refuse(in.Certificate && q.SampleExec != "", "{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
+	refuse(in.Certificate && q.SampleExec != "", "{cert}: samples prove nothing that could be checked; give {pmf-exec} or {pmf-file}, or leave it out")
 	in.certifiable("", decided.Properties)
 	relations, ended := []*audit.Inputs{o.Inputs}, func() error { return nil }
-	if q.Inputs == streamed && in.err == nil {
+	if q.Inputs == streamed {
 		relations, ended = q.stream(in)
-		in.refuse(in.Certificate && len(relations) > 1, "{cert}: a certificate is about one relation; give lines with one")
-	}
-	if in.err != nil {
-		return nil, in.err
+		refuse(in.Certificate && len(relations) > 1, "{cert}: a certificate is about one relation; give lines with one")
 	}
 	list, _ := q.Epsilon.List()
 	verdicts := int64(max(1, len(list)) * len(relations)) // which share what is left to chance
 	chance := new(big.Rat).Sub(one, o.Confidence)
 	o.Confidence = new(big.Rat).Sub(one, chance.Quo(chance, big.NewRat(verdicts, 1)))
 	o.Budget = max(1, o.Budget/int64(len(relations)))
-	return in.atEach(q.Epsilon, func(eps Epsilon) (*Answer, error) {
+	return in.atEach(q.Epsilon, func(eps Epsilon) *Answer {
 		o := o
-		o.Epsilon = in.epsilon(eps)
-		a, err := q.at(in, o, relations, decided)
-		return a, cmp.Or(ended(), err)
+		o.Epsilon = eps.value()
+		a, err := read(func() *Answer { return q.at(in, o, relations, decided) })
+		throw(ended())
+		return must(a, err)
 	})
 }
 
 // at answers it with options that were read, for each of some relations between inputs.
-func (q *Audit) at(in *reading, o audit.Options, relations []*audit.Inputs, decided verify.Options) (*Answer, error) {
-	reports, err := settled(in, "audit", o.Epsilon, func() ([]*audit.Report, error) {
-		if q.Inputs != streamed {
-			o.Progress, o.Keep = q.progress(in), in.Certificate
-			r, err := q.examine(in, o)
-			return []*audit.Report{r}, err
-		}
+func (q *Audit) at(in *reading, o audit.Options, relations []*audit.Inputs, decided verify.Options) *Answer {
+	in.begin("audit", o.Epsilon)
+	if q.Inputs != streamed {
+		o.Progress, o.Keep = q.progress(in), in.Certificate
+	}
+	reports, err := Settle(in.ctx, func() ([]*audit.Report, error) {
 		reports, errs := make([]*audit.Report, len(relations)), make([]error, len(relations))
 		var running sync.WaitGroup
 		for i, inputs := range relations { // at the same time, as their lines come
 			running.Go(func() {
 				own := o
 				own.Inputs = inputs
-				reports[i], errs[i] = Await(context.WithoutCancel(in.ctx), 0, func() (*audit.Report, error) {
-					return q.examine(&reading{Host: in.Host, ctx: in.ctx}, own)
-				})
-				for next := inputs.Next; next != nil; { // the others wait for it
-					if _, ok := next(); !ok {
-						break
-					}
-				}
+				reports[i], errs[i] = Await(context.WithoutCancel(in.ctx), 0, func() (*audit.Report, error) { return q.examine(in, own) })
 			})
 		}
 		running.Wait()
@@ -331,9 +327,7 @@ func (q *Audit) at(in *reading, o audit.Options, relations []*audit.Inputs, deci
 		}
 		return reports
 	})
-	if err != nil {
-		return nil, otherwise(err)
-	}
+	throw(otherwise(err))
 	all := &Answer{List: len(reports) > 1}
 	for _, r := range reports {
 		all.Documents = append(all.Documents, r)
@@ -348,7 +342,7 @@ func (q *Audit) at(in *reading, o audit.Options, relations []*audit.Inputs, deci
 		}
 		all.verdict(&r.Report)
 	}
-	return all, nil
+	return all
 }
 
 // examine does the audit.
@@ -368,9 +362,7 @@ func (q *Audit) examine(in *reading, o audit.Options) (*audit.Report, error) {
 		return program.PMF(in.ctx, o)
 	}
 	t := q.table(in, o.Outcomes, o.Precision)
-	if in.refuse(t != nil && t.Inputs != nil && q.Inputs == "", "{pmf-file} %s: its rows are about inputs, give them with {inputs} FILE and their pairs with {neighbors} FILE", escape.Quoted(q.File)); in.err != nil {
-		return nil, in.err
-	}
+	refuse(t.Inputs != nil && q.Inputs == "", "{pmf-file} %s: its rows are about inputs, give them with {inputs} FILE and their pairs with {neighbors} FILE", escape.Quoted(q.File))
 	return t.Audit(in.ctx, q.Neighbors == "shifted", o)
 }
 
@@ -415,7 +407,7 @@ var (
 // otherwise adds the field that goes with a program whose answers are of another kind than was asked for, or that is asked too much.
 func otherwise(err error) error {
 	if errors.Is(err, audit.ErrMany) {
-		return refuse("%w; give a smaller {n}, {k} or {domain} FILE, or {time-limit} D to ask until D has passed, and end with the best answer so far", err)
+		return refusal("%w; give a smaller {n}, {k} or {domain} FILE, or {time-limit} D to ask until D has passed, and end with the best answer so far", err)
 	}
 	var u *audit.Unlike
 	if !errors.As(err, &u) {
@@ -428,7 +420,7 @@ func otherwise(err error) error {
 	if instead == "" {
 		return err
 	}
-	return refuse("%w; give it with "+instead, err)
+	return refusal("%w; give it with "+instead, err)
 }
 
 // setting is what a witness's certificate says beside the report.

@@ -27,12 +27,10 @@ func NewCheck() *Check { return &Check{Decide: certificate.Check} }
 
 func (*Check) standard() (string, any) { return "check", NewCheck() }
 
-func (q *Check) answer(in *reading) (*Answer, error) {
-	doc, err := settled(in, "check", number.Epsilon{}, func() (*document.Check, error) {
-		file, err := in.open("", q.File)
-		if err != nil {
-			return nil, err
-		}
+func (q *Check) answer(in *reading) *Answer {
+	in.begin("check", number.Epsilon{})
+	doc := settled(in, func() (*document.Check, error) {
+		file := in.open("", q.File)
 		defer file.Close()
 		report, err := q.Decide(file, checkLimits(in.ctx, in.MaxMemory))
 		if errors.Is(err, certificate.ErrLimit) {
@@ -45,14 +43,11 @@ func (q *Check) answer(in *reading) (*Answer, error) {
 	}, func(why string) *document.Check {
 		return &document.Check{Report: &certificate.Report{Reason: "undecided"}, Undecided: why}
 	})
-	if err != nil {
-		return nil, err
-	}
 	a := answered(doc, doc.Undecided, nil)
 	if !doc.Valid && doc.Undecided == "" {
 		a.Violated = "invalid certificate: " + doc.Reason
 	}
-	return a, nil
+	return a
 }
 
 // checkLimits are what a check may cost: as many steps as there is time for, where that is more than without a limit of time.

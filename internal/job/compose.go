@@ -60,18 +60,16 @@ type composing struct {
 // kind reads the name of a mechanism, and refuses those of which no profile is proved.
 func (c *composing) kind(field, name string) (own string, k compose.Kind) {
 	m, err := Parsed(field, strings.TrimSpace(name), mechanisms.Lookup)
-	if c.refuse(err != nil, "{"+field+"} %s: no such mechanism; give em, pf, geo, krr, rnm-gumbel or rnm-exponential%s", escape.Quoted(name), DidYouMean(name, slices.Sorted(maps.Keys(sameAs)))); err != nil {
-		return "", k
-	}
+	refuse(err != nil, "{"+field+"} %s: no such mechanism; give em, pf, geo, krr, rnm-gumbel or rnm-exponential%s", escape.Quoted(name), DidYouMean(name, slices.Sorted(maps.Keys(sameAs))))
 	own = m.Info().Name
 	same := sameAs[own]
-	c.refuse(own == "rnm-laplace", "{"+field+"} rnm-laplace: only an upper bound of its privacy profile is proved; take rnm-exponential, which is permute-and-flip, or rnm-gumbel, which is em")
-	c.refuse(!m.Info().Uniform, "{"+field+"} %s: is for unequal sensitivities, and what its selections cost together is not known; take em or pf with the largest sensitivity", own)
-	c.refuse(same == "", "{"+field+"} %s: its privacy profile is not known for all real scores; give em, pf, geo, krr, rnm-gumbel or rnm-exponential", own)
-	c.refuse(same == "krr" && c.Candidates < 2, "{candidates} %d: krr needs its number of candidates, at least 2", c.Candidates)
-	c.refuse(same == "krr" && c.Candidates > 1e9, "{candidates} %d: give at most 1e9", c.Candidates)
+	refuse(own == "rnm-laplace", "{"+field+"} rnm-laplace: only an upper bound of its privacy profile is proved; take rnm-exponential, which is permute-and-flip, or rnm-gumbel, which is em")
+	refuse(!m.Info().Uniform, "{"+field+"} %s: is for unequal sensitivities, and what its selections cost together is not known; take em or pf with the largest sensitivity", own)
+	refuse(same == "", "{"+field+"} %s: its privacy profile is not known for all real scores; give em, pf, geo, krr, rnm-gumbel or rnm-exponential", own)
+	refuse(same == "krr" && c.Candidates < 2, "{candidates} %d: krr needs its number of candidates, at least 2", c.Candidates)
+	refuse(same == "krr" && c.Candidates > 1e9, "{candidates} %d: give at most 1e9", c.Candidates)
 	if c.Monotonic {
-		c.oneWay(true, []mechanisms.Mechanism{m}, one)
+		oneWay([]mechanisms.Mechanism{m}, one)
 	}
 	return own, compose.Kind{Mechanism: same, Candidates: c.Candidates}
 }
@@ -79,79 +77,68 @@ func (c *composing) kind(field, name string) (own string, k compose.Kind) {
 // mostStepEps and mostSelections bound what is composed.
 const mostStepEps, mostSelections = 100, 1e6
 
-func (c *composing) stepEps(field, text string) number.Epsilon {
-	x := c.within(field, text, fmt.Sprintf("a decimal above 0 and at most %d, such as 0.1", mostStepEps), func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(big.NewRat(mostStepEps, 1)) <= 0 })
-	if c.err != nil {
-		return number.Epsilon{}
-	}
-	eps, err := number.FromEpsilon(x)
-	c.keep(err)
-	return eps
+func stepEps(field, text string) number.Epsilon {
+	return must(number.FromEpsilon(within(field, text, fmt.Sprintf("a decimal above 0 and at most %d, such as 0.1", mostStepEps), func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(big.NewRat(mostStepEps, 1)) <= 0 })))
 }
 
 func (q *Compose) read(in *reading) *composing {
 	c := &composing{reading: in, Compose: q, doc: &document.Compose{Adversary: q.Adversary, N: q.N, K: q.K}}
-	c.problem.Equal = c.oneOf("adversary", q.Adversary, "adaptive", "equal")
+	c.problem.Equal = oneOf("adversary", q.Adversary, "adaptive", "equal")
 	steps := c.steps()
 	if q.Delta != "" {
-		c.delta = c.within("delta", q.Delta, fmt.Sprintf("a decimal or a fraction above 0 and below 1, such as 1e-6, at least %g: below that rounding errors add up to more", compose.LeastDelta), func(x *big.Rat) bool {
+		c.delta = within("delta", q.Delta, fmt.Sprintf("a decimal or a fraction above 0 and below 1, such as 1e-6, at least %g: below that rounding errors add up to more", compose.LeastDelta), func(x *big.Rat) bool {
 			f, _ := x.Float64()
 			return f >= compose.LeastDelta && x.Cmp(one) < 0
 		})
 	}
 	if q.Total != "" {
-		c.total = c.within("total-eps", q.Total, "a decimal >= 0 such as 2", notNegative)
+		c.total = within("total-eps", q.Total, "a decimal >= 0 such as 2", notNegative)
 	}
 	find := q.Eps == "" && q.Step == ""
-	in.refuse(q.Candidates != 0 && !slices.ContainsFunc(c.doc.Steps, func(st document.ComposeStep) bool { return st.Mechanism == "krr" }), "{candidates}: is for krr; leave it out")
-	in.refuse(q.Delta == "" && q.Total == "", "{delta} or {total-eps} is missing: give δ, such as {delta} 1e-6, to find ε in total, or ε in total to find δ")
-	in.refuse(!find && q.Delta != "" && q.Total != "", "{delta} and {total-eps}: give one of them, and the other one is found; with both leave {eps} out, and the largest ε of a step is found")
-	in.refuse(find && (q.Delta == "" || q.Total == ""), "{eps} is missing: give ε of each selection; or {total-eps} and {delta}, both, and the largest ε is found")
-	in.refuse(find && in.err == nil && c.total.Sign() == 0, "{total-eps} 0: give a decimal above 0")
-	in.refuse(len(c.names) > 1 && !find, "{mechanism}: several are compared at their largest ε: leave {eps} out, and give {total-eps} and {delta}")
-	in.refuse(in.Certificate && (find || c.problem.Equal), "{cert}: certifies what selections at a given ε cost an adaptive adversary; give {eps} or {step}, and leave {adversary} out")
+	refuse(q.Candidates != 0 && !slices.ContainsFunc(c.doc.Steps, func(st document.ComposeStep) bool { return st.Mechanism == "krr" }), "{candidates}: is for krr; leave it out")
+	refuse(q.Delta == "" && q.Total == "", "{delta} or {total-eps} is missing: give δ, such as {delta} 1e-6, to find ε in total, or ε in total to find δ")
+	refuse(!find && q.Delta != "" && q.Total != "", "{delta} and {total-eps}: give one of them, and the other one is found; with both leave {eps} out, and the largest ε of a step is found")
+	refuse(find && (q.Delta == "" || q.Total == ""), "{eps} is missing: give ε of each selection; or {total-eps} and {delta}, both, and the largest ε is found")
+	refuse(find && c.total.Sign() == 0, "{total-eps} 0: give a decimal above 0")
+	refuse(len(c.names) > 1 && !find, "{mechanism}: several are compared at their largest ε: leave {eps} out, and give {total-eps} and {delta}")
+	refuse(in.Certificate && (find || c.problem.Equal), "{cert}: certifies what selections at a given ε cost an adaptive adversary; give {eps} or {step}, and leave {adversary} out")
 	c.problem.Prove = in.Certificate
-	in.refuse((q.N > 0) != (q.K > 0), "{n} and {k} go together: give both, or neither")
-	in.refuse(q.N > 0 && !find, "{n}: errors are those at the largest ε: leave {eps} out, and give {total-eps} and {delta}")
+	refuse((q.N > 0) != (q.K > 0), "{n} and {k} go together: give both, or neither")
+	refuse(q.N > 0 && !find, "{n}: errors are those at the largest ε: leave {eps} out, and give {total-eps} and {delta}")
 	count := 0
 	for _, st := range steps {
 		count += st.Count
 	}
-	in.refuse(count > mostSelections, "{T}: %d selections are too many, give at most %d", count, int(mostSelections))
+	refuse(count > mostSelections, "{T}: %d selections are too many, give at most %d", count, int(mostSelections))
 	c.problem.Steps = steps
-	in.refuse(c.problem.Equal && len(steps) > 1, "{adversary} equal: the steps are different, and so are the queries; leave it out, or give one {step}")
-	gap := in.gap(cmp.Or(q.Gap, Choose(count <= 20, "1e-4", "3e-3")))
-	if in.err == nil {
-		c.problem.Gap, _ = gap.Float64()
-	}
+	refuse(c.problem.Equal && len(steps) > 1, "{adversary} equal: the steps are different, and so are the queries; leave it out, or give one {step}")
+	c.problem.Gap, _ = relativeGap(cmp.Or(q.Gap, Choose(count <= 20, "1e-4", "3e-3"))).Float64()
 	return c
 }
 
 // steps reads which mechanisms make how many selections.
 func (c *composing) steps() (steps []compose.Step) {
 	if c.Step != "" {
-		c.refuse(c.Mechanism != "" || c.Eps != "" || c.T != 0, "{step}: says mechanism, ε and number; leave {mechanism}, {eps} and {T} out")
+		refuse(c.Mechanism != "" || c.Eps != "" || c.T != 0, "{step}: says mechanism, ε and number; leave {mechanism}, {eps} and {T} out")
 		for text := range strings.SplitSeq(string(c.Step), ",") {
 			parts := strings.Split(text, ":")
-			if c.refuse(len(parts) != 3, "{step} %s: give MECHANISM:EPS:COUNT, such as em:0.1:10", escape.Quoted(text)); c.err != nil {
-				return nil
-			}
+			refuse(len(parts) != 3, "{step} %s: give MECHANISM:EPS:COUNT, such as em:0.1:10", escape.Quoted(text))
 			own, k := c.kind("step", parts[0])
-			k.Eps = c.stepEps("step", parts[1])
+			k.Eps = stepEps("step", parts[1])
 			count, err := strconv.Atoi(parts[2])
-			c.refuse(err != nil || count < 1 || count > mostSelections, "{step} %s: the number of selections is a whole number from 1 to %d", escape.Quoted(text), int(mostSelections))
+			refuse(err != nil || count < 1 || count > mostSelections, "{step} %s: the number of selections is a whole number from 1 to %d", escape.Quoted(text), int(mostSelections))
 			steps = append(steps, compose.Step{Kind: k, Count: count})
 			c.doc.Steps = append(c.doc.Steps, document.ComposeStep{Mechanism: own, Eps: parts[1], Count: count})
 		}
 		return steps
 	}
-	c.refuse(c.Mechanism == "", "{mechanism} is missing: give em, pf, geo or krr; or {step}, for different ones")
-	c.refuse(c.T < 1, "{T} is missing or 0: give the number of selections, at least 1")
-	for _, name := range c.reading.names("mechanism", c.Mechanism) {
+	refuse(c.Mechanism == "", "{mechanism} is missing: give em, pf, geo or krr; or {step}, for different ones")
+	refuse(c.T < 1, "{T} is missing or 0: give the number of selections, at least 1")
+	for _, name := range must(SplitNames("mechanism", c.Mechanism)) {
 		own, k := c.kind("mechanism", name)
-		c.refuse(slices.Contains(c.names, own), "{mechanism} %s: stands there twice; give each mechanism once", name)
+		refuse(slices.Contains(c.names, own), "{mechanism} %s: stands there twice; give each mechanism once", name)
 		if c.Eps != "" {
-			k.Eps = c.stepEps("eps", c.Eps)
+			k.Eps = stepEps("eps", c.Eps)
 		}
 		c.names, c.kinds = append(c.names, own), append(c.kinds, k)
 		c.doc.Steps = append(c.doc.Steps, document.ComposeStep{Mechanism: own, Eps: c.Eps, Count: c.T})
@@ -160,12 +147,10 @@ func (c *composing) steps() (steps []compose.Step) {
 	return steps
 }
 
-func (q *Compose) answer(in *reading) (*Answer, error) {
+func (q *Compose) answer(in *reading) *Answer {
 	c := q.read(in)
-	begin, err := time.Now(), in.begin(fmt.Sprintf("T = %d", q.T), number.Epsilon{})
-	if err != nil {
-		return nil, err
-	}
+	begin := time.Now()
+	in.begin(fmt.Sprintf("T = %d", q.T), number.Epsilon{})
 	c.problem.Report = in.report
 	c.doc.Assumptions = []string{
 		"each selection's data, queries and neighbor may depend on the answers before, its mechanism and ε may not",
@@ -174,9 +159,9 @@ func (q *Compose) answer(in *reading) (*Answer, error) {
 	}
 	var found *compose.Answer
 	if q.Eps == "" && q.Step == "" {
-		err = c.largest()
+		c.largest()
 	} else {
-		found, err = c.cost()
+		found = c.cost()
 	}
 	c.doc.Seconds = time.Since(begin).Seconds()
 	a := answered(c.doc, c.doc.Undecided, nil)
@@ -186,24 +171,21 @@ func (q *Compose) answer(in *reading) (*Answer, error) {
 	if found != nil && in.Certificate {
 		a.Certificate = found.WriteCertificate
 	}
-	return a, err
+	return a
 }
 
 // cost finds ε in total, or δ.
-func (c *composing) cost() (*compose.Answer, error) {
+func (c *composing) cost() *compose.Answer {
 	asked := number.Bounds(new(big.Rat), one)
 	if c.delta != nil {
 		asked = number.Bounds(new(big.Rat), c.basic())
 	}
-	a, err := Settle(c.ctx, func() (*compose.Answer, error) {
+	a := settled(c.reading, func() (*compose.Answer, error) {
 		if c.delta != nil {
 			return c.problem.Eps(c.ctx, c.delta)
 		}
 		return c.problem.Delta(c.ctx, c.total)
 	}, func(why string) *compose.Answer { c.doc.Undecided = why; return nil })
-	if err != nil {
-		return nil, err
-	}
 	if a != nil {
 		asked = number.Enclosed(number.Hull(a.Lower, a.Upper))
 		c.doc.Method, c.doc.Block = a.Method, a.Block
@@ -218,7 +200,7 @@ func (c *composing) cost() (*compose.Answer, error) {
 	} else {
 		c.doc.EpsTotal, c.doc.Delta = number.Exact(c.total), asked
 	}
-	return a, nil
+	return a
 }
 
 // attackOf says which attack attains the lower end, nil where that is 0.
@@ -264,7 +246,7 @@ func (c *composing) generic() *document.Generic {
 }
 
 // largest finds the largest ε of a step of each mechanism.
-func (c *composing) largest() error {
+func (c *composing) largest() {
 	c.doc.EpsTotal, c.doc.Delta = number.Exact(c.total), number.Exact(c.delta)
 	for i, name := range c.names {
 		p := c.problem
@@ -272,7 +254,7 @@ func (c *composing) largest() error {
 		row := document.Composed{Name: name}
 		least := new(big.Rat).Quo(c.total, big.NewRat(int64(c.T), 1)) // private by basic composition
 		row.Parameter = number.Bounds(least, nil)
-		_, err := Settle(c.ctx, func() (any, error) {
+		settled(c.reading, func() (any, error) {
 			lower, upper, last, stopped, err := p.Largest(c.ctx, c.total, c.delta)
 			if err != nil {
 				return nil, err
@@ -283,9 +265,6 @@ func (c *composing) largest() error {
 			}
 			return nil, stopped
 		}, func(why string) any { c.doc.Undecided = name + ": " + why; return nil })
-		if err != nil {
-			return err
-		}
 		if c.N > 0 {
 			row.Error = c.meanError(name, least)
 		}
@@ -296,13 +275,12 @@ func (c *composing) largest() error {
 		if c.N == 0 {
 			c.doc.Mechanisms = nil
 		}
-		return nil
+		return
 	}
 	c.doc.Method, c.doc.Block, c.doc.Attack = "", 0, nil
 	if c.N > 0 {
 		slices.SortStableFunc(c.doc.Mechanisms, func(a, b document.Composed) int { return cmp.Compare(a.Error.Float64(), b.Error.Float64()) })
 	}
-	return nil
 }
 
 func (c *composing) meanError(name string, eps *big.Rat) number.Number {

@@ -46,80 +46,69 @@ type evaluation struct {
 
 func (q *Evaluate) read(in *reading) (e evaluation) {
 	e.reading = in
-	_, in.err = q.Epsilon.List()
+	q.Epsilon.list()
 	if q.Eps != "" && q.Exp != "" || q.Epsilon == (Epsilon{}) && q.Target == "" {
-		in.epsilon(q.Epsilon)
+		q.Epsilon.field()
 	}
-	e.list = in.mechanisms(q.Mechanism, mechanisms.Lookup)
-	sensitivity := in.positive("sensitivity", q.Sensitivity)
+	e.list = must(FindMechanisms(q.Mechanism, mechanisms.Lookup))
+	sensitivity := positive("sensitivity", q.Sensitivity)
 	if q.Target != "" {
-		e.target = in.positive("target-error", q.Target)
+		e.target = positive("target-error", q.Target)
 	}
-	in.oneWay(q.Monotonic, e.list, sensitivity)
+	if q.Monotonic {
+		oneWay(e.list, sensitivity)
+	}
 	e.doc = document.Evaluate{Task: q.Task, Sensitivity: q.Sensitivity, Monotonic: q.Monotonic, TargetError: Optional(q.Target), Unit: "units of the scores"}
-	in.refuse(q.Task == "worst-case", "{task} worst-case moved to bin/research worst-case: make research")
-	switch {
-	case in.err != nil:
-	case q.Task == "scores":
+	refuse(q.Task == "worst-case", "{task} worst-case moved to bin/research worst-case: make research")
+	if q.Task == "scores" {
 		q.ownScores(in, &e, sensitivity)
-	default:
+	} else {
 		q.histogram(in, &e, sensitivity)
 	}
 	return e
 }
 
 func (q *Evaluate) ownScores(in *reading, e *evaluation, sensitivity *big.Rat) {
-	in.refuse(q.Scores == "" || q.Histogram != "" || q.Bins != 0, "{task} scores takes {scores}, a list or a file, and neither {histogram} nor {bins}")
+	refuse(q.Scores == "" || q.Histogram != "" || q.Bins != 0, "{task} scores takes {scores}, a list or a file, and neither {histogram} nor {bins}")
 	scores := in.numbers("scores", q.Scores)
-	if in.err != nil {
-		return
-	}
 	p, err := Await(in.ctx, Grace, func() (*evaluate.Problem, error) { return evaluate.NewRational(scores, sensitivity, q.Monotonic) })
 	if cause := context.Cause(in.ctx); cause != nil && p == nil {
-		in.keep(cause)
+		throw(cause)
 	}
-	if in.refuse(err != nil, "{scores} %s: %w", escape.Quoted(q.Scores), err); in.err == nil {
-		e.problem, e.doc.Bins, e.doc.Classes = p, len(scores), p.Classes()
-	}
+	refuse(err != nil, "{scores} %s: %w", escape.Quoted(q.Scores), err)
+	e.problem, e.doc.Bins, e.doc.Classes = p, len(scores), p.Classes()
 }
 
 // histogram reads a histogram and makes the scores of the task from it.
 func (q *Evaluate) histogram(in *reading, e *evaluation, sensitivity *big.Rat) {
-	quantile := q.quantile(in)
-	in.refuse(quantile != nil && q.Monotonic, "{monotonic-scores}: one more item raises some scores of a quantile and lowers others; leave it out")
-	in.refuse(q.Histogram == "", "{task} %s: the histogram is missing: give {histogram} FILE", q.Task)
-	in.refuse(q.Scores != "", "{task} %s takes {histogram}, not {scores}: leave that out", q.Task)
+	quantile := q.quantile()
+	refuse(quantile != nil && q.Monotonic, "{monotonic-scores}: one more item raises some scores of a quantile and lowers others; leave it out")
+	refuse(q.Histogram == "", "{task} %s: the histogram is missing: give {histogram} FILE", q.Task)
+	refuse(q.Scores != "", "{task} %s takes {histogram}, not {scores}: leave that out", q.Task)
 	scores := in.histogram(q.Histogram)
-	if in.err != nil {
-		return
-	}
 	items, err := evaluate.Total(scores)
-	in.refuse(err != nil, "%s: %w", q.Histogram, err)
-	if q.Bins != 0 && in.err == nil {
+	refuse(err != nil, "%s: %w", q.Histogram, err)
+	if q.Bins != 0 {
 		scores, err = evaluate.Fold(scores, q.Bins)
-		in.refuse(err != nil, "{bins}: %w", err)
+		refuse(err != nil, "{bins}: %w", err)
 	}
-	if quantile != nil && in.err == nil {
+	if quantile != nil {
 		scores, err = evaluate.QuantileScores(scores, quantile)
-		in.refuse(err != nil, "{task} %s: %w", q.Task, err)
-	}
-	if in.err != nil {
-		return
+		refuse(err != nil, "{task} %s: %w", q.Task, err)
 	}
 	p, err := evaluate.New(scores, sensitivity, q.Monotonic)
-	if in.refuse(err != nil, "%s: %w", q.Histogram, err); err == nil {
-		e.problem, e.doc.Bins, e.doc.Items, e.doc.Classes = p, len(scores), &items, p.Classes()
-		if quantile == nil || quantile.Cmp(big.NewRat(1, 2)) == 0 {
-			e.doc.Unit = "items"
-		}
-		if quantile == nil && !q.Monotonic {
-			e.ofCounts = p.OneWay()
-		}
+	refuse(err != nil, "%s: %w", q.Histogram, err)
+	e.problem, e.doc.Bins, e.doc.Items, e.doc.Classes = p, len(scores), &items, p.Classes()
+	if quantile == nil || quantile.Cmp(big.NewRat(1, 2)) == 0 {
+		e.doc.Unit = "items"
+	}
+	if quantile == nil && !q.Monotonic {
+		e.ofCounts = p.OneWay()
 	}
 }
 
 // quantile reads the task: the P of a quantile, nil for the mode.
-func (q *Evaluate) quantile(in *reading) *big.Rat {
+func (q *Evaluate) quantile() *big.Rat {
 	switch text, isQuantile := strings.CutPrefix(q.Task, "quantile:"); {
 	case q.Task == "mode":
 		return nil
@@ -127,25 +116,23 @@ func (q *Evaluate) quantile(in *reading) *big.Rat {
 		return big.NewRat(1, 2)
 	case isQuantile:
 		p, err := decimal.ParseNumber(text)
-		in.refuse(err != nil || p.Sign() <= 0 || p.Cmp(one) >= 0, "{task} %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", escape.Quoted(q.Task))
+		refuse(err != nil || p.Sign() <= 0 || p.Cmp(one) >= 0, "{task} %s: give a decimal or a fraction between 0 and 1 after quantile:, such as quantile:0.9", escape.Quoted(q.Task))
 		return p
 	}
-	in.refuse(true, "{task} %s: give mode, median, quantile:P or scores%s", escape.Quoted(q.Task), DidYouMean(q.Task, Choices("task")))
+	throw(refusal("{task} %s: give mode, median, quantile:P or scores%s", escape.Quoted(q.Task), DidYouMean(q.Task, Choices("task"))))
 	return nil
 }
 
-func (q *Evaluate) answer(in *reading) (*Answer, error) {
+func (q *Evaluate) answer(in *reading) *Answer {
 	e := q.read(in)
-	if err := in.begin(q.Task, number.Epsilon{}); err != nil {
-		return nil, err
-	}
-	return in.atEach(q.Epsilon, func(eps Epsilon) (*Answer, error) {
+	in.begin(q.Task, number.Epsilon{})
+	return in.atEach(q.Epsilon, func(eps Epsilon) *Answer {
 		each := e
 		if each.doc.AtEpsilon = document.At(eps.Eps, eps.Exp); eps != (Epsilon{}) {
-			each.at = in.epsilon(eps)
+			each.at = eps.value()
 		}
 		each.fill()
-		return answered(&each.doc, each.doc.Undecided, nil), in.err
+		return answered(&each.doc, each.doc.Undecided, nil)
 	})
 }
 
@@ -155,18 +142,18 @@ func (e *evaluation) number(m mechanisms.Mechanism, what string, compute func(me
 		e.doc.Undecided = cmp.Or(e.doc.Undecided, fmt.Sprintf("%s of %s: %s", what, m.Info().Name, why))
 		return number.Bounds(new(big.Rat), nil)
 	}
-	if cause := context.Cause(e.ctx); cause != nil || e.err != nil {
-		return unknown(fmt.Sprint(cause))
+	if cause := context.Cause(e.ctx); cause != nil {
+		return unknown(cause.Error())
 	}
 	e.report("%s of %s", what, m.Info().Name)
 	x, err := Settle(e.ctx, func() (number.Number, error) { return compute(mechanisms.Within(e.ctx, m)) }, unknown)
-	e.keep(aboutMechanism(m, err))
+	throw(aboutMechanism(m, err))
 	return x
 }
 
 func (e *evaluation) fill() {
 	pf, em := mechanisms.PermuteAndFlip(), mechanisms.Exponential()
-	found, given := map[mechanisms.Mechanism]number.Number{}, e.at.Check() == nil && e.err == nil
+	found, given := map[mechanisms.Mechanism]number.Number{}, e.at.Check() == nil
 	if given {
 		for _, m := range append([]mechanisms.Mechanism{pf, em}, e.list...) {
 			if _, known := found[m]; !known {

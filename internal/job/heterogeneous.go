@@ -36,7 +36,7 @@ func (*Heterogeneous) standard() (string, any) { return "heterogeneous", NewHete
 const RatedByDefault = "pf-pair,pf-mixed,geo-mixed,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr"
 
 // parseGrid reads a grid: from:to, from:to:step, or the largest score alone.
-func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
+func parseGrid(text string) (from, step *big.Rat, steps int) {
 	parts := strings.Split(text, ":")
 	if len(parts) == 1 {
 		parts = []string{"0", text}
@@ -60,10 +60,11 @@ func parseGrid(text string) (from, step *big.Rat, steps int, err error) {
 		case width.Cmp(big.NewRat(heterogeneous.MaxVectors, 1)) > 0:
 			why = "too many steps"
 		default:
-			return ends[0], ends[2], int(width.Num().Int64()), nil
+			return ends[0], ends[2], int(width.Num().Int64())
 		}
 	}
-	return nil, nil, 0, refuse("{grid} %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", escape.Quoted(text), why)
+	throw(refusal("{grid} %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", escape.Quoted(text), why))
+	return nil, nil, 0
 }
 
 // gridText is the grid with both of its ends.
@@ -74,15 +75,12 @@ func (q *Heterogeneous) gridText() string {
 func (q *Heterogeneous) request(in *reading) (r heterogeneous.Request) {
 	g := &r.Grid
 	g.Sensitivities = in.numbers("sensitivities", q.Sensitivities)
-	in.refuse(g.Sensitivities == nil, "sensitivities are missing: give {sensitivities} 1,2, one for each candidate")
-	var err error
-	g.From, g.Step, g.Steps, err = parseGrid(q.Grid)
-	if in.keep(err); in.err == nil {
-		g.ShiftInvariant = q.ShiftInvariant
-		err := g.Check()
-		in.refuse(err != nil, "{sensitivities} %s with {grid} %s: %w", escape.Quoted(q.Sensitivities), escape.Quoted(q.gridText()), err)
-	}
-	r.Epsilon = in.epsilon(q.Epsilon)
+	refuse(g.Sensitivities == nil, "sensitivities are missing: give {sensitivities} 1,2, one for each candidate")
+	g.From, g.Step, g.Steps = parseGrid(q.Grid)
+	g.ShiftInvariant = q.ShiftInvariant
+	err := g.Check()
+	refuse(err != nil, "{sensitivities} %s with {grid} %s: %w", escape.Quoted(q.Sensitivities), escape.Quoted(q.gridText()), err)
+	r.Epsilon = q.Epsilon.value()
 	in.enclosable(r.Epsilon, nil)
 	r.Worst = q.Worst
 	list := q.Mechanism
@@ -92,9 +90,9 @@ func (q *Heterogeneous) request(in *reading) (r heterogeneous.Request) {
 			list += fmt.Sprintf(",geo-pair:%d", m)
 		}
 	}
-	r.Mechanisms = in.mechanisms(list, mechanisms.LookupFewer)
+	r.Mechanisms = must(FindMechanisms(list, mechanisms.LookupFewer))
 	for _, m := range r.Mechanisms {
-		in.refuse(m.Info().Name == "lp-optimal", "{mechanism} lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
+		refuse(m.Info().Name == "lp-optimal", "{mechanism} lp-optimal: that one is for equal sensitivities; this command finds its own optimum")
 	}
 	return r
 }
@@ -108,16 +106,17 @@ func exactNumbers(xs []*big.Rat) []number.Number {
 	return out
 }
 
-func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
+func (q *Heterogeneous) answer(in *reading) *Answer {
 	r := q.request(in)
-	a, err := settled(in, "sensitivities "+q.Sensitivities, r.Epsilon, func() (*heterogeneous.Result, error) {
+	in.begin("sensitivities "+q.Sensitivities, r.Epsilon)
+	a := settled(in, func() (*heterogeneous.Result, error) {
 		r.Report = func(pivots int, objective float64) { in.report("%d pivots, objective %.9g", pivots, objective) }
 		a, err := heterogeneous.Solve(in.ctx, r)
 		switch {
 		case errors.Is(err, mechanisms.ErrInstance):
-			err = refuse("{mechanism}: %w", err)
+			err = refusal("{mechanism}: %w", err)
 		case errors.Is(err, heterogeneous.ErrGrid):
-			err = refuse("{grid} %s: %w", escape.Quoted(q.gridText()), err)
+			err = refusal("{grid} %s: %w", escape.Quoted(q.gridText()), err)
 		}
 		return a, err
 	}, func(why string) *heterogeneous.Result {
@@ -127,14 +126,11 @@ func (q *Heterogeneous) answer(in *reading) (*Answer, error) {
 		}
 		return a
 	})
-	if err != nil {
-		return nil, err
-	}
 	doc := &document.Heterogeneous{
 		Sensitivities: exactNumbers(r.Grid.Sensitivities), Grid: q.gridText(), AtEpsilon: document.At(q.Eps, q.Exp),
 		Objective: Choose(q.Worst, "worst", "mean"), Loss: "mean", ShiftInvariant: q.ShiftInvariant,
 		Vectors: len(a.Scores), Neighbors: a.Pairs, Variables: len(a.Scores) * len(r.Grid.Sensitivities), Rows: a.Rows, Solver: solverName, Pivots: a.Pivots,
 		Seconds: a.Seconds, Optimum: a.Optimum, Mechanisms: a.Mechanisms, Recommended: a.Recommended, Undecided: a.Undecided,
 	}
-	return answered(doc, a.Undecided, a.WriteCertificate), nil
+	return answered(doc, a.Undecided, a.WriteCertificate)
 }

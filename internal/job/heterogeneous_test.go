@@ -16,8 +16,9 @@ func FuzzGrid(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		from, step, steps, err := parseGrid(text)
-		if err != nil {
+		var from, step *big.Rat
+		var steps int
+		if err := caught(func() { from, step, steps = parseGrid(text) }); err != nil {
 			require.True(t, IsInput(err))
 			return
 		}
@@ -25,8 +26,7 @@ func FuzzGrid(f *testing.F) {
 		require.GreaterOrEqual(t, steps, 1)
 		require.LessOrEqual(t, steps, heterogeneous.MaxVectors)
 		end := new(big.Rat).Mul(step, big.NewRat(int64(steps), 1))
-		again, _, _, err := parseGrid(from.RatString() + ":" + end.Add(end, from).RatString() + ":" + step.RatString())
-		require.NoError(t, err)
+		again, _, _ := parseGrid(from.RatString() + ":" + end.Add(end, from).RatString() + ":" + step.RatString())
 		assert.Zero(t, again.Cmp(from))
 	})
 }

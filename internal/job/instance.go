@@ -21,15 +21,14 @@ type Params struct {
 	EpsChoice string `json:"eps-choice" help:"combined-gem: share of ε for the choice (default 0.6)"`
 }
 
-// read reads them.
-func (p Params) read(in *reading) (out mechanisms.Params) {
+func (p Params) read() (out mechanisms.Params) {
 	for _, q := range []struct {
 		field, text string
 		to          **big.Rat
 	}{{"gamma", p.Gamma, &out.Gamma}, {"beta", p.Beta, &out.Beta}, {"eta", p.Eta, &out.Eta}, {"eps-choice", p.EpsChoice, &out.EpsChoice}} {
 		if q.text != "" {
 			x, err := decimal.ParseNumber(q.text)
-			in.refuse(err != nil, "{"+q.field+"}: %w; give a decimal", err)
+			refuse(err != nil, "{"+q.field+"}: %w; give a decimal", err)
 			*q.to = x
 		}
 	}
@@ -37,24 +36,18 @@ func (p Params) read(in *reading) (out mechanisms.Params) {
 }
 
 // Values reads them.
-func (p Params) Values() (mechanisms.Params, error) {
-	in := new(reading)
-	values := p.read(in)
-	return values, in.err
-}
+func (p Params) Values() (mechanisms.Params, error) { return read(p.read) }
 
 // mechanism reads the name of one, in the given field.
-func (in *reading) mechanism(field, name string) mechanisms.Mechanism {
-	in.refuse(strings.Contains(name, ","), "{"+field+"} %s: give one mechanism at a time", escape.Quoted(name))
-	m, err := find(field, name, mechanisms.Lookup)
-	in.keep(err)
-	return m
+func mechanism(field, name string) mechanisms.Mechanism {
+	refuse(strings.Contains(name, ","), "{"+field+"} %s: give one mechanism at a time", escape.Quoted(name))
+	return must(find(field, name, mechanisms.Lookup))
 }
 
 func find(field, name string, lookup func(string) (mechanisms.Mechanism, error)) (mechanisms.Mechanism, error) {
 	m, err := lookup(strings.TrimSpace(name))
 	if err != nil {
-		return nil, refuse("{"+field+"} %s: no such mechanism; give one that optratio mechanisms lists%s", escape.Quoted(name), nearMechanism(strings.TrimSpace(name)))
+		return nil, refusal("{"+field+"} %s: no such mechanism; give one that optratio mechanisms lists%s", escape.Quoted(name), nearMechanism(strings.TrimSpace(name)))
 	}
 	return m, nil
 }
@@ -75,7 +68,7 @@ func FindMechanisms(list string, lookup func(string) (mechanisms.Mechanism, erro
 	for name := range strings.SplitSeq(list, ",") {
 		m, err := find("mechanism", name, lookup)
 		if _, fewer := lookup(FewerNames()[0] + ":1"); err != nil && fewer == nil && strings.Contains(name, ":") {
-			err = refuse("{mechanism} %s: give NAME:M with M from 1 on and one of these names: %s", escape.Quoted(name), strings.Join(FewerNames(), ", "))
+			err = refusal("{mechanism} %s: give NAME:M with M from 1 on and one of these names: %s", escape.Quoted(name), strings.Join(FewerNames(), ", "))
 		}
 		if err != nil {
 			return nil, err
@@ -85,12 +78,6 @@ func FindMechanisms(list string, lookup func(string) (mechanisms.Mechanism, erro
 		}
 	}
 	return found, nil
-}
-
-func (in *reading) mechanisms(list string, lookup func(string) (mechanisms.Mechanism, error)) []mechanisms.Mechanism {
-	found, err := FindMechanisms(list, lookup)
-	in.keep(err)
-	return found
 }
 
 // splitNumbers reads decimals and fractions separated by commas.
@@ -143,7 +130,7 @@ func splitPair(text string) (pair [2][]*big.Rat, err error) {
 		}
 	}
 	if !ok {
-		return pair, refuse("not a pair of score vectors; %s; pairs of inputs such as 0,3 need {inputs} FILE beside {neighbors}", want)
+		return pair, refusal("not a pair of score vectors; %s; pairs of inputs such as 0,3 need {inputs} FILE beside {neighbors}", want)
 	}
 	for i, side := range []string{left, right} {
 		if pair[i], err = splitScores(strings.TrimSpace(side)); err != nil {

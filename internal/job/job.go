@@ -18,19 +18,14 @@ import (
 
 // Question is what is asked. Its exported fields have the names of flags.
 type Question interface {
-	answer(in *reading) (*Answer, error)
+	answer(in *reading) *Answer
 	// standard is the name of its kind, and the question of that kind with its defaults.
 	standard() (kind string, q any)
 }
 
-// Ask answers a question. A panic, which may come from a mechanism, is an error.
-func Ask(ctx context.Context, h *Host, q Question) (a *Answer, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", ErrInternal, p)
-		}
-	}()
-	return q.answer(&reading{Host: h, ctx: ctx})
+// Ask answers a question.
+func Ask(ctx context.Context, h *Host, q Question) (*Answer, error) {
+	return read(func() *Answer { return q.answer(&reading{Host: h, ctx: ctx}) })
 }
 
 // Answer is what a question has found.
@@ -141,18 +136,9 @@ func given(q, standard any) (differing []Field) {
 	return differing
 }
 
-// begin ends the reading of a question: it returns what is wrong with it, or else tells the host, once, what is begun.
-func (in *reading) begin(what string, at number.Epsilon) error {
-	if in.err == nil && in.report == nil {
-		in.report, in.err = in.Begin(what, at)
+// begin tells the host, once, that the question is right and what is begun.
+func (in *reading) begin(what string, at number.Epsilon) {
+	if in.report == nil {
+		in.report = must(in.Begin(what, at))
 	}
-	return in.err
-}
-
-// settled begins the work on a question that was read, and returns what compute finds or what is trivial; see Settle.
-func settled[T any](in *reading, what string, at number.Epsilon, compute func() (T, error), trivial func(why string) T) (none T, err error) {
-	if err := in.begin(what, at); err != nil {
-		return none, err
-	}
-	return Settle(in.ctx, compute, trivial)
 }

@@ -19,9 +19,9 @@ type Size struct {
 	K int `json:"k" help:"greatest depth, at least 1: scores lie 0 to k steps of 2Δ below the best"`
 }
 
-func (s Size) check(in *reading) {
-	in.refuse(s.N < 1, "{n} is missing or 0: give the number of candidates, at least 1")
-	in.refuse(s.K < 1, "{k} is missing or 0: give the greatest depth, at least 1")
+func (s Size) check() {
+	refuse(s.N < 1, "{n} is missing or 0: give the number of candidates, at least 1")
+	refuse(s.K < 1, "{k} is missing or 0: give the greatest depth, at least 1")
 }
 
 // OneWay says whether scores are monotonic.
@@ -81,7 +81,7 @@ func (q *Lattice) level() string { return Choose(q.Delta == "", q.Constraints, "
 const mostParts = 1 << 16
 
 // step reads a step as the L of 2Δ/L, or of Δ/L where scores are monotonic.
-func (in *reading) step(step string, monotonic bool) int {
+func parts(step string, monotonic bool) int {
 	text := strings.NewReplacer("Δ", "delta", " ", "").Replace(strings.ToLower(step))
 	if monotonic && text != "2delta" {
 		text = "2" + text
@@ -96,40 +96,35 @@ func (in *reading) step(step string, monotonic bool) int {
 			return l
 		}
 	}
-	in.refuse(monotonic, "{step} %s: with {monotonic-scores} give delta, or delta/L with a whole number L such as delta/2", escape.Quoted(step))
-	in.refuse(true, "{step} %s: give 2delta, delta, or 2delta/L with a whole number L such as 2delta/3", escape.Quoted(step))
+	refuse(monotonic, "{step} %s: with {monotonic-scores} give delta, or delta/L with a whole number L such as delta/2", escape.Quoted(step))
+	throw(refusal("{step} %s: give 2delta, delta, or 2delta/L with a whole number L such as 2delta/3", escape.Quoted(step)))
 	return 0
 }
 
 // request reads the question, where scores of files have the sensitivity delta.
 func (q *Lattice) request(in *reading, size Size, delta *big.Rat) lp.Request {
-	size.check(in)
+	size.check()
 	r := lp.Request{N: size.N, K: size.K, Worst: q.Worst, MaxMemory: in.MaxMemory, Solver: q.Solver}
-	in.average(q.Objective)
-	r.Prior = parsed(in, "objective", q.Objective, parseObjective)
-	in.refuse(q.Worst && (q.Objective != "paper" || q.Prior != ""), "{worst} and a prior exclude each other: leave out {objective} and {prior}, which weigh score vectors for a mean")
-	r.Level = parsed(in, "constraints", q.Constraints, lp.ParseLevel)
-	in.solver(q.Solver)
-	r.Gap = in.gap(q.Gap)
-	r.Step = in.step(q.Step, q.Monotonic)
-	in.refuse(q.Prior != "" && q.Objective != "paper", "{objective} %s and {prior} exclude each other: give one of them", q.Objective)
+	refuse(q.Objective == "minimax" || q.Objective == "worst", "{objective} %s is {worst} now; give that instead", q.Objective)
+	r.Prior = must(Parsed("objective", q.Objective, parseObjective))
+	refuse(q.Worst && (q.Objective != "paper" || q.Prior != ""), "{worst} and a prior exclude each other: leave out {objective} and {prior}, which weigh score vectors for a mean")
+	r.Level = must(Parsed("constraints", q.Constraints, lp.ParseLevel))
+	checkSolver(q.Solver)
+	r.Gap = relativeGap(q.Gap)
+	r.Step = parts(q.Step, q.Monotonic)
+	refuse(q.Prior != "" && q.Objective != "paper", "{objective} %s and {prior} exclude each other: give one of them", q.Objective)
 	r.Loss = q.loss(in)
 	if q.Delta != "" {
-		r.Delta = in.delta(q.Delta)
-		in.refuse(r.Level >= lp.Monotone, "{delta}: (ε,δ)-DP towards all neighbors is all that it asks; leave out {constraints} %s", r.Level)
+		r.Delta = privacyDelta(q.Delta)
+		refuse(r.Level >= lp.Monotone, "{delta}: (ε,δ)-DP towards all neighbors is all that it asks; leave out {constraints} %s", r.Level)
 	}
-	if q.Prior != "" && in.err == nil {
+	if q.Prior != "" {
 		if q.Monotonic { // neighbors are those of scores that move by Δ/2 either way, up to a shift
 			delta = new(big.Rat).Quo(delta, big.NewRat(2, 1))
 		}
 		r.Prior = q.prior(in, &r, delta)
 	}
 	return r
-}
-
-// average refuses the names that the worst case had among the objectives.
-func (in *reading) average(objective string) {
-	in.refuse(objective == "minimax" || objective == "worst", "{objective} %s is {worst} now; give that instead", objective)
 }
 
 // parseObjective reads the two objectives that are means.
@@ -147,11 +142,11 @@ func (q *Lattice) loss(in *reading) lp.Loss {
 	name, _, _ := strings.Cut(q.Loss, ":")
 	if slices.Contains(Choices("loss"), name) {
 		loss, err := lp.ParseLoss(q.Loss)
-		in.refuse(err != nil, "{loss}: %w", err)
+		refuse(err != nil, "{loss}: %w", err)
 		return loss
 	}
 	loss, err := lp.Losses(in.column("loss", q.Loss, "mean, square, top1, tail:T or a file with the loss of each depth"+DidYouMean(name, Choices("loss"))))
-	in.refuse(err != nil, "{loss} %s: %w", q.Loss, err)
+	refuse(err != nil, "{loss} %s: %w", q.Loss, err)
 	return loss
 }
 
@@ -169,7 +164,7 @@ func (q *Lattice) prior(in *reading, r *lp.Request, delta *big.Rat) (prior lp.Pr
 			err = fmt.Errorf("%w%s", err, near)
 		}
 	}
-	in.refuse(err != nil, "{prior} %s: %w", escape.Quoted(q.Prior), err)
+	refuse(err != nil, "{prior} %s: %w", escape.Quoted(q.Prior), err)
 	return prior
 }
 
@@ -197,16 +192,13 @@ func readWeighted(in *reading, path string, weighted bool, r *lp.Request, delta 
 		depths, weights = append(depths, at), append(weights, weight)
 		return err
 	})
-	if in.err != nil {
-		return nil, nil
-	}
 	return depths, weights
 }
 
 // latticeDepths returns how many steps each score lies below the best one.
 func latticeDepths(scores []*big.Rat, step *big.Rat, r *lp.Request) ([]int, error) {
 	if len(scores) != r.N {
-		return nil, refuse("%d scores, want {n} %d", len(scores), r.N)
+		return nil, refusal("%d scores, want {n} %d", len(scores), r.N)
 	}
 	best := slices.MaxFunc(scores, (*big.Rat).Cmp)
 	out := make([]int, len(scores))
@@ -214,10 +206,10 @@ func latticeDepths(scores []*big.Rat, step *big.Rat, r *lp.Request) ([]int, erro
 		d := new(big.Rat).Sub(best, q)
 		d.Quo(d, step)
 		if !d.IsInt() {
-			return nil, refuse("score %s is %s steps of %s below the best, not a whole number; give a finer {step}", q.RatString(), d.RatString(), step.RatString())
+			return nil, refusal("score %s is %s steps of %s below the best, not a whole number; give a finer {step}", q.RatString(), d.RatString(), step.RatString())
 		}
 		if most := int64(r.K) * int64(r.Step); d.Cmp(big.NewRat(most, 1)) > 0 {
-			return nil, refuse("score %s is %s steps below the best, beyond the lattice's %d; give a larger {k}", q.RatString(), d.RatString(), most)
+			return nil, refusal("score %s is %s steps below the best, beyond the lattice's %d; give a larger {k}", q.RatString(), d.RatString(), most)
 		}
 		out[i] = int(d.Num().Int64())
 	}

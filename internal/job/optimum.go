@@ -44,16 +44,14 @@ func (*Optimum) standard() (string, any) { return "optimum", NewOptimum() }
 
 // Problem reads the problem that the file, the preset and the fields say.
 func (q *Optimum) Problem(ctx context.Context, h *Host) (*optimum.Problem, error) {
-	in := &reading{Host: h, ctx: ctx}
-	q.readProblem(in)
-	return q.problem, in.err
+	return read(func() *optimum.Problem { return q.read(&reading{Host: h, ctx: ctx}) })
 }
 
-func (q *Optimum) readProblem(in *reading) {
+func (q *Optimum) read(in *reading) *optimum.Problem {
 	if q.problem != nil {
-		return
+		return q.problem
 	}
-	in.refuse(q.File != "" && q.Preset != "", "{preset} %s: it takes the place of %s, give one of them", escape.Quoted(q.Preset), escape.Quoted(q.File))
+	refuse(q.File != "" && q.Preset != "", "{preset} %s: it takes the place of %s, give one of them", escape.Quoted(q.Preset), escape.Quoted(q.File))
 	p, isNew := &optimum.Problem{}, false
 	switch {
 	case q.File != "":
@@ -61,20 +59,15 @@ func (q *Optimum) readProblem(in *reading) {
 	case q.Preset != "":
 		var err error
 		p, err = optimum.Preset(q.Preset)
-		in.refuse(err != nil, "{preset} %s: %w", escape.Quoted(q.Preset), err)
+		refuse(err != nil, "{preset} %s: %w", escape.Quoted(q.Preset), err)
 	default:
 		isNew = true
-		in.refuse(q.Pairs == "" || q.Loss == "", "the problem is missing: give FILE, {preset} such as count:4, or {pairs} and {loss}")
+		refuse(q.Pairs == "" || q.Loss == "", "the problem is missing: give FILE, {preset} such as count:4, or {pairs} and {loss}")
 	}
-	if in.err == nil {
-		q.change(in, p, isNew)
-	}
-	if in.err == nil {
-		in.keep(q.about(p.Check()))
-	}
-	if in.err == nil {
-		q.problem = p
-	}
+	q.change(in, p, isNew)
+	throw(q.about(p.Check()))
+	q.problem = p
+	return p
 }
 
 // about says which problem an error is about.
@@ -82,7 +75,7 @@ func (q *Optimum) about(err error) error {
 	if err == nil {
 		return nil
 	}
-	return refuse("%s: %w", cmp.Or(q.File, "the problem"), err)
+	return refusal("%s: %w", cmp.Or(q.File, "the problem"), err)
 }
 
 // change puts what the fields say in the place of what a problem has. A new one takes its inputs and outputs from the files.
@@ -91,20 +84,19 @@ func (q *Optimum) change(in *reading, p *optimum.Problem, isNew bool) {
 		file(in, "pairs", q.Pairs, func(name string, text io.Reader) (_ any, err error) { return nil, p.ReadPairs(name, text, isNew) })
 	}
 	switch {
-	case in.err != nil || q.Loss == "":
+	case q.Loss == "":
 	case slices.Contains(optimum.Losses(), q.Loss):
 		if p.Outputs == nil {
 			p.Outputs = p.Inputs
 		}
 		var err error
 		p.Loss, err = optimum.NamedLoss(q.Loss, p.Inputs, p.Outputs)
-		in.refuse(err != nil, "{loss} %s: %w", escape.Quoted(q.Loss), err)
+		refuse(err != nil, "{loss} %s: %w", escape.Quoted(q.Loss), err)
 	default:
 		file(in, "loss", q.Loss, func(name string, text io.Reader) (_ any, err error) { return nil, p.ReadLoss(name, text, isNew) })
 	}
-	in.refuse(q.Worst && q.Prior != "" && q.Prior != "worst", "{worst} and {prior} %s exclude each other: give one of them", escape.Quoted(q.Prior))
+	refuse(q.Worst && q.Prior != "" && q.Prior != "worst", "{worst} and {prior} %s exclude each other: give one of them", escape.Quoted(q.Prior))
 	switch {
-	case in.err != nil:
 	case q.Worst || q.Prior == "worst":
 		p.Prior = nil
 	case q.Prior == "uniform":
@@ -115,13 +107,9 @@ func (q *Optimum) change(in *reading, p *optimum.Problem, isNew bool) {
 }
 
 func (q *Optimum) request(in *reading) (r optimum.Request) {
-	q.readProblem(in)
-	p := q.problem
+	p := q.read(in)
 	r.Problem = p
-	r.Delta, r.Epsilon = in.delta(q.Delta), in.epsilon(q.Epsilon)
-	if in.err != nil {
-		return r
-	}
+	r.Delta, r.Epsilon = privacyDelta(q.Delta), q.Epsilon.value()
 	farthest := big.NewRat(1, 1)
 	for _, pair := range p.Pairs {
 		if d := pair.Distance; d != nil && d.Cmp(farthest) > 0 {
@@ -132,7 +120,7 @@ func (q *Optimum) request(in *reading) (r optimum.Request) {
 	if q.Rate != "" {
 		r.Rate = file(in, "rate", q.Rate, Choose(strings.HasSuffix(q.Rate, ".jsonl"), statedRows(p), p.ReadTable))
 	}
-	for _, name := range in.names("users", q.Users) {
+	for _, name := range must(SplitNames("users", q.Users)) {
 		r.Users = append(r.Users, file(in, "users", name, p.ReadPrior))
 	}
 	return r
@@ -152,9 +140,10 @@ func statedRows(p *optimum.Problem) func(string, io.Reader) (*optimum.Table, err
 	}
 }
 
-func (q *Optimum) answer(in *reading) (*Answer, error) {
+func (q *Optimum) answer(in *reading) *Answer {
 	r := q.request(in)
-	a, err := settled(in, "optimum", r.Epsilon, func() (*optimum.Result, error) {
+	in.begin("optimum", r.Epsilon)
+	a := settled(in, func() (*optimum.Result, error) {
 		r.Report = func(pivots int, objective float64) { in.report("%d pivots, objective %.9g", pivots, objective) }
 		a, err := optimum.Solve(in.ctx, r)
 		if errors.Is(err, optimum.ErrProblem) {
@@ -164,9 +153,6 @@ func (q *Optimum) answer(in *reading) (*Answer, error) {
 	}, func(why string) *optimum.Result {
 		return &optimum.Result{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
 	})
-	if err != nil {
-		return nil, err
-	}
 	rounded, err := Await(in.ctx, Grace/4, func() (*optimum.Mechanism, error) { return a.Round(in.ctx) })
 	if err != nil && a.Undecided == "" && (q.Rounded || !a.Exact()) {
 		a.Undecided = err.Error()
@@ -176,7 +162,7 @@ func (q *Optimum) answer(in *reading) (*Answer, error) {
 	if r := a.Rated; r != nil && r.DP == verify.Violated {
 		found.Violated = "violated: the table is not private as asked"
 	}
-	return found, nil
+	return found
 }
 
 func (q *Optimum) document(r *optimum.Request, a *optimum.Result, rounded *optimum.Mechanism) *document.Optimum {

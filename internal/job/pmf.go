@@ -2,7 +2,6 @@ package job
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/big"
 	"slices"
@@ -27,20 +26,19 @@ type Instance struct {
 
 // read reads them, but for scores that are given.
 func (q *Instance) read(in *reading, at Epsilon, scores []*big.Rat) *mechanisms.Instance {
-	x := &mechanisms.Instance{Epsilon: in.epsilon(at), Scores: scores}
+	x := &mechanisms.Instance{Epsilon: at.value(), Scores: scores}
 	if x.Scores == nil {
 		x.Scores = in.numbers("scores", q.Scores)
 	}
-	in.refuse(x.Scores == nil, "scores are missing: give {scores} 0,-1,-3, or a file with one per line")
+	refuse(x.Scores == nil, "scores are missing: give {scores} 0,-1,-3, or a file with one per line")
 	if x.Sensitivities = in.numbers("sensitivities", q.Sensitivities); x.Sensitivities == nil {
-		in.refuse(strings.Contains(q.Sensitivity, ","), "{sensitivity} %s: give {sensitivities} %s, one for each score", escape.Quoted(q.Sensitivity), escape.Line(q.Sensitivity))
-		x.Sensitivities = []*big.Rat{in.positive("sensitivity", q.Sensitivity)}
+		refuse(strings.Contains(q.Sensitivity, ","), "{sensitivity} %s: give {sensitivities} %s, one for each score", escape.Quoted(q.Sensitivity), escape.Line(q.Sensitivity))
+		x.Sensitivities = []*big.Rat{positive("sensitivity", q.Sensitivity)}
 	}
 	d, n := len(x.Sensitivities), len(x.Scores)
-	if in.refuse(d != 1 && d != n, "{sensitivities}: %d for %d scores, give one for each", d, n); in.err == nil {
-		err := x.Check()
-		in.refuse(err != nil, "{sensitivities}: %w", err)
-	}
+	refuse(d != 1 && d != n, "{sensitivities}: %d for %d scores, give one for each", d, n)
+	err := x.Check()
+	refuse(err != nil, "{sensitivities}: %w", err)
 	q.Vector = x.Scores
 	return x
 }
@@ -59,46 +57,40 @@ func NewPMF() *PMF { return &PMF{Instance: Instance{Sensitivity: "1"}} }
 
 func (*PMF) standard() (string, any) { return "pmf", NewPMF() }
 
-func (q *PMF) answer(in *reading) (*Answer, error) {
+func (q *PMF) answer(in *reading) *Answer {
 	var scores []*big.Rat
-	if in.refuse(q.Scores != "" && q.ScoresFile != "", "{scores} and {scores-file} exclude each other: give one of them"); q.ScoresFile != "" {
+	refuse(q.Scores != "" && q.ScoresFile != "", "{scores} and {scores-file} exclude each other: give one of them")
+	if q.ScoresFile != "" {
 		scores = in.column("scores-file", q.ScoresFile, "")
 	}
 	x := q.Instance.read(in, q.Epsilon, scores)
-	x.Params = q.Params.read(in)
-	list := in.mechanisms(q.Mechanism, mechanisms.LookupFewer)
-	if err := in.begin("pmf", x.Epsilon); err != nil {
-		return nil, err
-	}
+	x.Params = q.Params.read()
+	list := must(FindMechanisms(q.Mechanism, mechanisms.LookupFewer))
+	in.begin("pmf", x.Epsilon)
 	all := &Answer{List: len(list) > 1}
 	for _, m := range list {
-		doc, err := q.of(in.ctx, m, x)
-		if err != nil {
-			return nil, err
-		}
+		doc := q.of(in, m, *x)
 		all.Documents, all.Undecided = append(all.Documents, doc), cmp.Or(all.Undecided, doc.Undecided)
 	}
-	return all, nil
+	return all
 }
 
 // of asks one mechanism.
-func (q *PMF) of(ctx context.Context, m mechanisms.Mechanism, in *mechanisms.Instance) (*document.PMF, error) {
-	at := *in
-	var err error
+func (q *PMF) of(in *reading, m mechanisms.Mechanism, at mechanisms.Instance) *document.PMF {
 	if q.Monotonic {
-		if at.Sensitivities, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities); err != nil {
-			return nil, refuse("{monotonic-scores}: %w", err)
-		}
+		var err error
+		at.Sensitivities, err = mechanisms.MonotonicSensitivities(m, at.Sensitivities)
+		refuse(err != nil, "{monotonic-scores}: %w", err)
 	}
 	doc := &document.PMF{Mechanism: m.Info().Name, AtEpsilon: document.At(q.Eps, q.Exp), Monotonic: q.Monotonic}
-	doc.Distribution, err = Settle(ctx, func() (*mechanisms.Distribution, error) {
-		d, err := mechanisms.Ask(mechanisms.Within(ctx, m), &at)
+	doc.Distribution = settled(in, func() (*mechanisms.Distribution, error) {
+		d, err := mechanisms.Ask(mechanisms.Within(in.ctx, m), &at)
 		return d, aboutMechanism(m, err)
 	}, func(why string) *mechanisms.Distribution {
 		doc.Undecided = why
 		return anyAnswer(&at)
 	})
-	return doc, err
+	return doc
 }
 
 // aboutMechanism names the mechanism that an error is about.
@@ -107,7 +99,7 @@ func aboutMechanism(m mechanisms.Mechanism, err error) error {
 	case err == nil:
 		return nil
 	case IsInput(err):
-		return refuse("{mechanism} %s: %w", m.Info().Name, err)
+		return refusal("{mechanism} %s: %w", m.Info().Name, err)
 	}
 	return fmt.Errorf("mechanism %s: %w", m.Info().Name, err)
 }
@@ -145,11 +137,11 @@ func NewRecommend() *Recommend {
 func (*Recommend) standard() (string, any) { return "recommend", NewRecommend() }
 
 // candidates are the mechanisms that are rated.
-func (q *Recommend) candidates(in *reading) (out []mechanisms.Mechanism) {
+func (q *Recommend) candidates() (out []mechanisms.Mechanism) {
 	if q.Mechanism != "all" {
-		return in.mechanisms(q.Mechanism, mechanisms.LookupFewer)
+		return must(FindMechanisms(q.Mechanism, mechanisms.LookupFewer))
 	}
-	for _, m := range in.mechanisms(strings.Join(mechanisms.Names(), ","), mechanisms.Lookup) {
+	for _, m := range must(FindMechanisms(strings.Join(mechanisms.Names(), ","), mechanisms.Lookup)) {
 		if name := m.Info().Name; name != "lp-optimal" && name != "lp-extended" {
 			out = append(out, m)
 		}
@@ -157,17 +149,15 @@ func (q *Recommend) candidates(in *reading) (out []mechanisms.Mechanism) {
 	return out
 }
 
-func (q *Recommend) answer(in *reading) (*Answer, error) {
+func (q *Recommend) answer(in *reading) *Answer {
 	x := q.Instance.read(in, q.Epsilon, nil)
-	in.oneOf("by", q.By, recommend.Error, recommend.MSE)
-	list := q.candidates(in)
-	r, err := settled(in, "recommend", x.Epsilon, func() (*recommend.Recommendation, error) {
+	oneOf("by", q.By, recommend.Error, recommend.MSE)
+	list := q.candidates()
+	in.begin("recommend", x.Epsilon)
+	r := settled(in, func() (*recommend.Recommendation, error) {
 		return recommend.For(in.ctx, x, list, q.By, q.Monotonic)
 	}, func(why string) *recommend.Recommendation {
 		return &recommend.Recommendation{Criterion: q.By, Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
 	})
-	if err != nil {
-		return nil, err
-	}
-	return answered(r, r.Undecided, nil), nil
+	return answered(r, r.Undecided, nil)
 }

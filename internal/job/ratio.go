@@ -38,82 +38,68 @@ func (*Ratio) standard() (string, any) { return "ratio", NewRatio() }
 
 // Request turns the question into a request.
 func (q *Ratio) Request(ctx context.Context, h *Host) (lp.Request, error) {
-	in := &reading{Host: h, ctx: ctx}
-	r := q.request(in)
-	return r, in.err
+	return read(func() lp.Request { return q.request(&reading{Host: h, ctx: ctx}) })
 }
 
 func (q *Ratio) request(in *reading) lp.Request {
-	delta := in.positive("sensitivity", q.Sensitivity)
+	delta := positive("sensitivity", q.Sensitivity)
 	r := q.Lattice.request(in, q.Size, delta)
 	r.Exact, r.Certified = q.Exact, in.Certificate
 	if q.Rho == "" {
-		r.Epsilon = in.epsilon(q.Epsilon)
+		r.Epsilon = q.Epsilon.value()
 	}
-	in.refuse(q.Exact && q.Exp == "", "{exact}: exact results need a rational e^ε, give {exp-eps} instead of {eps}")
-	r.Mechanisms = in.mechanisms(q.Mechanism, mechanisms.Lookup)
-	r.Method = parsed(in, "method", q.Method, func(name string) (string, error) {
-		if !slices.Contains([]string{"auto", "closed-form", "lumped", "lp"}, name) {
+	refuse(q.Exact && q.Exp == "", "{exact}: exact results need a rational e^ε, give {exp-eps} instead of {eps}")
+	r.Mechanisms = must(FindMechanisms(q.Mechanism, mechanisms.Lookup))
+	r.Method = must(Parsed("method", q.Method, func(name string) (string, error) {
+		if !slices.Contains(Choices("method"), name) {
 			return "", fmt.Errorf("method %q is not one of auto, closed-form, lumped, lp", name)
 		}
 		return name, nil
-	})
+	}))
 	if q.Solver != "auto" && r.Method == "auto" {
 		r.Method = "lp"
 	}
 	if r.Method == "lp" || q.Delta+q.Prior != "" || q.Step != "2delta" || q.Loss != "mean" || q.Worst || q.Constraints != "paper" {
 		in.enclosable(r.Epsilon, nil) // closed forms have others
 	}
-	in.oneWay(q.Monotonic, r.Mechanisms, delta)
+	if q.Monotonic {
+		oneWay(r.Mechanisms, delta)
+	}
 	return r
 }
 
 // oneWay refuses mechanisms that are not known to be private for monotonic scores in a way of their own.
-func (in *reading) oneWay(monotonic bool, list []mechanisms.Mechanism, delta *big.Rat) {
+func oneWay(list []mechanisms.Mechanism, delta *big.Rat) {
 	for _, m := range list {
-		if monotonic && in.err == nil {
-			_, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{delta})
-			in.refuse(err != nil, "{monotonic-scores}: %w", err)
-		}
+		_, err := mechanisms.MonotonicSensitivities(m, []*big.Rat{delta})
+		refuse(err != nil, "{monotonic-scores}: %w", err)
 	}
 }
 
-func (q *Ratio) answer(in *reading) (*Answer, error) {
+func (q *Ratio) answer(in *reading) *Answer {
 	if q.Rho != "" {
 		return q.atRho(in)
 	}
-	return in.atEach(q.Epsilon, func(eps Epsilon) (*Answer, error) { return q.at(in, eps) })
+	return in.atEach(q.Epsilon, func(eps Epsilon) *Answer { return q.at(in, eps) })
 }
 
 // at answers it at one ε.
-func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
+func (q Ratio) at(in *reading, eps Epsilon) *Answer {
 	q.Epsilon = eps
 	r := q.request(in)
-	if err := in.begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), r.Epsilon); err != nil {
-		return nil, err
-	}
-	subject, err := q.addSubject(in, &r)
-	if err != nil {
-		return nil, err
-	}
+	in.begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), r.Epsilon)
+	subject := q.addSubject(in, &r)
 	if subject != nil {
 		defer subject.Close()
 	}
 	r.Report = func(pivots int, objective float64) { in.report("%d pivots, objective %.9g", pivots, objective) }
 	begin := time.Now()
-	a, err := Settle(in.ctx, func() (*lp.Answer, error) { return rated(in.ctx, r, subject) }, func(why string) *lp.Answer { return anyRatio(r, why) })
-	if err != nil {
-		return nil, err
-	}
-	said, err := q.subjectDocument(in.ctx, subject, &r, a)
-	if err != nil {
-		return nil, err
-	}
+	a := settled(in, func() (*lp.Answer, error) { return rated(in.ctx, r, subject) }, func(why string) *lp.Answer { return anyRatio(r, why) })
 	doc := &document.Ratio{
 		N: q.N, K: q.K, AtEpsilon: document.At(q.Eps, q.Exp), Objective: q.over(), Constraints: q.level(),
 		Proof: a.Proof, Solver: a.Solver, Pivots: a.Pivots, Seconds: time.Since(begin).Seconds(),
 		Optimum: a.Optimum, Mechanisms: a.Mechanisms, Undecided: a.Undecided,
-		Monotonic: q.Monotonic, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(), PFOptimal: a.PFOptimal, Subject: said, Price: a.Price,
+		Monotonic: q.Monotonic, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(), PFOptimal: a.PFOptimal, Subject: q.subjectDocument(in, subject, &r, a), Price: a.Price,
 	}
 	if a.Proof != notProved {
 		depths := r.K * max(1, r.Step)
@@ -126,7 +112,7 @@ func (q Ratio) at(in *reading, eps Epsilon) (*Answer, error) {
 	for _, m := range a.Mechanisms {
 		found.Violated = cmp.Or(found.Violated, m.Finding)
 	}
-	return found, nil
+	return found
 }
 
 // notProved is the proof of what needs none.

@@ -21,7 +21,6 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/evaluate"
-	"optratio/internal/linear"
 	"optratio/number"
 )
 
@@ -31,72 +30,61 @@ type Epsilon struct {
 	Exp string `json:"exp-eps" help:"e^ε as a fraction a/b or a decimal, taken exactly: results are exact rationals"`
 }
 
+// field returns the name of the field that has it, what that says, and what it may say.
+func (e Epsilon) field() (field, text, example string) {
+	refuse(e.Eps == "" && e.Exp == "", "epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
+	refuse(e.Eps != "" && e.Exp != "", "{eps} and {exp-eps} exclude each other: give one of them")
+	if e.Eps != "" {
+		return "eps", e.Eps, "a decimal >= 0 such as 0.5"
+	}
+	return "exp-eps", e.Exp, "a fraction or a decimal >= 1 such as 3/2"
+}
+
 // Parse reads it.
-func (e Epsilon) Parse() (number.Epsilon, error) {
-	switch {
-	case e.Eps == "" && e.Exp == "":
-		return number.Epsilon{}, refuse("epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
-	case e.Eps != "" && e.Exp != "":
-		return number.Epsilon{}, refuse("{eps} and {exp-eps} exclude each other: give one of them")
-	case strings.Contains(e.Eps+e.Exp, ","):
-		return number.Epsilon{}, refuse("{"+Choose(e.Eps != "", "eps", "exp-eps")+"} %s: give one number, with a decimal point and no comma, such as %s", escape.Quoted(e.Eps+e.Exp), strings.Replace(e.Eps+e.Exp, ",", ".", 1))
-	case e.Eps != "":
-		x, err := number.ParseEpsilon(e.Eps)
-		if err != nil {
-			err = refuse("{eps} %s: %w; give a decimal >= 0 such as 0.5", escape.Quoted(e.Eps), err)
-		}
-		return x, err
-	}
-	x, err := number.ParseExp(e.Exp)
-	if err != nil {
-		err = refuse("{exp-eps} %s: %w; give a fraction or a decimal >= 1 such as 3/2", escape.Quoted(e.Exp), err)
-	}
-	return x, err
+func (e Epsilon) Parse() (number.Epsilon, error) { return read(e.value) }
+
+func (e Epsilon) value() number.Epsilon {
+	field, text, example := e.field()
+	refuse(strings.Contains(text, ","), "{"+field+"} %s: give one number, with a decimal point and no comma, such as %s", escape.Quoted(text), strings.Replace(text, ",", ".", 1))
+	x, err := Choose(e.Eps != "", number.ParseEpsilon, number.ParseExp)(text)
+	refuse(err != nil, "{"+field+"} %s: %w; give "+example, escape.Quoted(text), err)
+	return x
 }
 
 // decimalComma is a number with a comma for its point, and no list that anybody means.
 var decimalComma = regexp.MustCompile(`^0,[0-9]+$`)
 
 // List reads a list of values of one of the two; it does not parse them, and leaves it to Parse to refuse both at once, or neither.
-func (e Epsilon) List() (list []Epsilon, err error) {
+func (e Epsilon) List() ([]Epsilon, error) { return read(e.list) }
+
+func (e Epsilon) list() (list []Epsilon) {
 	if e.Eps == "" == (e.Exp == "") {
-		return []Epsilon{e}, nil
+		return []Epsilon{e}
 	}
-	if decimalComma.MatchString(e.Eps + e.Exp) {
-		return nil, refuse("{"+Choose(e.Eps != "", "eps", "exp-eps")+"} %s: decimals have a point: give %s; commas separate the values of a list", escape.Quoted(e.Eps+e.Exp), strings.Replace(e.Eps+e.Exp, ",", ".", 1))
+	field, text, _ := e.field()
+	refuse(decimalComma.MatchString(text), "{"+field+"} %s: decimals have a point: give %s; commas separate the values of a list", escape.Quoted(text), strings.Replace(text, ",", ".", 1))
+	for _, text := range must(SplitNames(field, text)) {
+		list = append(list, Choose(e.Eps != "", Epsilon{Eps: text}, Epsilon{Exp: text}))
 	}
-	names, err := SplitNames(Choose(e.Eps != "", "eps", "exp-eps"), e.Eps+e.Exp)
-	for _, text := range names {
-		list = append(list, Epsilon{Choose(e.Eps != "", text, ""), Choose(e.Eps != "", "", text)})
-	}
-	return list, err
+	return list
 }
 
 // String says which ε was given.
 func (e Epsilon) String() string { return document.At(e.Eps, e.Exp).Said() }
 
 // atEach answers at one ε, or at each one of a list until the context ends.
-func (in *reading) atEach(e Epsilon, at func(Epsilon) (*Answer, error)) (*Answer, error) {
-	list, err := e.List()
-	if err != nil {
-		return nil, err
-	}
+func (in *reading) atEach(e Epsilon, at func(Epsilon) *Answer) *Answer {
+	list := e.list()
 	if len(list) == 1 {
 		return at(e)
 	}
-	in.refuse(in.Certificate, "{cert}: a certificate is about one ε, give one")
+	refuse(in.Certificate, "{cert}: a certificate is about one ε, give one")
 	for _, eps := range list {
-		in.epsilon(eps)
+		eps.value()
 	}
 	all, decided := &Answer{List: true}, 0
 	for i, eps := range list {
-		if in.err != nil {
-			return nil, in.err
-		}
-		a, err := at(eps)
-		if err != nil {
-			return nil, err
-		}
+		a := at(eps)
 		if a.Undecided == "" {
 			decided++
 		}
@@ -107,7 +95,7 @@ func (in *reading) atEach(e Epsilon, at func(Epsilon) (*Answer, error)) (*Answer
 			break
 		}
 	}
-	return all, nil
+	return all
 }
 
 // Optional is a text for a JSON document, null where it was not given.
@@ -126,33 +114,11 @@ func Choose[T any](b bool, yes, no T) T {
 	return no
 }
 
-// reading reads the fields of a question, one after the other. It keeps the first error, and then reads nothing more: what it returns is nil or 0.
+// reading is a question on its way to its answer. What is wrong with a field is thrown, and ends it.
 type reading struct {
 	*Host
 	ctx    context.Context
-	err    error
 	report func(format string, args ...any) // is told how far the work is, once it has begun
-}
-
-// keep keeps an error, nil for none.
-func (in *reading) keep(err error) {
-	if in.err == nil {
-		in.err = err
-	}
-}
-
-// refuse refuses the question where something is wrong with it.
-func (in *reading) refuse(wrong bool, format string, args ...any) {
-	if wrong {
-		in.keep(refuse(format, args...))
-	}
-}
-
-// epsilon reads ε.
-func (in *reading) epsilon(e Epsilon) number.Epsilon {
-	x, err := e.Parse()
-	in.keep(err)
-	return x
 }
 
 // mostCertified is the largest ε, times a distance, whose e^-ε certificates of programs enclose closely enough.
@@ -162,7 +128,7 @@ const mostCertified = 1250
 func (in *reading) enclosable(e number.Epsilon, distance *big.Rat) {
 	if x := e.Eps(); in.Certificate && x != nil {
 		large := new(big.Rat).Mul(x, cmp.Or(distance, big.NewRat(1, 1))).Cmp(big.NewRat(mostCertified, 1)) > 0
-		in.refuse(large, "{cert}: certificates of programs take an ε, times the largest distance, of at most %d; give {exp-eps}, or leave {cert} out", mostCertified)
+		refuse(large, "{cert}: certificates of programs take an ε, times the largest distance, of at most %d; give {exp-eps}, or leave {cert} out", mostCertified)
 	}
 }
 
@@ -173,17 +139,11 @@ func SplitNames(field, list string) (names []string, err error) {
 	}
 	for name := range strings.SplitSeq(list, ",") {
 		if name = strings.TrimSpace(name); name == "" {
-			return nil, refuse("{"+field+"} %s: an item of the list is empty; take a comma away, or fill in what is between them", escape.Quoted(list))
+			return nil, refusal("{"+field+"} %s: an item of the list is empty; take a comma away, or fill in what is between them", escape.Quoted(list))
 		}
 		names = append(names, name)
 	}
 	return names, nil
-}
-
-func (in *reading) names(field, list string) []string {
-	names, err := SplitNames(field, list)
-	in.keep(err)
-	return names
 }
 
 // Parsed reads a field; an error names it, and what may have been meant.
@@ -191,32 +151,26 @@ func Parsed[T any](field, text string, parse func(string) (T, error)) (T, error)
 	x, err := parse(text)
 	if err != nil {
 		names := Choices(field)
-		err = refuse("{"+field+"}: %w%s", err, DidYouMean(unknown(text, names), names))
+		err = refusal("{"+field+"}: %w%s", err, DidYouMean(unknown(text, names), names))
 	}
 	return x, err
 }
 
-func parsed[T any](in *reading, field, text string, parse func(string) (T, error)) T {
-	x, err := Parsed(field, text, parse)
-	in.keep(err)
-	return x
-}
-
 // oneOf reads one of two words, and reports whether it is the second.
-func (in *reading) oneOf(field, text, first, second string) bool {
-	return parsed(in, field, text, func(text string) (bool, error) {
+func oneOf(field, text, first, second string) bool {
+	return must(Parsed(field, text, func(text string) (bool, error) {
 		if text != first && text != second {
 			return false, fmt.Errorf("%s %q is neither %s nor %s", field, text, first, second)
 		}
 		return text == second, nil
-	})
+	}))
 }
 
 // Decimal reads a decimal that ok accepts; want says which these are.
 func Decimal(field, text, want string, ok func(*big.Rat) bool) (*big.Rat, error) {
 	x, err := decimal.Parse(text)
 	if err != nil || !ok(x) {
-		return nil, refuse("{"+field+"} %s: give a decimal "+want, escape.Quoted(text))
+		return nil, refusal("{"+field+"} %s: give a decimal "+want, escape.Quoted(text))
 	}
 	return x, nil
 }
@@ -226,11 +180,7 @@ func Positive(field, text string) (*big.Rat, error) {
 	return Decimal(field, text, "> 0", func(x *big.Rat) bool { return x.Sign() > 0 })
 }
 
-func (in *reading) positive(field, text string) *big.Rat {
-	r, err := Positive(field, text)
-	in.keep(err)
-	return r
-}
+func positive(field, text string) *big.Rat { return must(Positive(field, text)) }
 
 // Probability reads a decimal from 0 to 1.
 func Probability(field, text string) (*big.Rat, error) {
@@ -238,9 +188,9 @@ func Probability(field, text string) (*big.Rat, error) {
 }
 
 // within reads a decimal or a fraction that ok accepts; want says which do.
-func (in *reading) within(field, text, want string, ok func(*big.Rat) bool) *big.Rat {
+func within(field, text, want string, ok func(*big.Rat) bool) *big.Rat {
 	x, err := decimal.ParseNumber(text)
-	in.refuse(err != nil || !ok(x), "{"+field+"} %s: give "+want, escape.Quoted(text))
+	refuse(err != nil || !ok(x), "{"+field+"} %s: give "+want, escape.Quoted(text))
 	return x
 }
 
@@ -248,9 +198,9 @@ var one = big.NewRat(1, 1)
 
 func notNegative(x *big.Rat) bool { return x.Sign() >= 0 }
 
-// delta reads a δ.
-func (in *reading) delta(text string) *big.Rat {
-	return in.within("delta", text, "a decimal or a fraction from 0 to 1 such as 1e-6", func(x *big.Rat) bool { return notNegative(x) && x.Cmp(one) <= 0 })
+// privacyDelta reads a δ.
+func privacyDelta(text string) *big.Rat {
+	return within("delta", text, "a decimal or a fraction from 0 to 1 such as 1e-6", func(x *big.Rat) bool { return notNegative(x) && x.Cmp(one) <= 0 })
 }
 
 // Scaled reads a decimal that may end in k, M, G or T, for thousands, millions and so on.
@@ -270,20 +220,16 @@ func Scaled(text string) (*big.Rat, error) {
 	return r.Mul(r, big.NewRat(scale, 1)), nil
 }
 
-// gap reads the relative width of an answer wanted.
-func (in *reading) gap(text string) *big.Rat {
-	return in.within("gap", text, "a decimal >= 0 such as 1e-9", notNegative)
+// relativeGap reads the relative width of an answer wanted.
+func relativeGap(text string) *big.Rat {
+	return within("gap", text, "a decimal >= 0 such as 1e-9", notNegative)
 }
 
-// solver reads a solver's name.
-func (in *reading) solver(name string) linear.Solver {
-	in.refuse(!slices.Contains(Choices("solver"), name), "{solver} %s: give auto, clp or embedded%s", escape.Quoted(name), DidYouMean(name, Choices("solver")))
-	if in.err != nil {
-		return nil
-	}
-	s, err := clp.Find(name)
-	in.refuse(err != nil, "{solver} %s: %w", name, err)
-	return s
+// checkSolver refuses names that no solver has.
+func checkSolver(name string) {
+	refuse(!slices.Contains(Choices("solver"), name), "{solver} %s: give auto, clp or embedded%s", escape.Quoted(name), DidYouMean(name, Choices("solver")))
+	_, err := clp.Find(name)
+	refuse(err != nil, "{solver} %s: %w", name, err)
 }
 
 // MostInput bounds what is read of a file of numbers, in bytes.
@@ -293,32 +239,21 @@ const MostInput = 1 << 28
 const longestInput = 1 << 24
 
 // open opens the file that a field names, or an argument where field is "".
-func (in *reading) open(field, path string) (io.ReadCloser, error) {
+func (in *reading) open(field, path string) io.ReadCloser {
 	file, err := in.Open(in.ctx, path)
-	if err != nil {
-		return nil, refuse(Choose(field == "", "", "{"+field+"} ")+"%s: %w", escape.Quoted(path), err)
-	}
-	return file, nil
+	refuse(err != nil, Choose(field == "", "", "{"+field+"} ")+"%s: %w", escape.Quoted(path), err)
+	return file
 }
 
 // file reads the file that a field names, "" for the argument, whole.
-func file[T any](in *reading, field, path string, parse func(name string, text io.Reader) (T, error)) (out T) {
-	if in.err != nil {
-		return out
-	}
-	file, err := in.open(field, path)
-	if in.keep(err); err != nil {
-		return out
-	}
+func file[T any](in *reading, field, path string, parse func(name string, text io.Reader) (T, error)) T {
+	file := in.open(field, path)
 	defer file.Close()
 	rest := &io.LimitedReader{R: file, N: MostInput}
-	out, err = parse(path, rest)
-	in.refuse(in.ctx.Err() != nil && err != nil, Choose(field == "", "", "{"+field+"} ")+"%s: cannot be read: %w", escape.Quoted(path), context.Cause(in.ctx))
-	in.refuse(rest.N == 0, "%s: the file is longer than %d MiB; give a smaller one", path, MostInput>>20)
-	if in.refuse(err != nil, "%w", err); in.err != nil {
-		var none T
-		return none
-	}
+	out, err := parse(path, rest)
+	refuse(in.ctx.Err() != nil && err != nil, Choose(field == "", "", "{"+field+"} ")+"%s: cannot be read: %w", escape.Quoted(path), context.Cause(in.ctx))
+	refuse(rest.N == 0, "%s: the file is longer than %d MiB; give a smaller one", path, MostInput>>20)
+	refuse(err != nil, "%w", err)
 	return out
 }
 
@@ -338,18 +273,18 @@ func (in *reading) each(field, path string, visit func(text string) error) {
 				continue
 			}
 			if err := visit(text); err != nil && in.ctx.Err() == nil {
-				return nil, refuse("%s:%d: %w", name, at, err)
+				return nil, refusal("%s:%d: %w", name, at, err)
 			}
 		}
 		if err := context.Cause(in.ctx); err != nil {
-			in.keep(fmt.Errorf("%s:%d: cannot be read: %w", name, at, err))
+			throw(fmt.Errorf("%s:%d: cannot be read: %w", name, at, err))
 		}
-		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-			return nil, refuse("%s:%d: a line has more than %d bytes; is it a text file?", name, at, longestInput)
+		if err = lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+			return nil, refusal("%s:%d: a line has more than %d bytes; is it a text file?", name, at, longestInput)
 		} else if err != nil {
-			return nil, refuse("%s:%d: cannot be read: %w", name, at, WithoutPath(err))
+			err = refusal("%s:%d: cannot be read: %w", name, at, WithoutPath(err))
 		}
-		return nil, nil
+		return nil, err
 	})
 }
 
@@ -365,18 +300,16 @@ func WithoutPath(err error) error {
 // lines reads a file of values, one per line. Where there is no such file, choices say what to give, if it need not be one; none is what is wrong
 // with a file without values.
 func lines[T any](in *reading, field, path, choices, none string, parse func(text string) (T, error)) (out []T) {
-	before := in.err
-	in.each(field, path, func(text string) error {
-		x, err := parse(text)
-		out = append(out, x)
-		return err
+	err := caught(func() {
+		in.each(field, path, func(text string) error {
+			x, err := parse(text)
+			out = append(out, x)
+			return err
+		})
 	})
-	if before == nil && choices != "" && errors.Is(in.err, fs.ErrNotExist) {
-		in.err = refuse("%w; give %s", in.err, choices)
-	}
-	if in.refuse(out == nil, "{"+field+"} %s: %s", escape.Quoted(path), none); in.err != nil {
-		return nil
-	}
+	refuse(choices != "" && errors.Is(err, fs.ErrNotExist), "%w; give %s", err, choices)
+	throw(err)
+	refuse(out == nil, "{"+field+"} %s: %s", escape.Quoted(path), none)
 	return out
 }
 
@@ -393,20 +326,17 @@ func (in *reading) column(field, path, choices string) []*big.Rat {
 
 // numbers reads numbers that are separated by commas, or else the file of this name, which has one per line; nil for none.
 func (in *reading) numbers(field, text string) []*big.Rat {
-	if text == "" || in.err != nil {
+	if text == "" {
 		return nil
 	}
 	out, wrong := splitNumbers(text)
 	if wrong == nil {
 		return out
 	}
-	out = in.column(field, text, "")
-	if missing := errors.Is(in.err, fs.ErrNotExist); missing && namesFile(text) {
-		return nil
-	} else if missing || errors.Is(in.err, syscall.ENAMETOOLONG) || errors.Is(in.err, syscall.ENOTDIR) {
-		in.err = refuse("{"+field+"}: %w; give decimals separated by commas, or a file with one per line", wrong)
-	}
-	return out
+	out, err := read(func() []*big.Rat { return in.column(field, text, "") })
+	missing := errors.Is(err, fs.ErrNotExist) && !namesFile(text) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.ENOTDIR)
+	refuse(missing, "{"+field+"}: %w; give decimals separated by commas, or a file with one per line", wrong)
+	return must(out, err)
 }
 
 // namesFile reports whether a text that is not a list of numbers can only be the name of a file: it has no comma, a letter that numbers do not have, and a dot or a slash.
@@ -421,7 +351,7 @@ func (in *reading) histogram(path string) []int64 {
 		return file(in, "histogram", path, func(name string, text io.Reader) ([]int64, error) {
 			data, err := io.ReadAll(text)
 			if err != nil {
-				return nil, refuse("{histogram} %s: cannot be read: %w", escape.Quoted(path), WithoutPath(err))
+				return nil, refusal("{histogram} %s: cannot be read: %w", escape.Quoted(path), WithoutPath(err))
 			}
 			counts, err := evaluate.ReadNPY(data)
 			if err != nil {
@@ -432,13 +362,11 @@ func (in *reading) histogram(path string) []int64 {
 	}
 	var table evaluate.Counts
 	in.each("histogram", path, table.Line)
-	in.refuse(table.Values == nil, "{histogram} %s: the file has no counts; give one per line", escape.Quoted(path))
+	refuse(table.Values == nil, "{histogram} %s: the file has no counts; give one per line", escape.Quoted(path))
 	return table.Values
 }
 
 // ReadHistogram reads counts: a .npy file, or a text file as evaluate.Counts reads it.
 func (h *Host) ReadHistogram(ctx context.Context, path string) ([]int64, error) {
-	in := &reading{Host: h, ctx: ctx}
-	counts := in.histogram(path)
-	return counts, in.err
+	return read(func() []int64 { return (&reading{Host: h, ctx: ctx}).histogram(path) })
 }

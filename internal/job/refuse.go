@@ -16,8 +16,51 @@ type Refusal struct {
 	args   []any
 }
 
-// refuse returns a Refusal.
-func refuse(format string, args ...any) error { return &Refusal{format, args} }
+func refusal(format string, args ...any) error { return &Refusal{format, args} }
+
+// thrown is an error on its way out of the reading of a question, from wherever it was found to whoever asked: see caught.
+type thrown struct{ error }
+
+// refuse ends the reading of a question where something is wrong with it.
+func refuse(wrong bool, format string, args ...any) {
+	if wrong {
+		throw(refusal(format, args...))
+	}
+}
+
+// throw ends the reading of a question with an error, nil for none.
+func throw(err error) {
+	if err != nil {
+		panic(thrown{err})
+	}
+}
+
+// must is a value that was read, unless there is an error.
+func must[T any](x T, err error) T {
+	throw(err)
+	return x
+}
+
+// caught returns the error that f throws. Another panic, which may come from a mechanism, is an error too.
+func caught(f func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case thrown:
+			err = p.error
+		default:
+			err = fmt.Errorf("%w: %v", ErrInternal, p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// read returns what f reads, or the error that it throws.
+func read[T any](f func() T) (x T, err error) {
+	err = caught(func() { x = f() })
+	return x, err
+}
 
 var fieldName = regexp.MustCompile(`\{([a-zA-Z][a-z-]*)\}`)
 

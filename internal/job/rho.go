@@ -21,9 +21,9 @@ import (
 var withRho = strings.Fields("rho n k mechanism objective gap monotonic-scores sensitivity")
 
 // atRho compares mechanisms at equal ρ.
-func (q *Ratio) atRho(in *reading) (*Answer, error) {
+func (q *Ratio) atRho(in *reading) *Answer {
 	begin := time.Now()
-	in.refuse(q.Eps != "" || q.Exp != "", "{rho} and {eps} exclude each other: with {rho} each mechanism has its own ε; give one of them")
+	refuse(q.Eps != "" || q.Exp != "", "{rho} and {eps} exclude each other: with {rho} each mechanism has its own ε; give one of them")
 	var others []string
 	for _, f := range given(q, NewRatio()) {
 		if !slices.Contains(withRho, f.Name) {
@@ -34,24 +34,20 @@ func (q *Ratio) atRho(in *reading) (*Answer, error) {
 		others = append(others, "cert")
 	}
 	if len(others) > 0 {
-		in.refuse(true, "{"+slices.Min(others)+"}: makes no sense with {rho}, which compares mechanisms with each other on the lattice of step 2Δ; leave it out")
+		refuse(true, "{"+slices.Min(others)+"}: makes no sense with {rho}, which compares mechanisms with each other on the lattice of step 2Δ; leave it out")
 	}
-	rho := in.positive("rho", q.Rho)
+	rho := positive("rho", q.Rho)
 	r := q.request(in)
-	in.refuse(q.N < 2, "{n} %d: with {rho} give at least 2 candidates; one makes no error at any ρ", q.N)
-	if err := in.begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), number.Epsilon{}); err != nil {
-		return nil, err
-	}
+	refuse(q.N < 2, "{n} %d: with {rho} give at least 2 candidates; one makes no error at any ρ", q.N)
+	in.begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), number.Epsilon{})
 	doc := &document.Rho{N: q.N, K: q.K, Rho: number.Exact(rho), Domain: "lattice", Objective: q.Objective, Monotonic: q.Monotonic, Orbits: lattice.Orbits(q.N, q.K)}
 	for _, m := range r.Mechanisms {
-		row, err := Settle(in.ctx, func() (document.AtRho, error) { return q.calibrated(in, r, m, rho, doc) }, func(why string) document.AtRho {
+		row := settled(in, func() (document.AtRho, error) { return q.calibrated(in, r, m, rho, doc) }, func(why string) document.AtRho {
 			doc.Undecided = why
 			unknown := number.Bounds(new(big.Rat), nil)
 			return document.AtRho{Name: m.Info().Name, Proof: "none", Parameter: unknown, Error: number.Bounds(new(big.Rat), big.NewRat(int64(q.K), 1)), Ratio: unknown}
 		})
 		switch {
-		case err != nil:
-			return nil, err
 		case len(doc.Mechanisms) == 0:
 			row.Ratio = number.Int(1)
 		case !row.Ratio.IsValid():
@@ -60,7 +56,7 @@ func (q *Ratio) atRho(in *reading) (*Answer, error) {
 		doc.Mechanisms = append(doc.Mechanisms, row)
 	}
 	doc.Seconds = time.Since(begin).Seconds()
-	return answered(doc, doc.Undecided, nil), nil
+	return answered(doc, doc.Undecided, nil)
 }
 
 // calibrated calibrates one mechanism and rates it.
@@ -96,9 +92,7 @@ func (q *Ratio) calibrated(in *reading, r lp.Request, m mechanisms.Mechanism, rh
 }
 
 // concentrated refuses mechanisms of which no theorem gives ρ for all real scores.
-func (in *reading) concentrated(m mechanisms.Mechanism) {
-	zero, err := number.FromEpsilon(new(big.Rat))
-	in.keep(err)
-	_, ok := mechanisms.Concentration(m, zero, 64)
-	in.refuse(!ok, "{domain} real: ρ for all real scores is known for pf, em and geo only, not for %s; give {domain} lattice", m.Info().Name)
+func concentrated(m mechanisms.Mechanism) {
+	_, ok := mechanisms.Concentration(m, must(number.FromEpsilon(new(big.Rat))), 64)
+	refuse(!ok, "{domain} real: ρ for all real scores is known for pf, em and geo only, not for %s; give {domain} lattice", m.Info().Name)
 }

@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -52,6 +51,11 @@ func Settle[T any](ctx context.Context, compute func() (T, error), trivial func(
 	return trivial(err.Error()), nil
 }
 
+// settled is what Settle returns.
+func settled[T any](in *reading, compute func() (T, error), trivial func(why string) T) T {
+	return must(Settle(in.ctx, compute, trivial))
+}
+
 // Await returns what f returns, or, a while after the end of the context, the cause of that. A panic of f is an error.
 func Await[T any](ctx context.Context, after time.Duration, f func() (T, error)) (value T, err error) {
 	type result struct {
@@ -59,12 +63,9 @@ func Await[T any](ctx context.Context, after time.Duration, f func() (T, error))
 		err   error
 	}
 	r, ok := patience.Await(ctx, after, func() (r result) {
-		defer func() {
-			if p := recover(); p != nil {
-				r.err = fmt.Errorf("%w: %v", ErrInternal, p)
-			}
-		}()
-		r.value, r.err = f()
+		if err := caught(func() { r.value, r.err = f() }); err != nil {
+			r.err = err
+		}
 		return r
 	})
 	if !ok {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
@@ -52,12 +53,12 @@ func TestSettle(t *testing.T) {
 
 // A refusal names fields as whoever asked does, also those of a refusal inside, and nothing in its values is taken for a field.
 func TestRefusals(t *testing.T) {
-	inner := refuse("%d scores, want {n} %d", 2, 3)
-	err := refuse("%s:%d: %w; give {exp-eps}", "{file}", 7, inner)
+	inner := refusal("%d scores, want {n} %d", 2, 3)
+	err := refusal("%s:%d: %w; give {exp-eps}", "{file}", 7, inner)
 	assert.Equal(t, "{file}:7: 2 scores, want n 3; give exp-eps", err.Error())
 	assert.Equal(t, "{file}:7: 2 scores, want <n> 3; give <exp-eps>", err.(*Refusal).Named(func(f string) string { return "<" + f + ">" }))
 	assert.True(t, IsInput(err))
-	assert.ErrorIs(t, refuse("{loss}: %w", context.Canceled), context.Canceled)
+	assert.ErrorIs(t, refusal("{loss}: %w", context.Canceled), context.Canceled)
 }
 
 // A panic while a question is read is an error.
@@ -69,21 +70,22 @@ func TestAskRecovers(t *testing.T) {
 	assert.ErrorContains(t, err, "oops")
 }
 
-// The first error stays, and nothing is read after it.
+// The first error ends the reading, and is the error of who asked.
 func TestReading(t *testing.T) {
-	in := &reading{ctx: t.Context(), Host: &Host{Open: func(context.Context, string) (io.ReadCloser, error) { panic("a file is opened") }}}
-	assert.Equal(t, "1/2", in.delta("0.5").RatString())
-	in.refuse(false, "nothing")
-	require.NoError(t, in.err)
-	assert.Nil(t, in.positive("sensitivity", "x"))
-	want := in.err.Error()
-	assert.Contains(t, want, "give a decimal > 0")
-	in.gap("-1")
-	in.refuse(true, "{n} 0: too late")
-	assert.Nil(t, in.column("loss", "file", ""))
-	assert.Nil(t, in.numbers("scores", "1,2"))
-	assert.Nil(t, in.solver("auto"))
-	assert.Equal(t, want, in.err.Error())
+	x, err := read(func() *big.Rat {
+		refuse(false, "nothing")
+		return privacyDelta("0.5")
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "1/2", x.RatString())
+	_, err = read(func() *big.Rat {
+		positive("sensitivity", "x")
+		panic("more is read")
+	})
+	assert.ErrorContains(t, err, "give a decimal > 0")
+	assert.True(t, IsInput(err))
+	_, err = Await(t.Context(), 0, func() (*big.Rat, error) { return relativeGap("-1"), nil })
+	assert.True(t, IsInput(err), "also from where it is awaited")
 }
 
 // A question's command line has what differs from the default.
@@ -151,6 +153,5 @@ func TestScoresAsJSON(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("[0,-1]\n0,-2\n"), 0o644))
 	in := &reading{ctx: t.Context(), Host: &Host{Open: func(_ context.Context, path string) (io.ReadCloser, error) { return os.Open(path) }}}
 	vectors := in.vectors(path, "lattice")
-	require.NoError(t, in.err)
 	assert.Len(t, vectors, 2)
 }

@@ -46,27 +46,20 @@ type playing struct {
 }
 
 func (q *Stopping) read(in *reading) *playing {
-	in.refuse(q.N < 1, "{n} is missing or 0: give the number of candidates, 1 to %d", secretary.MaxCandidates)
-	in.refuse(q.N > secretary.MaxCandidates, "{n} %d: give the number of candidates, 1 to %d", q.N, secretary.MaxCandidates)
-	in.refuse(in.err == nil && secretary.CheckDistance(q.N, q.L) != nil, "{l} %d: give a distance from 1 to n-1 = %d", q.L, max(q.N-1, 1))
-	in.refuse(q.Win < 1 || q.Win > q.N, "{win} %d: give a number from 1 to n = %d", q.Win, q.N)
-	p := &playing{reading: in, Stopping: q, delta: in.delta(q.Delta)}
-	var err error
-	p.p, err = Probability("p", q.P)
-	in.keep(err)
+	refuse(q.N < 1, "{n} is missing or 0: give the number of candidates, 1 to %d", secretary.MaxCandidates)
+	refuse(q.N > secretary.MaxCandidates, "{n} %d: give the number of candidates, 1 to %d", q.N, secretary.MaxCandidates)
+	refuse(secretary.CheckDistance(q.N, q.L) != nil, "{l} %d: give a distance from 1 to n-1 = %d", q.L, max(q.N-1, 1))
+	refuse(q.Win < 1 || q.Win > q.N, "{win} %d: give a number from 1 to n = %d", q.Win, q.N)
+	p := &playing{reading: in, Stopping: q, delta: privacyDelta(q.Delta), p: must(Probability("p", q.P))}
 	if q.Epsilon != (Epsilon{}) {
-		p.eps = new(in.epsilon(q.Epsilon))
+		p.eps = new(q.Epsilon.value())
 	}
-	in.refuse(q.LP && p.eps == nil, "{lp}: epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
-	in.refuse(q.LP && q.N > stopping.MaxCandidates, "{n} %d: {lp} takes at most %d candidates", q.N, stopping.MaxCandidates)
+	refuse(q.LP && p.eps == nil, "{lp}: epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
+	refuse(q.LP && q.N > stopping.MaxCandidates, "{n} %d: {lp} takes at most %d candidates", q.N, stopping.MaxCandidates)
 	p.private = q.LP || p.eps != nil && q.N <= stopping.MaxCandidates
-	in.refuse(in.Certificate && !p.private, "{cert}: certifies the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
-	in.refuse(q.Rule && !p.private, "{rule}: prints the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
-	if in.err != nil {
-		return p
-	}
-	p.payoff, err = stopping.TopK(q.N, q.Win) // which are right by now
-	in.keep(err)
+	refuse(in.Certificate && !p.private, "{cert}: certifies the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
+	refuse(q.Rule && !p.private, "{rule}: prints the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
+	p.payoff = must(stopping.TopK(q.N, q.Win)) // which are right by now
 	p.solvers = []linear.Solver{linear.Embedded{}}
 	if second, err := clp.New(); err == nil {
 		p.solvers = append(p.solvers, second)
@@ -74,31 +67,27 @@ func (q *Stopping) read(in *reading) *playing {
 	return p
 }
 
-func (q *Stopping) answer(in *reading) (*Answer, error) {
+func (q *Stopping) answer(in *reading) *Answer {
 	p := q.read(in)
 	at := number.Epsilon{}
 	if p.eps != nil {
 		at = *p.eps
 	}
-	if err := in.begin(fmt.Sprintf("n = %d", q.N), at); err != nil {
-		return nil, err
-	}
+	in.begin(fmt.Sprintf("n = %d", q.N), at)
 	p.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, AtEpsilon: document.At(q.Eps, q.Exp), Delta: q.Delta, Win: q.Win}
 	p.law()
 	if p.private {
 		p.best()
 	}
-	return answered(p.doc, p.doc.Undecided, p.solution.WriteCertificate), p.err
+	return answered(p.doc, p.doc.Undecided, p.solution.WriteCertificate)
 }
 
 // stage is one of the computations that make up the document. Where it fails, or a limit ends it, or one before did, its result is the zero value.
 func stage[T any](in *playing, compute func() (T, error)) (none T) {
-	if in.err != nil || in.doc.Undecided != "" {
+	if in.doc.Undecided != "" {
 		return none
 	}
-	x, err := Settle(in.ctx, compute, func(why string) T { in.doc.Undecided = why; return none })
-	in.keep(err)
-	return x
+	return settled(in.reading, compute, func(why string) T { in.doc.Undecided = why; return none })
 }
 
 // law computes what is known of the p-mix of the secretary rule, as far as the limits let it.

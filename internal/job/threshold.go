@@ -23,27 +23,25 @@ func NewThreshold() *Threshold { return &Threshold{Lattice: standardLattice("1e-
 func (*Threshold) standard() (string, any) { return "threshold", NewThreshold() }
 
 func (q *Threshold) request(in *reading) lp.Request {
-	parsed(in, "objective", q.Objective, parseObjective)
+	must(Parsed("objective", q.Objective, parseObjective))
 	r := q.Lattice.request(in, q.Size, one)
-	in.refuse(in.err == nil && r.Gap.Sign() == 0, "{gap} 0: thresholds are irrational, give a gap > 0")
+	refuse(r.Gap.Sign() == 0, "{gap} 0: thresholds are irrational, give a gap > 0")
 	if q.Method == "lp" {
 		r.Method = "lp"
 		return r
 	}
-	in.refuse(q.Method != "auto" && q.Method != "closed-form", "{method} %s: give auto or lp", escape.Quoted(q.Method))
+	refuse(q.Method != "auto" && q.Method != "closed-form", "{method} %s: give auto or lp", escape.Quoted(q.Method))
 	return r
 }
 
-func (q *Threshold) answer(in *reading) (*Answer, error) {
+func (q *Threshold) answer(in *reading) *Answer {
 	r := q.request(in)
-	a, err := settled(in, fmt.Sprintf("threshold of n = %d, k = %d", q.N, q.K), number.Epsilon{}, func() (*lp.ThresholdAnswer, error) {
+	in.begin(fmt.Sprintf("threshold of n = %d, k = %d", q.N, q.K), number.Epsilon{})
+	a := settled(in, func() (*lp.ThresholdAnswer, error) {
 		return lp.Threshold(in.ctx, r, func(exp *big.Rat, optimal bool) {
 			in.report("permute-and-flip is %s at e^ε = %s", Choose(optimal, "optimal", "not optimal"), exp.RatString())
 		})
 	}, func(why string) *lp.ThresholdAnswer { return &lp.ThresholdAnswer{Proof: "none", Undecided: why} })
-	if err != nil {
-		return nil, err
-	}
 	end := func(r *big.Rat) (n number.Number) { // none where it was not decided
 		if r != nil {
 			n = number.Exact(r)
@@ -53,5 +51,5 @@ func (q *Threshold) answer(in *reading) (*Answer, error) {
 	return answered(&document.Threshold{
 		N: q.N, K: q.K, Objective: q.Objective, Constraints: q.Constraints, Step: q.StepText(), Loss: q.Loss, Prior: q.priorName(),
 		Lower: a.Ends[0], Upper: a.Ends[1], LowerExp: end(a.Exp[0]), UpperExp: end(a.Exp[1]), Proof: a.Proof, Undecided: a.Undecided,
-	}, a.Undecided, nil), nil
+	}, a.Undecided, nil)
 }

@@ -25,32 +25,30 @@ func NewTopK() *TopK { return &TopK{Top: 2, Mechanism: topk.Standard} }
 func (*TopK) standard() (string, any) { return "topk", NewTopK() }
 
 func (q *TopK) request(in *reading) topk.Request {
-	q.Size.check(in)
-	in.refuse(q.Top < 1 || q.Top > q.N, "{top} %d: give how many of the %d candidates are chosen, from 1 to %d", q.Top, q.N, q.N)
-	r := topk.Request{N: q.N, K: q.K, Top: q.Top, Epsilon: in.epsilon(q.Epsilon)}
+	q.Size.check()
+	refuse(q.Top < 1 || q.Top > q.N, "{top} %d: give how many of the %d candidates are chosen, from 1 to %d", q.Top, q.N, q.N)
+	r := topk.Request{N: q.N, K: q.K, Top: q.Top, Epsilon: q.Epsilon.value()}
 	in.enclosable(r.Epsilon, nil)
-	for _, name := range in.names("mechanism", q.Mechanism) {
-		r.Mechanisms = append(r.Mechanisms, parsed(in, "mechanism", name, topk.ParseMechanism))
+	for _, name := range must(SplitNames("mechanism", q.Mechanism)) {
+		r.Mechanisms = append(r.Mechanisms, must(Parsed("mechanism", name, topk.ParseMechanism)))
 	}
 	return r
 }
 
-func (q *TopK) answer(in *reading) (*Answer, error) {
+func (q *TopK) answer(in *reading) *Answer {
 	r := q.request(in)
-	a, err := settled(in, fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon, func() (*topk.Answer, error) {
+	in.begin(fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon)
+	a := settled(in, func() (*topk.Answer, error) {
 		r.Report = func(p linear.Progress) { in.report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
 		a, err := topk.Solve(in.ctx, r)
 		if errors.Is(err, topk.ErrProbability) {
-			err = refuse("{mechanism}: %w", err)
+			err = refusal("{mechanism}: %w", err)
 		}
 		return a, err
 	}, func(why string) *topk.Answer {
 		most := big.NewRat(int64(min(q.Top, q.N-q.Top)), 1) // as many candidates at most are not among the best ones
 		return &topk.Answer{Optimum: number.Bounds(new(big.Rat), most.Mul(most, big.NewRat(int64(q.K), 1))), Mechanisms: []topk.Rated{}, Undecided: why}
 	})
-	if err != nil {
-		return nil, err
-	}
 	a.Solver = solverName
-	return answered(&document.TopK{N: q.N, K: q.K, Top: q.Top, AtEpsilon: document.At(q.Eps, q.Exp), Answer: a}, a.Undecided, a.WriteCertificate), nil
+	return answered(&document.TopK{N: q.N, K: q.K, Top: q.Top, AtEpsilon: document.At(q.Eps, q.Exp), Answer: a}, a.Undecided, a.WriteCertificate)
 }

@@ -30,9 +30,9 @@ type Target struct {
 }
 
 // properties reads Property, in which there may be more than those of package verify.
-func (t *Target) properties(in *reading, more ...verify.Property) []verify.Property {
-	names := in.names("property", t.Property)
-	return parsed(in, "property", t.Property, func(string) (out []verify.Property, err error) {
+func (t *Target) properties(more ...verify.Property) []verify.Property {
+	names := must(SplitNames("property", t.Property))
+	return must(Parsed("property", t.Property, func(string) (out []verify.Property, err error) {
 		for _, name := range names {
 			p := verify.Property(name)
 			if !slices.Contains(verify.All(), p) && !slices.Contains(more, p) {
@@ -43,15 +43,15 @@ func (t *Target) properties(in *reading, more ...verify.Property) []verify.Prope
 			}
 		}
 		return out, nil
-	})
+	}))
 }
 
 // options adds the targets to properties, of which those that the targets are about are added where some are named.
-func (t *Target) options(in *reading, properties []verify.Property) (o verify.Options) {
+func (t *Target) options(properties []verify.Property) (o verify.Options) {
 	o.Properties, o.Targets, o.Profile = properties, map[verify.Property]*big.Rat{}, t.Profile
-	t.orders(in, &o)
+	t.orders(&o)
 	if t.Slack != "" {
-		o.Slack = in.within("slack", t.Slack, "a decimal >= 0 such as 1e-6", notNegative)
+		o.Slack = within("slack", t.Slack, "a decimal >= 0 such as 1e-6", notNegative)
 	}
 	for _, target := range []struct {
 		field, text string
@@ -60,41 +60,38 @@ func (t *Target) options(in *reading, properties []verify.Property) (o verify.Op
 		if target.text == "" {
 			continue
 		}
-		o.Targets[target.property] = in.within(target.field, target.text, "a decimal >= 0 such as 0.125", notNegative)
+		o.Targets[target.property] = within(target.field, target.text, "a decimal >= 0 such as 0.125", notNegative)
 		if len(properties) > 0 && !slices.Contains(o.Properties, target.property) {
 			o.Properties = append(o.Properties, target.property)
 		}
 	}
 	if t.Delta != "" {
-		o.Targets[verify.ApproximateDP] = in.delta(t.Delta)
+		o.Targets[verify.ApproximateDP] = privacyDelta(t.Delta)
 		return o
 	}
 	// A δ of 0, which is ε-DP, is never meant by leaving it out.
-	in.refuse(slices.Contains(properties, verify.ApproximateDP), "{property} %s: it is about a δ; give {delta} too, such as {delta} 1e-6", verify.ApproximateDP)
+	refuse(slices.Contains(properties, verify.ApproximateDP), "{property} %s: it is about a δ; give {delta} too, such as {delta} 1e-6", verify.ApproximateDP)
 	return o
 }
 
 // orders asks about Rényi divergences of one order each.
-func (t *Target) orders(in *reading, o *verify.Options) {
-	orders, claims := in.names("order", t.Order), in.names("claimed", t.Claimed)
-	in.refuse(t.Claimed != "" && t.Order == "", "{claimed} %s: give the orders that it is about too, such as {order} 2,4,8", escape.Quoted(t.Claimed))
-	in.refuse(len(claims) > 1 && len(claims) != len(orders), "{claimed} %s: %d numbers for %d orders; give one for each, or one for all", escape.Quoted(t.Claimed), len(claims), len(orders))
+func (t *Target) orders(o *verify.Options) {
+	orders, claims := must(SplitNames("order", t.Order)), must(SplitNames("claimed", t.Claimed))
+	refuse(t.Claimed != "" && t.Order == "", "{claimed} %s: give the orders that it is about too, such as {order} 2,4,8", escape.Quoted(t.Claimed))
+	refuse(len(claims) > 1 && len(claims) != len(orders), "{claimed} %s: %d numbers for %d orders; give one for each, or one for all", escape.Quoted(t.Claimed), len(claims), len(orders))
 	var properties []verify.Property
 	for i, text := range orders {
 		p := verify.RDP + ":inf"
 		if text != "inf" {
-			alpha := in.within("order", text, "orders from 1 to 2^20, decimals or fractions such as 1.5, or inf", func(x *big.Rat) bool {
+			alpha := within("order", text, "orders from 1 to 2^20, decimals or fractions such as 1.5, or inf", func(x *big.Rat) bool {
 				return x.Cmp(one) >= 0 && x.Cmp(big.NewRat(1<<20, 1)) <= 0
 			})
-			if in.err != nil {
-				return
-			}
 			p = verify.RDP + verify.Property(":"+inquiry.ScoreText(alpha))
 		}
-		in.refuse(slices.Contains(properties, p), "{order} %s: the order %s is there twice", escape.Quoted(t.Order), text)
+		refuse(slices.Contains(properties, p), "{order} %s: the order %s is there twice", escape.Quoted(t.Order), text)
 		properties, o.Targets[p] = append(properties, p), nil
 		if len(claims) > 0 {
-			o.Targets[p] = in.within("claimed", claims[min(i, len(claims)-1)], "decimals >= 0 such as 0.125", notNegative)
+			o.Targets[p] = within("claimed", claims[min(i, len(claims)-1)], "decimals >= 0 such as 0.125", notNegative)
 		}
 	}
 	if at := slices.Index(o.Properties, verify.RDP); at >= 0 && len(properties) > 0 {
@@ -111,8 +108,8 @@ func (in *reading) certifiable(name string, asked []verify.Property) {
 		return
 	}
 	known := evidence.Mechanisms
-	in.refuse(name != "" && !slices.Contains(known, name), "{cert}: the checker knows the probabilities of %s, and not those of %s; leave it out", strings.Join(known, ", "), name)
-	in.refuse(!slices.ContainsFunc(asked, func(p verify.Property) bool {
+	refuse(name != "" && !slices.Contains(known, name), "{cert}: the checker knows the probabilities of %s, and not those of %s; leave it out", strings.Join(known, ", "), name)
+	refuse(!slices.ContainsFunc(asked, func(p verify.Property) bool {
 		return p != verify.RDP && slices.Contains(witnessable(name == ""), inquiry.Kind(p))
 	}), "{cert}: certificates are about violations of dp, approximate-dp and {claimed}, and by named mechanisms of dominates-em; ask about one of them, or leave {cert} out")
 }
@@ -163,10 +160,10 @@ type Domain struct {
 }
 
 // claim returns the mechanism and one sensitivity for all candidates.
-func (d *Domain) claim(in *reading) verify.Claim {
-	in.refuse(d.Mechanism == "", "{mechanism} is missing: give one of %s", strings.Join(mechanisms.Names(), ", "))
-	c := verify.Claim{Mechanism: in.mechanism("mechanism", d.Mechanism)}
-	c.Sensitivities = []*big.Rat{in.positive("sensitivity", d.Sensitivity)}
+func (d *Domain) claim() verify.Claim {
+	refuse(d.Mechanism == "", "{mechanism} is missing: give one of %s", strings.Join(mechanisms.Names(), ", "))
+	c := verify.Claim{Mechanism: mechanism("mechanism", d.Mechanism)}
+	c.Sensitivities = []*big.Rat{positive("sensitivity", d.Sensitivity)}
 	return c
 }
 
@@ -174,7 +171,8 @@ func (d *Domain) claim(in *reading) verify.Claim {
 func (d *Domain) vectors(in *reading, c *verify.Claim) (vectors [][]*big.Rat, monotonic bool) {
 	vectors = in.vectors(d.Domain, "lattice, real")
 	monotonic, err := neighborhood(d.Neighbors)
-	if in.refuse(err != nil, "{neighbors}: %w", err); d.Sensitivities != "" {
+	refuse(err != nil, "{neighbors}: %w", err)
+	if d.Sensitivities != "" {
 		c.Sensitivities = in.numbers("sensitivities", d.Sensitivities)
 	}
 	return vectors, monotonic
@@ -206,40 +204,38 @@ type checking struct {
 }
 
 func (q *Verify) read(in *reading) (j checking) {
-	j.Claim = q.claim(in)
-	j.Claim.Epsilon, j.Claim.Monotonic = in.epsilon(q.Epsilon), q.Monotonic
-	j.options = q.Target.options(in, q.properties(in))
+	j.Claim = q.claim()
+	j.Claim.Epsilon, j.Claim.Monotonic = q.Epsilon.value(), q.Monotonic
+	j.options = q.Target.options(q.properties())
 	j.n, j.k = q.N, q.K
 	if q.Domain.Domain == "real" {
-		in.refuse(q.Step != "2delta" || q.Neighbors != "linf" || q.Sensitivities != "", "{domain} real: is about all scores and all their neighbors; leave out {step}, {neighbors} and {sensitivities}")
+		refuse(q.Step != "2delta" || q.Neighbors != "linf" || q.Sensitivities != "", "{domain} real: is about all scores and all their neighbors; leave out {step}, {neighbors} and {sensitivities}")
 		j.k, j.options.Facts = 0, []verify.Property{}
 		j.options.Complete()
 		return j
 	}
 	j.options.Complete()
 	if q.Domain.Domain != "lattice" {
-		in.refuse(q.Step != "2delta", "{step}: is for {domain} lattice; the vectors of %s are as far apart as they are", escape.Quoted(q.Domain.Domain))
+		refuse(q.Step != "2delta", "{step}: is for {domain} lattice; the vectors of %s are as far apart as they are", escape.Quoted(q.Domain.Domain))
 		j.vectors, j.monotonic = q.vectors(in, &j.Claim)
 		return j
 	}
 	j.options.Worst = q.Neighbors == "worst"
-	in.refuse(!j.options.Worst && q.Neighbors != "linf", "{neighbors} %s: on the lattice, give linf or worst", escape.Quoted(q.Neighbors))
-	j.options.Step = in.step(q.Step, q.Monotonic)
-	in.refuse(j.options.Worst && j.options.Step > 1, "{neighbors} worst: the worst neighbors do not suffice with {step} %s; leave it out", q.Step)
-	q.Size.check(in)
+	refuse(!j.options.Worst && q.Neighbors != "linf", "{neighbors} %s: on the lattice, give linf or worst", escape.Quoted(q.Neighbors))
+	j.options.Step = parts(q.Step, q.Monotonic)
+	refuse(j.options.Worst && j.options.Step > 1, "{neighbors} worst: the worst neighbors do not suffice with {step} %s; leave it out", q.Step)
+	q.Size.check()
 	return j
 }
 
-func (q *Verify) answer(in *reading) (*Answer, error) {
+func (q *Verify) answer(in *reading) *Answer {
 	j := q.read(in)
-	if in.err != nil {
-		return nil, in.err
-	}
 	name := j.Mechanism.Info().Name
 	d := j.Claim.Sensitivities
-	in.refuse(in.Certificate && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }), "{cert}: a witness's certificate has one sensitivity for all candidates; leave it out")
+	refuse(in.Certificate && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }), "{cert}: a witness's certificate has one sensitivity for all candidates; leave it out")
 	in.certifiable(name, slices.Concat(j.options.Properties, j.options.Facts))
-	r, err := settled(in, name, j.Claim.Epsilon, func() (*verify.Report, error) {
+	in.begin(name, j.Claim.Epsilon)
+	r := settled(in, func() (*verify.Report, error) {
 		j.options.Progress = func(property verify.Property, n, total int64) { in.report("%s, %s", property, comparisons(n, total)) }
 		if j.vectors != nil {
 			return verify.Scores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options)
@@ -248,12 +244,9 @@ func (q *Verify) answer(in *reading) (*Answer, error) {
 	}, func(why string) *verify.Report {
 		return &verify.Report{Mechanism: name, Domain: q.Domain.Domain, Claimed: j.Claim.Epsilon.Number(), Properties: nothingDecided(j.options, why)}
 	})
-	if err != nil {
-		return nil, err
-	}
 	a := answered(r, "", func(w io.Writer) error { return writeWitness(w, r, j.setting()) })
 	a.verdict(r)
-	return a, nil
+	return a
 }
 
 // setting is what a witness's certificate says beside the report: on the lattice neighbors are neighbors after a shift.
@@ -284,31 +277,30 @@ func NewCalibrate() *Calibrate {
 func (*Calibrate) standard() (string, any) { return "calibrate", NewCalibrate() }
 
 func (q *Calibrate) read(in *reading) (j checking) {
-	j.Claim = q.claim(in)
-	in.refuse(q.Rho != "" && (q.Eps != "" || q.Exp != ""), "{rho} and {eps} exclude each other: give one of them")
+	j.Claim = q.claim()
+	refuse(q.Rho != "" && (q.Eps != "" || q.Exp != ""), "{rho} and {eps} exclude each other: give one of them")
 	if q.Rho != "" {
-		j.options.Targets = map[verify.Property]*big.Rat{verify.ZCDP: in.positive("rho", q.Rho)}
+		j.options.Targets = map[verify.Property]*big.Rat{verify.ZCDP: positive("rho", q.Rho)}
 	} else {
-		j.Claim.Epsilon = in.epsilon(q.Epsilon)
+		j.Claim.Epsilon = q.Epsilon.value()
 	}
 	switch q.Domain.Domain {
 	case "lattice":
-		q.Size.check(in)
+		q.Size.check()
 	case "real":
-		in.refuse(q.Rho == "", "{domain} real: is for {rho}; with {eps} leave it out, the lattice says where a theorem answers")
-		in.refuse(q.N != 0 || q.K != 0 || q.Sensitivities != "", "{domain} real: is about all scores of any number of candidates; leave out {n}, {k} and {sensitivities}")
-		if in.err == nil {
-			in.concentrated(j.Claim.Mechanism)
-		}
+		refuse(q.Rho == "", "{domain} real: is for {rho}; with {eps} leave it out, the lattice says where a theorem answers")
+		refuse(q.N != 0 || q.K != 0 || q.Sensitivities != "", "{domain} real: is about all scores of any number of candidates; leave out {n}, {k} and {sensitivities}")
+		concentrated(j.Claim.Mechanism)
 	default:
 		j.vectors, j.monotonic = q.vectors(in, &j.Claim)
 	}
 	return j
 }
 
-func (q *Calibrate) answer(in *reading) (*Answer, error) {
+func (q *Calibrate) answer(in *reading) *Answer {
 	j := q.read(in)
-	r, err := settled(in, "calibrate", number.Epsilon{}, func() (*verify.Calibration, error) {
+	in.begin("calibrate", number.Epsilon{})
+	r := settled(in, func() (*verify.Calibration, error) {
 		j.options.Narrowed = func(tried int, low, _ *big.Rat) { in.report("%d parameters, at least %s", tried, low.FloatString(9)) }
 		if len(j.vectors) > 0 {
 			return verify.CalibrateScores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options)
@@ -317,11 +309,8 @@ func (q *Calibrate) answer(in *reading) (*Answer, error) {
 	}, func(why string) *verify.Calibration {
 		return &verify.Calibration{Domain: q.Domain.Domain, Proof: "domain", Undecided: why}
 	})
-	if err != nil {
-		return nil, err
-	}
 	doc := &document.Calibration{Mechanism: j.Mechanism.Info().Name, Calibration: r}
-	return answered(doc, doc.Undecided, nil), nil
+	return answered(doc, doc.Undecided, nil)
 }
 
 // neighborhood reads "linf" or "monotonic".

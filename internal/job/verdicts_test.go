@@ -12,13 +12,9 @@ import (
 // Names of properties and neighbors are read once each; others are refused.
 func TestNamesOfVerdicts(t *testing.T) {
 	for names, want := range map[string][]verify.Property{"dp,sum,dp": {verify.DP, verify.Sum}, "": nil} {
-		in := &reading{}
-		assert.Equal(t, want, (&Target{Property: names}).properties(in))
-		assert.NoError(t, in.err)
+		assert.Equal(t, want, (&Target{Property: names}).properties())
 	}
-	in := &reading{}
-	(&Target{Property: "dp,privacy"}).properties(in)
-	assert.ErrorContains(t, in.err, `unknown property "privacy"`)
+	assert.ErrorContains(t, caught(func() { (&Target{Property: "dp,privacy"}).properties() }), `unknown property "privacy"`)
 	for _, m := range []bool{false, true} {
 		back, err := neighborhood(inquiry.Model(m))
 		assert.NoError(t, err)
