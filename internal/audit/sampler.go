@@ -89,13 +89,11 @@ type statistics struct {
 	wealth   *wealth
 	repeats  independence
 	early    []dated // samples to be drawn again
-	refuted  int     // the level of the bound where the audit ended with the refutation, 0 otherwise
 	drawn    int64
 	budget   int64 // of all tests together
 	cuts     int   // how often intervals were chosen
 	shown    map[string]*evidence
 	history  []Progress
-	proved   int             // levels, from the lowest, whose wealth has certainly reached the limit
 	failed   *verify.Witness // of what is not answered, where that was tested; it refutes the levels up to
 	failedAt int             // this one, -1 for none
 	quick    bool            // it is one of the stages before the whole budget is used
@@ -210,7 +208,7 @@ func (s *statistics) search(dom *inquiry.Domain, again int64) (why string, err e
 		err = cmp.Or(s.drawLate(), err)
 	}
 	if err == nil && again > 0 {
-		if s.refuted > 0 { // as many as the bets needed say enough
+		if s.o.UntilRefuted && s.wealth.refuted() { // as many as the bets needed say enough
 			again = max(fewAgain, s.drawn/(againShare*askedAgain))
 		}
 		err = s.askAgain(again)
@@ -405,10 +403,7 @@ func (s *statistics) conclude(res *verify.Result) number.Number {
 	if s.repeats.broken {
 		return number.Int(0)
 	}
-	at := s.refuted
-	if at == 0 {
-		at = s.wealth.bound()
-	}
+	at := s.wealth.bound()
 	if s.failed != nil && s.failedAt > at {
 		res.Checked, res.Attained = int64(len(s.shown)+1), s.failed
 		if s.failedAt >= s.wealth.claimed {

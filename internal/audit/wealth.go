@@ -22,8 +22,7 @@ type level struct {
 	epsilon *big.Rat // nil for the claimed one
 	c       float64  // at least e^ε
 	logs    [stakes]float64
-	// passed is the number of batches after which the wealth seemed to reach the limit first; 0: it did not yet.
-	passed int
+	reached bool // the wealth certainly reached the limit once
 }
 
 // segment is a run of batches with the same bets, on one event at one pair.
@@ -32,12 +31,6 @@ type segment struct {
 	bets   [][stakes]bet // for every level
 	claims []float64     // at least e^{dε} of every level, at the pair's distance d
 	counts counts
-}
-
-// batch is what one batch drew.
-type batch struct {
-	segment int
-	counts  counts
 }
 
 // wealth is one process of bets for each of a range of ε, all on the same samples. Whatever was chosen before a
@@ -53,7 +46,6 @@ type wealth struct {
 	patient bool                 // it is the bound at the end that counts
 	late    bool                 // no more than that the claim is refuted in the end does: the estimated stakes are the patient one, too
 	segs    []*segment
-	batches []batch
 }
 
 // Levels lie this much apart, relatively: well below the claimed ε, about it, and far above.
@@ -174,16 +166,13 @@ func (w *wealth) openAt(d *big.Rat, p, o, slack float64, r ratio, horizon float6
 func (w *wealth) settle(c counts) {
 	s := w.segs[len(w.segs)-1]
 	s.counts = s.counts.plus(c)
-	w.batches = append(w.batches, batch{len(w.segs) - 1, c})
 	for i, l := range w.levels {
 		for k := range l.logs {
 			if b := s.bets[i][k]; b != noBet {
 				l.logs[k] += b.log(c)
 			}
 		}
-		if l.passed == 0 && w.total(l) > w.log+1e-6 {
-			l.passed = len(w.batches)
-		}
+		l.reached = l.reached || w.total(l) > w.log && w.certain(i)
 	}
 }
 
@@ -200,29 +189,21 @@ func (w *wealth) total(l *level) float64 {
 	return most + math.Log(sum)
 }
 
-// reached reports whether the wealth at a level certainly reached the limit at the batch where it seemed to.
-func (w *wealth) reached(i int) bool {
-	l := w.levels[i]
-	if l.passed == 0 {
-		return false
-	}
-	sums := make([]counts, len(w.segs))
-	for _, b := range w.batches[:l.passed] {
-		sums[b.segment] = sums[b.segment].plus(b.counts)
-	}
+// certain reports whether the wealth at a level, which seems to be above the limit, certainly is.
+func (w *wealth) certain(i int) bool {
 	total := number.FromInt(0, binomialBits)
 	limit := number.FromRat(w.limit, binomialBits)
-	for _, k := range w.order(i, sums) {
+	for _, k := range w.richest(w.levels[i]) {
 		log := number.FromInt(0, binomialBits)
-		for at, s := range w.segs {
+		for _, s := range w.segs {
 			b := s.bets[i][k]
-			if b == noBet || sums[at] == (counts{}) {
+			if b == noBet || s.counts == (counts{}) {
 				continue
 			}
 			if !b.fair(s.claims[i], s.ratio) {
 				return false
 			}
-			log = log.Add(b.enclose(sums[at]))
+			log = log.Add(b.enclose(s.counts))
 		}
 		total = total.Add(number.FromFloat(w.weights[k], binomialBits).Mul(number.Exp(log)))
 		if holds, ok := limit.LessEq(total); ok && holds {
@@ -232,41 +213,26 @@ func (w *wealth) reached(i int) bool {
 	return false
 }
 
-// order returns the stakes, the richest first.
-func (w *wealth) order(i int, sums []counts) []int {
-	var logs [stakes]float64
-	out := make([]int, stakes)
-	for k := range logs {
-		out[k], logs[k] = k, math.Log(w.weights[k])
-		for at, s := range w.segs {
-			if s.bets[i][k] != noBet {
-				logs[k] += s.bets[i][k].log(sums[at])
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(logs[b], logs[a]) })
-	return out
+// richest returns the stakes, those first that won the most.
+func (w *wealth) richest(l *level) []int {
+	order := []int{0, 1, 2, 3, 4, 5}
+	slices.SortStableFunc(order, func(k, m int) int {
+		return cmp.Compare(l.logs[m]+math.Log(w.weights[m]), l.logs[k]+math.Log(w.weights[k]))
+	})
+	return order
 }
 
 // bound returns the greatest level up to which every one reached the limit; -1: none did.
 func (w *wealth) bound() int {
-	for i := range w.levels {
-		if !w.reached(i) {
-			return i - 1
-		}
+	at := slices.IndexFunc(w.levels, func(l *level) bool { return !l.reached })
+	if at < 0 {
+		at = len(w.levels)
 	}
-	return len(w.levels) - 1
+	return at - 1
 }
 
-// passed reports whether the wealth at the claim and below seemed to reach the limit.
-func (w *wealth) passed() bool {
-	for _, l := range w.levels[:w.claimed+1] {
-		if l.passed == 0 {
-			return false
-		}
-	}
-	return true
-}
+// refuted reports whether the claim is.
+func (w *wealth) refuted() bool { return w.bound() >= w.claimed }
 
 // sum adds up the logarithms of the wealth at all levels, each up to a little beyond the limit.
 func (w *wealth) sum() float64 {
