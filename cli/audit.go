@@ -8,7 +8,7 @@ import (
 )
 
 func newAudit(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewAudit(), help: map[string]string{
+	a := asking{question: job.New[job.Audit](), help: map[string]string{
 		"monotonic-scores": "neighbors move all scores one way, each by at most Δ, as counts do when a person is added; the program is told \"monotonic\":true, and the lattice has steps of Δ",
 		"property":         "which properties decide the exit code, by name (default dp; of a program or a table the others are listed too, as facts)",
 	}}

@@ -8,7 +8,7 @@ import (
 )
 
 func newCalibrate(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewCalibrate(), plain: true, help: map[string]string{"neighbors": ""}}
+	a := asking{question: job.New[job.Calibrate](), plain: true, help: map[string]string{"neighbors": ""}}
 	return a.command(s, &cobra.Command{
 		Use:   "calibrate --mechanism NAME (-n N -k K | --domain FILE | --domain real) (--eps E | --exp-eps A/B | --rho R)",
 		Short: "The largest parameter at which a mechanism is ε-DP, or ρ-zCDP",

@@ -8,7 +8,7 @@ import (
 )
 
 func newCompose(s command.Streams) *cobra.Command {
-	q := job.NewCompose()
+	q := job.New[job.Compose]()
 	a := asking{question: q, plain: true, exports: true, certifies: true}
 	a.begin = func() error {
 		if a.optimal != "" && (q.Adversary == "equal" || q.Eps == "" && q.Step == "") {

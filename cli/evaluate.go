@@ -8,7 +8,7 @@ import (
 )
 
 func newEvaluate(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewEvaluate()}
+	a := asking{question: job.New[job.Evaluate]()}
 	return a.command(s, &cobra.Command{
 		Use:   "evaluate --task mode|median|quantile:P|scores (--histogram FILE | --scores Q,…) --eps E",
 		Short: "Errors of mechanisms on a histogram's mode or quantiles, or on your scores",

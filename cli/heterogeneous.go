@@ -11,7 +11,7 @@ import (
 
 func newHeterogeneous(s command.Streams) *cobra.Command {
 	a := &asking{
-		question: job.NewHeterogeneous(), certifies: true, draws: true, plain: true,
+		question: job.New[job.Heterogeneous](), certifies: true, draws: true, plain: true,
 		help: map[string]string{"mechanism": "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates, see optratio mechanisms --help (default " + strings.ReplaceAll(job.RatedByDefault, ",", ", ") + ", and geo-pair:M for every M below n)"},
 	}
 	return a.command(s, &cobra.Command{

@@ -176,7 +176,7 @@ func TestCutLines(t *testing.T) {
 			cancel(command.ErrInterrupted)
 		}
 	}()
-	q := job.NewPMF()
+	q := job.New[job.PMF]()
 	q.ScoresFile, q.Eps = path, "1"
 	_, err := job.Ask(ctx, &job.Host{Open: command.Open}, q)
 	assert.ErrorIs(t, err, command.ErrInterrupted)

@@ -22,7 +22,7 @@ type optimumFiles struct {
 }
 
 func newOptimum(s command.Streams) *cobra.Command {
-	q := job.NewOptimum()
+	q := job.New[job.Optimum]()
 	var presets []string
 	for _, p := range optimum.Presets() {
 		presets = append(presets, fmt.Sprintf("  %-15s %s", p[0], p[1]))

@@ -25,7 +25,7 @@ func isPlain(q job.Question) bool {
 	if !ok || r.N < 1 || r.K < 1 || r.N > certified || r.K > certified {
 		return false
 	}
-	plain := job.NewRatio()
+	plain := job.New[job.Ratio]()
 	plain.Size, plain.Epsilon, plain.Mechanism, plain.Constraints, plain.Objective = r.Size, r.Epsilon, r.Mechanism, r.Constraints, r.Objective
 	plain.Gap, plain.Solver, plain.Sensitivity, plain.Exact, plain.Monotonic = r.Gap, r.Solver, r.Sensitivity, r.Exact, r.Monotonic
 	return *r == *plain && lattice.Orbits(r.N, r.K).Cmp(big.NewInt(certified)) <= 0

@@ -8,7 +8,7 @@ import (
 )
 
 func newPMF(s command.Streams) *cobra.Command {
-	q := job.NewPMF()
+	q := job.New[job.PMF]()
 	q.Mechanism = "pf"
 	a := asking{question: q}
 	return a.command(s, &cobra.Command{

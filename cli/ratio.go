@@ -11,7 +11,7 @@ import (
 )
 
 func newRatio(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewRatio(), certifies: true, draws: true, help: map[string]string{
+	a := asking{question: job.New[job.Ratio](), certifies: true, draws: true, help: map[string]string{
 		"pmf-exec": "rate this program too, as subject: it states probabilities as for optratio audit",
 		"pmf-file": `rate this table of probabilities too, as subject: a line {"scores":[0,-2],"pmf":[0.7,0.3]} for each score vector`,
 	}}

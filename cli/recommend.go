@@ -8,7 +8,7 @@ import (
 )
 
 func newRecommend(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewRecommend()}
+	a := asking{question: job.New[job.Recommend]()}
 	return a.command(s, &cobra.Command{
 		Use:   "recommend --scores Q,… --sensitivities D,… (--eps E | --exp-eps A/B)",
 		Short: "Which mechanism to take for scores like these, by its error",

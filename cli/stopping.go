@@ -8,7 +8,7 @@ import (
 )
 
 func newStopping(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewStopping(), certifies: true, draws: true, plain: true}
+	a := asking{question: job.New[job.Stopping](), certifies: true, draws: true, plain: true}
 	return a.command(s, &cobra.Command{
 		Use:   "stopping -n N",
 		Short: "Private optimal stopping: the best private rule, and the secretary rule beside it",

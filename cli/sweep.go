@@ -33,7 +33,7 @@ type sweepFlags struct {
 }
 
 func newSweep(s command.Streams) *cobra.Command {
-	f := sweepFlags{asking: asking{Job: command.Job{Streams: s}}, ratio: job.NewRatio()}
+	f := sweepFlags{asking: asking{Job: command.Job{Streams: s}}, ratio: job.New[job.Ratio]()}
 	c := &cobra.Command{
 		Use:   "sweep -n RANGE -k RANGE (--eps RANGE | --exp-eps RANGE) -o FILE",
 		Short: "Ratios over a grid of n, k and ε, in one file that can be resumed and cut into shards",

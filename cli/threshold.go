@@ -9,7 +9,7 @@ import (
 
 func newThreshold(s command.Streams) *cobra.Command {
 	a := asking{
-		question: job.NewThreshold(), plain: true, help: map[string]string{"loss": "", "worst": "", "step": "", "delta": "", "monotonic-scores": "", "solver": ""},
+		question: job.New[job.Threshold](), plain: true, help: map[string]string{"loss": "", "worst": "", "step": "", "delta": "", "monotonic-scores": "", "solver": ""},
 	}
 	return a.command(s, &cobra.Command{
 		Use:   "threshold -n N -k K",

@@ -8,7 +8,7 @@ import (
 )
 
 func newTopK(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewTopK(), certifies: true, plain: true}
+	a := asking{question: job.New[job.TopK](), certifies: true, plain: true}
 	return a.command(s, &cobra.Command{
 		Use:   "topk -n N -k K --top T (--eps E | --exp-eps A/B)",
 		Short: "Choose the top T of n candidates: mechanisms against the best ε-DP choice",

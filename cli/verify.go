@@ -8,7 +8,7 @@ import (
 )
 
 func newVerify(s command.Streams) *cobra.Command {
-	a := asking{question: job.NewVerify(), help: map[string]string{
+	a := asking{question: job.New[job.Verify](), help: map[string]string{
 		"property":  "which properties decide the exit code, by name (default dp; symmetry, shift, monotone, sum and dominates-em are listed too, as facts)",
 		"neighbors": "on the lattice linf, or worst (only the worst neighbors, which suffices for mechanisms that were proved regular); with --domain FILE linf or monotonic",
 	}}

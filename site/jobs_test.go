@@ -50,8 +50,8 @@ type written struct {
 // question is the question, an error where it is of no kind that pages ask.
 func (w written) question() (job.Question, error) {
 	q := map[string]job.Question{
-		"ratio": job.NewRatio(), "threshold": job.NewThreshold(), "pmf": job.NewPMF(), "recommend": job.NewRecommend(), "audit": job.NewAudit(),
-		"evaluate": job.NewEvaluate(), "optimum": job.NewOptimum(), "check": job.NewCheck(),
+		"ratio": job.New[job.Ratio](), "threshold": job.New[job.Threshold](), "pmf": job.New[job.PMF](), "recommend": job.New[job.Recommend](), "audit": job.New[job.Audit](),
+		"evaluate": job.New[job.Evaluate](), "optimum": job.New[job.Optimum](), "check": job.New[job.Check](),
 	}[w.Kind]
 	if q == nil {
 		return nil, errors.New("no such kind of job")
@@ -182,7 +182,7 @@ func TestJobsRefuse(t *testing.T) {
 
 // TestTimeLimit: a job that its limit ends says what is certified so far.
 func TestTimeLimit(t *testing.T) {
-	q := job.NewRatio()
+	q := job.New[job.Ratio]()
 	q.Size, q.Eps = job.Size{N: 9, K: 8}, "0.2"
 	a, err := run(t.Context(), front.Job{Question: q, Limit: 100 * time.Millisecond}, func(string, ...any) {})
 	require.NoError(t, err)

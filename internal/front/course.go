@@ -190,7 +190,7 @@ func (c *Course) certificate(ctx context.Context, name string) []byte {
 	if c.Err = c.found.Certificate(&b); c.Err != nil {
 		return nil
 	}
-	q := job.NewCheck()
+	q := job.New[job.Check]()
 	q.File = name
 	checked, err := c.site.Run(ctx, Job{Question: q, Files: map[string]string{name: b.String()}, Limit: standardLimit})
 	if err == nil && checked.Violated+checked.Undecided != "" {

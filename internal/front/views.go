@@ -45,7 +45,7 @@ var examples embed.FS
 const JavaScript = "function.js"
 
 func audit(f *form) question {
-	q := job.NewAudit()
+	q := job.New[job.Audit]()
 	q.Eps = "0.5"
 	f.fill(q, "eps", "neighbors")
 	q.File = f.file("pmf-file", "table.jsonl")
@@ -53,7 +53,7 @@ func audit(f *form) question {
 }
 
 func javascript(f *form) question {
-	q := job.NewAudit()
+	q := job.New[job.Audit]()
 	q.Eps = "1"
 	f.fill(q, "n", "k", "eps")
 	f.count(&q.N, "n", f.says["n"], 6)
@@ -63,28 +63,28 @@ func javascript(f *form) question {
 }
 
 func choose(f *form) question {
-	q := job.NewRecommend()
+	q := job.New[job.Recommend]()
 	q.Scores, q.Sensitivities, q.Eps = "8,6,5", "1,1,4", "1"
 	f.fill(q, "scores", "sensitivities", "eps", "mechanism")
 	return question{question: q, curves: 5 * time.Second}
 }
 
 func rate(f *form) question {
-	q := job.NewRatio()
+	q := job.New[job.Ratio]()
 	q.N, q.K, q.Eps = 4, 4, "0.5"
 	f.fill(q, "n", "k", "eps", "mechanism", "constraints", "loss", "worst", "prior", "step")
 	return question{question: q, limits: []time.Duration{time.Second, 5 * time.Second, 20 * time.Second}, curves: standardLimit}
 }
 
 func pmf(f *form) question {
-	q := job.NewPMF()
+	q := job.New[job.PMF]()
 	q.Scores, q.Mechanism, q.Eps = "0,-1,-3", "pf,em", "1"
 	f.fill(q, "scores", "eps", "mechanism")
 	return question{question: q, limits: []time.Duration{5 * time.Second}}
 }
 
 func best(f *form) question {
-	q := job.NewOptimum()
+	q := job.New[job.Optimum]()
 	q.Eps = "0.5"
 	f.fill(q, "preset", "eps", "delta", "worst")
 	if q.File = f.file("problem", "problem.json"); q.Preset != "" {
@@ -97,7 +97,7 @@ func best(f *form) question {
 }
 
 func histogram(f *form) question {
-	q := job.NewEvaluate()
+	q := job.New[job.Evaluate]()
 	q.Task, q.Eps = "mode", "0.5"
 	f.fill(q, "eps", "task", "mechanism")
 	if q.Task != "mode" && q.Task != "median" {
@@ -108,7 +108,7 @@ func histogram(f *form) question {
 }
 
 func check(f *form) question {
-	q := job.NewCheck()
+	q := job.New[job.Check]()
 	q.File = f.file("certificate", "valid.cert")
 	return question{question: q}
 }

@@ -27,34 +27,25 @@ type Audit struct {
 	Stated
 	SampleExec string `json:"sample-exec" help:"program that draws samples"`
 	Epsilon
-	Size
-	Domain      string `json:"domain" help:"lattice, half-lattice, random, or a file of score vectors, one per line: 0,-1,-2.5 or [0,-1,-2.5]"`
+	Size        `default:"n=3,k=2"`
+	Domain      string `json:"domain" default:"lattice" help:"lattice, half-lattice, random, or a file of score vectors, one per line: 0,-1,-2.5 or [0,-1,-2.5]"`
 	Inputs      string `json:"inputs" help:"file of what to ask about instead of scores, such as datasets: one JSON value per line; needs {neighbors}; or - for lines of standard input, each with its neighbors"`
-	Neighbors   string `json:"neighbors" help:"of scores: linf (each may change by Δ), monotonic (all change one way), shifted (rows of {pmf-file} are neighbors also if they are after a shift), or a file of pairs, one per line: 0,-1;1,-1 or [[0,-1],[1,-1]]. Of inputs: remove-row or replace-row (every input is a list of rows, and its neighbors have one row less, or one replaced by another row of the file), or a file of pairs: 0,3 or [A,B], with a distance 0,3,2"`
-	Sensitivity string `json:"sensitivity" help:"sensitivity Δ"`
+	Neighbors   string `json:"neighbors" default:"linf" help:"of scores: linf (each may change by Δ), monotonic (all change one way), shifted (rows of {pmf-file} are neighbors also if they are after a shift), or a file of pairs, one per line: 0,-1;1,-1 or [[0,-1],[1,-1]]. Of inputs: remove-row or replace-row (every input is a list of rows, and its neighbors have one row less, or one replaced by another row of the file), or a file of pairs: 0,3 or [A,B], with a distance 0,3,2"`
+	Sensitivity string `json:"sensitivity" default:"1" help:"sensitivity Δ"`
 	NoSide      bool   `json:"no-side" help:"look at nothing beside these: at no other scores, and of datasets no larger ones"`
 	OneWay
 	Target
 	Against    string               `json:"against" help:"also decide whether the probabilities are those of this mechanism (property against)"`
 	Reference  string               `json:"against-exec" help:"also decide whether this program answers alike (property same)"`
-	Confidence string               `json:"confidence" help:"confidence of a sampler's lower bound on ε"`
-	Until      string               `json:"until" help:"when an audit of samples ends: refuted (as soon as the claim is refuted) or budget (when all samples are drawn)"`
-	Outcomes   string               `json:"outcomes" help:"what the program answers with: index (candidates), labels (any strings) or, from a sampler, real (numbers) or mixed (lists or objects of labels and numbers)"`
-	Budget     string               `json:"budget" help:"how many samples to draw in all, such as 300k or 10M"`
-	Children   int                  `json:"children" help:"with {sample-exec}: how many copies of the program run at the same time and share the samples of every question"`
-	Seed       uint64               `json:"seed" help:"seed of all random choices"`
-	Timeout    time.Duration        `json:"timeout" help:"how long the program may take for one answer"`
+	Confidence string               `json:"confidence" default:"0.95" help:"confidence of a sampler's lower bound on ε"`
+	Until      string               `json:"until" default:"budget" help:"when an audit of samples ends: refuted (as soon as the claim is refuted) or budget (when all samples are drawn)"`
+	Outcomes   string               `json:"outcomes" default:"index" help:"what the program answers with: index (candidates), labels (any strings) or, from a sampler, real (numbers) or mixed (lists or objects of labels and numbers)"`
+	Budget     string               `json:"budget" default:"1M" help:"how many samples to draw in all, such as 300k or 10M"`
+	Children   int                  `json:"children" default:"1" help:"with {sample-exec}: how many copies of the program run at the same time and share the samples of every question"`
+	Seed       uint64               `json:"seed" default:"1" help:"seed of all random choices"`
+	Timeout    time.Duration        `json:"timeout" default:"10s" help:"how long the program may take for one answer"`
 	Function   mechanisms.Mechanism `json:"-"` // of the caller's, in place of a program
 }
-
-// NewAudit returns the question with its defaults.
-func NewAudit() *Audit {
-	return &Audit{
-		Stated: standardStated(), Size: Size{3, 2}, Domain: "lattice", Neighbors: "linf", Sensitivity: "1", Confidence: "0.95", Until: "budget", Outcomes: audit.Index, Budget: "1M", Children: 1, Seed: 1, Timeout: 10 * time.Second,
-	}
-}
-
-func (*Audit) standard() (string, any) { return "audit", NewAudit() }
 
 func (q *Audit) read(in *reading) audit.Options {
 	q.checkProgram()

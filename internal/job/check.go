@@ -18,21 +18,20 @@ import (
 type Check struct {
 	File   string `json:""`
 	Remedy string `json:"-"` // what raises its limits, as whoever asks says it
-	// Decide is certificate.Check, or another checker.
+	// Decide is a checker; nil: certificate.Check.
 	Decide func(io.Reader, certificate.Options) (*certificate.Report, error) `json:"-"`
 }
-
-// NewCheck returns the question with its defaults.
-func NewCheck() *Check { return &Check{Decide: certificate.Check} }
-
-func (*Check) standard() (string, any) { return "check", NewCheck() }
 
 func (q *Check) answer(in *reading) *Answer {
 	in.begin("check", number.Epsilon{})
 	doc := settled(in, func() (*document.Check, error) {
 		file := in.open("", q.File)
 		defer file.Close()
-		report, err := q.Decide(file, checkLimits(in.ctx, in.MaxMemory))
+		decide := q.Decide
+		if decide == nil {
+			decide = certificate.Check
+		}
+		report, err := decide(file, checkLimits(in.ctx, in.MaxMemory))
 		if errors.Is(err, certificate.ErrLimit) {
 			err = fmt.Errorf("%w%s", err, q.Remedy)
 		}

@@ -26,7 +26,7 @@ type Compose struct {
 	Step      Listed `json:"step" help:"MECHANISM:EPS:COUNT instead of {mechanism}, {eps} and {T}; repeat it, or separate with commas, in the order in which the selections are made"`
 	Delta     string `json:"delta" help:"privacy parameter δ, a decimal or a fraction: find ε in total"`
 	Total     string `json:"total-eps" help:"ε in total, a decimal: find δ"`
-	Adversary string `json:"adversary" help:"adaptive (chooses each query by the answers before) or equal (asks the same each time)"`
+	Adversary string `json:"adversary" default:"adaptive" help:"adaptive (chooses each query by the answers before) or equal (asks the same each time)"`
 	OneWay
 	Candidates int    `json:"candidates" help:"number of candidates of krr, at least 2"`
 	N          int    `json:"n" help:"with {k}: also list the mean error on Q(n,k) at the largest ε, the least first"`
@@ -36,11 +36,6 @@ type Compose struct {
 
 // Listed is a list that is separated by commas, or given piece by piece.
 type Listed string
-
-// NewCompose returns the question with its defaults.
-func NewCompose() *Compose { return &Compose{Adversary: "adaptive"} }
-
-func (*Compose) standard() (string, any) { return "compose", NewCompose() }
 
 // sameAs are mechanisms with the distribution of another.
 var sameAs = map[string]string{"em": "em", "pf": "pf", "geo": "geo", "krr": "krr", "rnm-gumbel": "em", "rnm-exponential": "pf"}

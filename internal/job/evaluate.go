@@ -20,18 +20,13 @@ type Evaluate struct {
 	Task      string `json:"task" help:"mode, median, quantile:P or scores"`
 	Histogram string `json:"histogram" help:"file of counts: .npy, or one count per line, after a name and a comma or alone"`
 	Epsilon
-	Mechanism   string `json:"mechanism" help:"mechanisms to rate, by name"`
+	Mechanism   string `json:"mechanism" default:"pf,em" help:"mechanisms to rate, by name"`
 	Scores      string `json:"scores" help:"scores, comma-separated, or a file with one per line"`
 	Bins        int    `json:"bins" help:"add up adjacent bins until this many remain; it divides their number (default: all)"`
-	Sensitivity string `json:"sensitivity" help:"sensitivity Δ of the scores"`
+	Sensitivity string `json:"sensitivity" default:"1" help:"sensitivity Δ of the scores"`
 	OneWay
 	Target string `json:"target-error" help:"also find the ε at which each mechanism has this expected error; {eps} is optional then"`
 }
-
-// NewEvaluate returns the question with its defaults.
-func NewEvaluate() *Evaluate { return &Evaluate{Mechanism: "pf,em", Sensitivity: "1"} }
-
-func (*Evaluate) standard() (string, any) { return "evaluate", NewEvaluate() }
 
 // evaluation is a question that was read, and the document of one ε.
 type evaluation struct {

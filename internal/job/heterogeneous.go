@@ -18,19 +18,12 @@ import (
 // Heterogeneous asks how far mechanisms are from the best one for unequal sensitivities.
 type Heterogeneous struct {
 	Sensitivities string `json:"sensitivities" help:"sensitivities, one for each candidate"`
-	Grid          string `json:"grid" help:"scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1"`
+	Grid          string `json:"grid" default:"0:4:1" help:"scores of every candidate: from:to[:step], or the largest alone, from 0 in steps of 1"`
 	Epsilon
 	Mechanism      string `json:"mechanism" help:""`
 	Worst          bool   `json:"worst" help:"-"`
 	ShiftInvariant bool   `json:"shift-invariant" help:"compare with mechanisms that look only at differences of scores"`
 }
-
-// NewHeterogeneous returns the question with its defaults.
-func NewHeterogeneous() *Heterogeneous {
-	return &Heterogeneous{Grid: "0:4:1"}
-}
-
-func (*Heterogeneous) standard() (string, any) { return "heterogeneous", NewHeterogeneous() }
 
 // RatedByDefault are the mechanisms that are rated where none is named.
 const RatedByDefault = "pf-pair,pf-mixed,geo-mixed,rnm-exponential,rnm-laplace,gem,mgem,combined-gem,rs,krr"

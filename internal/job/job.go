@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
+	"time"
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
@@ -19,8 +21,24 @@ import (
 // Question is what is asked. Its exported fields have the names of flags.
 type Question interface {
 	answer(in *reading) *Answer
-	// standard is the name of its kind, and the question of that kind with its defaults.
-	standard() (kind string, q any)
+}
+
+// New returns a question of a kind with its defaults.
+func New[Q any]() *Q {
+	q := new(Q)
+	reset(q)
+	return q
+}
+
+// reset gives the fields of a question their defaults.
+func reset(q any) {
+	for _, f := range Fields(q) {
+		if d, times := f.To.(*time.Duration); times {
+			*d = must(time.ParseDuration(f.Default))
+		} else if f.Default != "" {
+			_ = must(fmt.Sscan(f.Default, f.To))
+		}
+	}
 }
 
 // Ask answers a question.
@@ -72,9 +90,8 @@ func CommandText(q Question) string {
 
 // CommandLine returns the words of the command line that asks a question, without the program's name.
 func CommandLine(q Question) []string {
-	kind, standard := q.standard()
-	words := []string{kind}
-	for _, f := range given(q, standard) {
+	words := []string{strings.ToLower(reflect.TypeOf(q).Elem().Name())}
+	for _, f := range given(q) {
 		switch text := f.Text(); {
 		case f.Name == "":
 			words = append(words, text)
@@ -89,13 +106,14 @@ func CommandLine(q Question) []string {
 	return words
 }
 
-// Field is a field of a question: the name of its flag, "" for an argument, what its help says, where other fields are in braces, and what it points to.
+// Field is a field of a question: the name of its flag, "" for an argument, what its help says, where other fields are in braces, its default, "" for
+// nothing, and what it points to.
 type Field struct {
-	Name, Help string
-	To         any
+	Name, Help, Default string
+	To                  any
 }
 
-// Fields are the fields of a question, which is a pointer, in their order.
+// Fields are the fields of a question, which is a pointer, in their order. The default of an embedded struct, such as n=3,k=2, is that of these fields of it.
 func Fields(q any) (all []Field) {
 	v := reflect.ValueOf(q).Elem()
 	for i := range v.NumField() {
@@ -103,9 +121,16 @@ func Fields(q any) (all []Field) {
 		name, tagged := f.Tag.Lookup("json")
 		switch {
 		case f.Anonymous:
-			all = append(all, Fields(to.Interface())...)
+			inner := Fields(to.Interface())
+			for own := range strings.SplitSeq(f.Tag.Get("default"), ",") {
+				name, text, _ := strings.Cut(own, "=")
+				if at := slices.IndexFunc(inner, func(f Field) bool { return f.Name == name }); at >= 0 {
+					inner[at].Default = text
+				}
+			}
+			all = append(all, inner...)
 		case tagged && name != "-":
-			all = append(all, Field{name, f.Tag.Get("help"), to.Interface()})
+			all = append(all, Field{name, f.Tag.Get("help"), f.Tag.Get("default"), to.Interface()})
 		}
 	}
 	return all
@@ -125,8 +150,10 @@ func (f Field) Short() string {
 // Flag is how the field's flag is written.
 func (f Field) Flag() string { return Choose(f.Short() == "", "--", "-") + f.Name }
 
-// given are the fields of a question that differ from those of the standard.
-func given(q, standard any) (differing []Field) {
+// given are the fields of a question that differ from their defaults.
+func given(q any) (differing []Field) {
+	standard := reflect.New(reflect.TypeOf(q).Elem()).Interface()
+	reset(standard)
 	plain := Fields(standard)
 	for i, f := range Fields(q) {
 		if f.Text() != plain[i].Text() {

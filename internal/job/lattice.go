@@ -34,20 +34,16 @@ var solverName = linear.Embedded{}.Name()
 
 // Lattice says over which score vectors what is averaged, and compared with which mechanisms.
 type Lattice struct {
-	Constraints string `json:"constraints" help:"the optimum is the least error of these mechanisms: paper (shift-invariant and private towards the worst neighbors, so a lower bound), dp (shift-invariant and private towards all neighbors), monotone and full (these two, and monotone)"`
-	Loss        string `json:"loss" help:"what a choice costs: mean (the error, in steps of 2Δ), square (its square), top1 (1 unless a best candidate is taken), tail:T (1 if the error is T steps of 2Δ or more), or a file with the loss of each depth, one per line"`
-	Objective   string `json:"objective" help:"-"`
+	Constraints string `json:"constraints" default:"paper" help:"the optimum is the least error of these mechanisms: paper (shift-invariant and private towards the worst neighbors, so a lower bound), dp (shift-invariant and private towards all neighbors), monotone and full (these two, and monotone)"`
+	Loss        string `json:"loss" default:"mean" help:"what a choice costs: mean (the error, in steps of 2Δ), square (its square), top1 (1 unless a best candidate is taken), tail:T (1 if the error is T steps of 2Δ or more), or a file with the loss of each depth, one per line"`
+	Objective   string `json:"objective" default:"paper" help:"-"`
 	Worst       bool   `json:"worst" help:"take the worst score vector instead of a mean"`
 	Prior       string `json:"prior" help:"weights of score vectors: uniform (all alike), box (those of uniform scores, shifted so that the best is 0), geometric:R, product:FILE (a factor for each depth, one per line), scores:FILE (one score vector per line) or histogram:FILE (score vector;weight)"`
-	Step        string `json:"step" help:"distance between scores: 2delta, delta, or 2delta/L for a whole number L; {k} still counts steps of 2Δ. With {monotonic-scores}: delta or delta/L, and {k} counts steps of Δ"`
+	Step        string `json:"step" default:"2delta" help:"distance between scores: 2delta, delta, or 2delta/L for a whole number L; {k} still counts steps of 2Δ. With {monotonic-scores}: delta or delta/L, and {k} counts steps of Δ"`
 	Delta       string `json:"delta" help:"compare with the optimum over (ε,δ)-DP mechanisms with this δ, a decimal or fraction from 0 to 1, taken exactly; privacy is then asked towards all neighbors"`
 	OneWay
-	Solver string `json:"solver" help:"solver of linear programs: auto, clp or embedded"`
-	Gap    string `json:"gap" help:"stop when (upper-lower)/upper is at most this"`
-}
-
-func standardLattice(gap string) Lattice {
-	return Lattice{Constraints: "paper", Loss: "mean", Objective: "paper", Step: "2delta", Solver: "auto", Gap: gap}
+	Solver string `json:"solver" default:"auto" help:"solver of linear programs: auto, clp or embedded"`
+	Gap    string `json:"gap" default:"1e-9" help:"stop when (upper-lower)/upper is at most this"`
 }
 
 // StepText is the distance of scores as documents have it.

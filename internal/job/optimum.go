@@ -23,7 +23,7 @@ type Optimum struct {
 	File   string `json:""`
 	Preset string `json:"preset" help:"a ready problem instead of FILE, such as count:4"`
 	Epsilon
-	Delta   string `json:"delta" help:"δ, a decimal or fraction from 0 to 1"`
+	Delta   string `json:"delta" default:"0" help:"δ, a decimal or fraction from 0 to 1"`
 	Worst   bool   `json:"worst" help:"-"`
 	Rate    string `json:"rate" help:"compare this table with the optimum: a CSV file with the columns input,output,probability, or one that ends in .jsonl with a line {\"input\":NAME,\"pmf\":{\"a\":0.5,\"b\":\"1/2\"}} for each input"`
 	Pairs   string `json:"pairs" help:"pairs of neighbors, a CSV file with the columns x,y or x,y,d"`
@@ -34,13 +34,6 @@ type Optimum struct {
 
 	problem *optimum.Problem // once it is read
 }
-
-// NewOptimum returns the question with its defaults.
-func NewOptimum() *Optimum {
-	return &Optimum{Delta: "0"}
-}
-
-func (*Optimum) standard() (string, any) { return "optimum", NewOptimum() }
 
 // Problem reads the problem that the file, the preset and the fields say.
 func (q *Optimum) Problem(ctx context.Context, h *Host) (*optimum.Problem, error) {

@@ -17,7 +17,7 @@ import (
 // Instance is scores and sensitivities.
 type Instance struct {
 	Scores        string `json:"scores" help:"scores, comma-separated decimals or fractions, or a file with one per line"`
-	Sensitivity   string `json:"sensitivity" help:"-"`
+	Sensitivity   string `json:"sensitivity" default:"1" help:"-"`
 	Sensitivities string `json:"sensitivities" help:"sensitivity Δ of all candidates, or a list or a file with one for each score (default 1); mechanisms for one Δ take the largest"`
 	OneWay
 
@@ -51,11 +51,6 @@ type PMF struct {
 	Epsilon
 	Params
 }
-
-// NewPMF returns the question with its defaults.
-func NewPMF() *PMF { return &PMF{Instance: Instance{Sensitivity: "1"}} }
-
-func (*PMF) standard() (string, any) { return "pmf", NewPMF() }
 
 func (q *PMF) answer(in *reading) *Answer {
 	var scores []*big.Rat
@@ -124,17 +119,10 @@ func anyAnswer(in *mechanisms.Instance) *mechanisms.Distribution {
 // Recommend asks which mechanism is best on given scores.
 type Recommend struct {
 	Instance
-	Mechanism string `json:"mechanism" help:"-"`
+	Mechanism string `json:"mechanism" default:"all" help:"-"`
 	Epsilon
-	By string `json:"by" help:"rank by error (the expected error) or by mse (the mean squared error)"`
+	By string `json:"by" default:"error" help:"rank by error (the expected error) or by mse (the mean squared error)"`
 }
-
-// NewRecommend returns the question with its defaults.
-func NewRecommend() *Recommend {
-	return &Recommend{Instance: Instance{Sensitivity: "1"}, Mechanism: "all", By: recommend.Error}
-}
-
-func (*Recommend) standard() (string, any) { return "recommend", NewRecommend() }
 
 // candidates are the mechanisms that are rated.
 func (q *Recommend) candidates() (out []mechanisms.Mechanism) {

@@ -19,22 +19,15 @@ import (
 type Ratio struct {
 	Size
 	Epsilon
-	Mechanism string `json:"mechanism" help:"mechanisms to rate, by name"`
+	Mechanism string `json:"mechanism" default:"pf,em" help:"mechanisms to rate, by name"`
 	Lattice
 	Rho         string `json:"rho" help:"instead of ε: each mechanism at its largest parameter that is ρ-zCDP with this ρ"`
-	Method      string `json:"method" help:"how the optimum is bounded: auto, closed-form, lumped or lp; {solver} clp and embedded imply lp"`
-	Sensitivity string `json:"sensitivity" help:"sensitivity Δ that the subject is told; errors are in steps of 2Δ whatever it is"`
+	Method      string `json:"method" default:"auto" help:"how the optimum is bounded: auto, closed-form, lumped or lp; {solver} clp and embedded imply lp"`
+	Sensitivity string `json:"sensitivity" default:"1" help:"sensitivity Δ that the subject is told; errors are in steps of 2Δ whatever it is"`
 	Exact       bool   `json:"exact" help:"-"`
 	Stated
 	AssumeSymmetric bool `json:"assume-symmetric" help:"ask the subject about one arrangement of each score vector, as if it treated candidates alike; this is not checked"`
 }
-
-// NewRatio returns the question with its defaults.
-func NewRatio() *Ratio {
-	return &Ratio{Mechanism: "pf,em", Lattice: standardLattice("1e-9"), Method: "auto", Sensitivity: "1", Stated: standardStated()}
-}
-
-func (*Ratio) standard() (string, any) { return "ratio", NewRatio() }
 
 // Request turns the question into a request.
 func (q *Ratio) Request(ctx context.Context, h *Host) (lp.Request, error) {

@@ -25,7 +25,7 @@ func (q *Ratio) atRho(in *reading) *Answer {
 	begin := time.Now()
 	refuse(q.Eps != "" || q.Exp != "", "{rho} and {eps} exclude each other: with {rho} each mechanism has its own ε; give one of them")
 	var others []string
-	for _, f := range given(q, NewRatio()) {
+	for _, f := range given(q) {
 		if !slices.Contains(withRho, f.Name) {
 			others = append(others, f.Name)
 		}

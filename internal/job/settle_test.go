@@ -63,7 +63,7 @@ func TestRefusals(t *testing.T) {
 
 // A panic while a question is read is an error.
 func TestAskRecovers(t *testing.T) {
-	q := NewOptimum()
+	q := New[Optimum]()
 	q.File = "problem.json"
 	_, err := Ask(t.Context(), &Host{Open: func(context.Context, string) (io.ReadCloser, error) { panic("oops") }}, q)
 	assert.ErrorIs(t, err, ErrInternal)
@@ -90,13 +90,13 @@ func TestReading(t *testing.T) {
 
 // A question's command line has what differs from the default.
 func TestCommandLine(t *testing.T) {
-	q := NewRatio()
+	q := New[Ratio]()
 	q.Size, q.Eps, q.Monotonic, q.Step = Size{3, 2}, "0.5", true, "delta"
 	assert.Equal(t, []string{"ratio", "-n", "3", "-k", "2", "--eps", "0.5", "--step", "delta", "--monotonic-scores"}, CommandLine(q))
-	p := NewOptimum()
+	p := New[Optimum]()
 	p.File, p.Rate = "a problem.json", "it's"
 	assert.Equal(t, `optratio optimum 'a problem.json' --rate 'it'\''s'`, CommandText(p))
-	s := NewStopping()
+	s := New[Stopping]()
 	s.N, s.P = 8, "0.5"
 	assert.Equal(t, "optratio stopping -n 8 --p 0.5", CommandText(s))
 }
@@ -104,7 +104,7 @@ func TestCommandLine(t *testing.T) {
 // A context that has ended leaves what is true of every error, and says so.
 func TestEvaluateEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	q := NewEvaluate()
+	q := New[Evaluate]()
 	q.Task, q.Histogram, q.Eps = "mode", "../../testdata/spiky.csv", "1,2,3"
 	h := &Host{
 		Open: func(_ context.Context, path string) (io.ReadCloser, error) { return os.Open(path) },

@@ -16,21 +16,14 @@ import (
 // Stopping asks about private optimal stopping: of the p-mix of the secretary rule and, where ε is given, of the best private rule.
 type Stopping struct {
 	N     int    `json:"n" help:"number of candidates, at least 1"`
-	P     string `json:"p" help:"play the secretary rule with this probability, else take the first candidate"`
-	L     int    `json:"l" help:"neighbors swap two candidates at most l places apart, 1 to n-1"`
-	Win   int    `json:"win" help:"how many of the best candidates count as a win"`
-	Delta string `json:"delta" help:"privacy parameter δ as a decimal, 0 to 1"`
+	P     string `json:"p" default:"1" help:"play the secretary rule with this probability, else take the first candidate"`
+	L     int    `json:"l" default:"1" help:"neighbors swap two candidates at most l places apart, 1 to n-1"`
+	Win   int    `json:"win" default:"1" help:"how many of the best candidates count as a win"`
+	Delta string `json:"delta" default:"0" help:"privacy parameter δ as a decimal, 0 to 1"`
 	Epsilon
 	LP   bool `json:"lp" help:"-"`
 	Rule bool `json:"rule" help:"with {eps}, print the best private rule: stop probabilities by time and relative rank"`
 }
-
-// NewStopping returns the question with its defaults.
-func NewStopping() *Stopping {
-	return &Stopping{P: "1", L: 1, Win: 1, Delta: "0"}
-}
-
-func (*Stopping) standard() (string, any) { return "stopping", NewStopping() }
 
 // playing is a question that is read, and its answer as far as it is known.
 type playing struct {

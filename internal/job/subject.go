@@ -20,10 +20,8 @@ import (
 type Stated struct {
 	Exec      string `json:"pmf-exec" help:"program that states probabilities"`
 	File      string `json:"pmf-file" help:"table of probabilities"`
-	Precision string `json:"pmf-precision" help:"relative precision of the probabilities that are stated"`
+	Precision string `json:"pmf-precision" default:"1e-9" help:"relative precision of the probabilities that are stated"`
 }
-
-func standardStated() Stated { return Stated{Precision: "1e-9"} }
 
 func (s *Stated) given() bool { return s.Exec != "" || s.File != "" }
 

@@ -13,14 +13,9 @@ import (
 // Threshold asks from which ε on permute-and-flip is optimal.
 type Threshold struct {
 	Size
-	Lattice
-	Method string `json:"method" help:"auto (by theorem) or lp (by exact optima at either end)"`
+	Lattice `default:"gap=1e-6"`
+	Method  string `json:"method" default:"auto" help:"auto (by theorem) or lp (by exact optima at either end)"`
 }
-
-// NewThreshold returns the question with its defaults.
-func NewThreshold() *Threshold { return &Threshold{Lattice: standardLattice("1e-6"), Method: "auto"} }
-
-func (*Threshold) standard() (string, any) { return "threshold", NewThreshold() }
 
 func (q *Threshold) request(in *reading) lp.Request {
 	must(Parsed("objective", q.Objective, parseObjective))

@@ -14,15 +14,10 @@ import (
 // TopK asks how far choices of several candidates are from the best one.
 type TopK struct {
 	Size
-	Top int `json:"top" help:"how many candidates are chosen"`
+	Top int `json:"top" default:"2" help:"how many candidates are chosen"`
 	Epsilon
-	Mechanism string `json:"mechanism" help:"mechanisms to rate"`
+	Mechanism string `json:"mechanism" default:"peel:em,peel:pf,one-shot:exponential,joint:em,joint:pf,pairwise,completed" help:"mechanisms to rate"`
 }
-
-// NewTopK returns the question with its defaults.
-func NewTopK() *TopK { return &TopK{Top: 2, Mechanism: topk.Standard} }
-
-func (*TopK) standard() (string, any) { return "topk", NewTopK() }
 
 func (q *TopK) request(in *reading) topk.Request {
 	q.Size.check()

@@ -153,10 +153,10 @@ func comparisons(n, total int64) string {
 type Domain struct {
 	Mechanism string `json:"mechanism" help:"mechanism, by name"`
 	Size
-	Sensitivity   string `json:"sensitivity" help:"-"`
+	Sensitivity   string `json:"sensitivity" default:"1" help:"-"`
 	Sensitivities string `json:"sensitivities" help:"with {domain} FILE: the sensitivity Δ of all candidates, or one for each (default 1)"`
-	Domain        string `json:"domain" help:"lattice, real (all real scores, where a theorem answers), or a file of score vectors, one per line: 0,-1,-2.5 or [0,-1,-2.5]"`
-	Neighbors     string `json:"neighbors" help:""`
+	Domain        string `json:"domain" default:"lattice" help:"lattice, real (all real scores, where a theorem answers), or a file of score vectors, one per line: 0,-1,-2.5 or [0,-1,-2.5]"`
+	Neighbors     string `json:"neighbors" default:"linf" help:""`
 }
 
 // claim returns the mechanism and one sensitivity for all candidates.
@@ -180,19 +180,12 @@ func (d *Domain) vectors(in *reading, c *verify.Claim) (vectors [][]*big.Rat, mo
 
 // Verify asks which properties a mechanism has.
 type Verify struct {
-	Domain
+	Domain `default:"n=3,k=2"`
 	OneWay
 	Epsilon
 	Target
-	Step string `json:"step" help:"distance between scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; {k} still counts steps of 2Δ"`
+	Step string `json:"step" default:"2delta" help:"distance between scores on the lattice: 2delta, delta, or 2delta/L for a whole number L; {k} still counts steps of 2Δ"`
 }
-
-// NewVerify returns the question with its defaults.
-func NewVerify() *Verify {
-	return &Verify{Domain: Domain{Size: Size{3, 2}, Sensitivity: "1", Domain: "lattice", Neighbors: "linf"}, Step: "2delta"}
-}
-
-func (*Verify) standard() (string, any) { return "verify", NewVerify() }
 
 // checking is a question that was read: a check of the lattice, or of score vectors where there are any.
 type checking struct {
@@ -268,13 +261,6 @@ type Calibrate struct {
 	Epsilon
 	Rho string `json:"rho" help:"zero-concentrated DP with this ρ, instead of ε-DP"`
 }
-
-// NewCalibrate returns the question with its defaults.
-func NewCalibrate() *Calibrate {
-	return &Calibrate{Domain: Domain{Sensitivity: "1", Domain: "lattice", Neighbors: "linf"}}
-}
-
-func (*Calibrate) standard() (string, any) { return "calibrate", NewCalibrate() }
 
 func (q *Calibrate) read(in *reading) (j checking) {
 	j.Claim = q.claim()

@@ -26,7 +26,7 @@ const curveSize = 200
 // curveOver returns what to ask at other ε, and the document's own ε, if a curve over ε says something of a document: it is about the mean error on the lattice of
 // step 2Δ, or about properties there of a mechanism, which is then compared with pf and em. The question is nil otherwise.
 func curveOver(d document.Document) (q *job.Ratio, at number.Number) {
-	q = job.NewRatio()
+	q = job.New[job.Ratio]()
 	var names []string
 	switch d := d.(type) {
 	case *document.Ratio:
@@ -82,7 +82,7 @@ func CurveFor(d document.Document, asked job.Question, ask Ask) *Curve {
 	q.Eps = strings.Join(list, ",")
 	c.Command = job.CommandText(q)
 	if slices.Contains(c.Names, "pf") && known != nil {
-		sharp := job.NewThreshold()
+		sharp := job.New[job.Threshold]()
 		sharp.Size, sharp.Constraints = q.Size, q.Constraints
 		if found := ask(sharp); found != nil {
 			if upper := found[0].(*document.Threshold).Upper; upper.Float64() > 0 {

@@ -19,9 +19,6 @@ type Mechanism struct {
 	base mechanisms.Mechanism
 }
 
-// Standard are the mechanisms that are rated unless others are asked for.
-const Standard = "peel:em,peel:pf,one-shot:exponential,joint:em,joint:pf,pairwise,completed"
-
 // bases are registered mechanisms that are ε-DP, and that run at ε/T where they are told a sensitivity of TΔ.
 var bases = []string{"em", "pf", "rnm-laplace", "rnm-exponential", "rnm-gumbel"}
 

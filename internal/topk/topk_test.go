@@ -514,7 +514,7 @@ func TestMechanismNames(t *testing.T) {
 func TestAllCandidatesChosen(t *testing.T) {
 	eps, err := number.ParseEpsilon("1")
 	require.NoError(t, err)
-	for _, m := range ask(t, 3, 2, 3, eps, strings.Split(Standard, ",")...).Mechanisms {
+	for _, m := range ask(t, 3, 2, 3, eps, strings.Split(standard, ",")...).Mechanisms {
 		zero, ok := m.Sets.Rat()
 		assert.True(t, ok && zero.Sign() == 0, "%s: %s", m.Name, m.Sets)
 		assert.Equal(t, "1", *m.SetsExp)
