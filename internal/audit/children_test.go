@@ -65,8 +65,8 @@ func TestChildrenOfOtherOutcomes(t *testing.T) {
 		assert.Equal(t, [][]int64{{9, 1}, {9, 0, 1}}, s.(divided).splits())
 	}
 	s, _ := severalOf(t, 2, `while read -r q; do echo "{\"values\":[$i,$i.5]}"; done`, Real)
-	b := s.(*binned)
-	b.cuts = []float64{1}
+	b := s.(*learning[float64])
+	b.partition.(*binned).cuts = []float64{1}
 	counts, _, err := b.Sample(inquiry.Vector{0, 0}, 4)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{2, 1, 1}, counts)

@@ -47,9 +47,10 @@ func newSampler(s *program) sampler {
 	s.all = *newLabelled(o)
 	switch o.Outcomes {
 	case Mixed:
-		return newMixed(s)
+		m := newMixed()
+		return m.learner(outcomesOf(s, m.parse))
 	case Real:
-		return &binned{draw: s.values}
+		return (&binned{}).learner(outcomesOf(s, parseValues))
 	}
 	return s
 }
@@ -148,15 +149,17 @@ func (s *program) renumbered(own *labelled, counts []int64) []int64 {
 	return out
 }
 
-// values returns the numbers that each child drew.
-func (s *program) values(q inquiry.Vector, samples int64) (all [][]float64, event string, err error) {
-	all = make([][]float64, len(s.children))
-	event, err = s.draw(q, samples, func(i int, line []byte, n int64) error {
-		values, err := parseValues(line, n)
-		all[i] = append(all[i], values...)
-		return err
-	})
-	return all, event, err
+// outcomesOf returns what draws the outcomes of each child, which parse reads.
+func outcomesOf[T any](s *program, parse func(line []byte, samples int64) ([]T, error)) drawer[T] {
+	return func(q inquiry.Vector, samples int64) (all [][]T, event string, err error) {
+		all = make([][]T, len(s.children))
+		event, err = s.draw(q, samples, func(i int, line []byte, n int64) error {
+			outcomes, err := parse(line, n)
+			all[i] = append(all[i], outcomes...)
+			return err
+		})
+		return all, event, err
+	}
 }
 
 // divided is a sampler whose samples children draw, each its part.

@@ -7,60 +7,34 @@ import (
 	"optratio/internal/inquiry"
 )
 
-// mixed is a program as a sampler of mixed outcomes.
+// mixed tells mixed outcomes apart by a tree of questions.
 type mixed struct {
-	draw func(q inquiry.Vector, samples int64) (all []mixture, event string, err error)
-	memory[mixture]
 	shapes
 	tree *node
 }
 
-func newMixed(s *program) *mixed {
-	m := &mixed{shapes: shapes{}, tree: &node{end: 1}}
-	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {
-		event, err = s.draw(q, samples, func(_ int, line []byte, n int64) error {
-			got, err := m.parse(line, n)
-			all = append(all, got...)
-			return err
-		})
-		return all, event, err
+func newMixed() *mixed { return &mixed{shapes{}, &node{end: 1}} }
+
+func (m *mixed) learner(draw drawer[mixture]) *learning[mixture] {
+	l := &learning[mixture]{partition: m, most: mixedKept, times: 1.25}
+	l.draw = func(q inquiry.Vector, samples int64) (drawn [][]mixture, event string, err error) {
+		if drawn, event, err = draw(q, samples); len(m.shapes) >= mostShapes { // otherwise each outcome is kept with a shape of its own
+			l.most = 0
+		}
+		return drawn, event, err
 	}
-	return m
+	return l
 }
 
-func (m *mixed) Sample(q inquiry.Vector, samples int64) ([]int64, string, error) {
-	all, event, err := m.draw(q, samples)
-	if err != nil || event != "" {
-		return nil, event, err
-	}
-	if len(m.shapes) < mostShapes { // otherwise each outcome is kept with a shape of its own
-		m.keep(q, all, mixedKept)
-	}
-	return m.count(all), "", nil
-}
+func (m *mixed) cells() int { return m.tree.end }
 
-func (m *mixed) count(all []mixture) []int64 {
-	counts := make([]int64, m.tree.end)
-	for _, o := range all {
-		counts[m.tree.find(o)]++
-	}
-	return counts
-}
+func (m *mixed) cell(o mixture) int { return m.tree.find(o) }
 
-func (m *mixed) kept(q inquiry.Vector) [2][]int64 {
-	all := m.of(q)
-	half := len(all) / 2
-	return [2][]int64{m.count(all[:half]), m.count(all[half:])}
-}
-
-// learn grows the tree anew where there are more outcomes.
-func (m *mixed) learn(f *field) bool {
-	if !m.due(mixedKept, 1.25) {
-		return false
-	}
+// learn grows the tree anew.
+func (m *mixed) learn(f *field, first map[string][]mixture) bool {
 	var all []sighting
 	for i, p := range f.places {
-		for _, o := range m.of(p.q) {
+		for _, o := range first[p.q.Key()] {
 			all = append(all, sighting{o, i})
 		}
 	}

@@ -71,7 +71,8 @@ func TestMixtures(t *testing.T) {
 func TestMixedPartition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	f := newField(&Options{Outcomes: Mixed, Inputs: &Inputs{}}, rng)
-	m := &mixed{shapes: shapes{}, tree: &node{end: 1}}
+	m := newMixed()
+	l := m.learner(nil)
 	for at := range int64(2) {
 		q := inquiry.Vector{at}
 		f.place(q)
@@ -82,14 +83,14 @@ func TestMixedPartition(t *testing.T) {
 			}
 			got, err := m.parse(fmt.Appendf(nil, `{"values":[[%q,%g]]}`, side, x), 1)
 			require.NoError(t, err)
-			m.keep(q, got, mixedKept)
+			l.keep(q, got)
 		}
 	}
 	f.edges = []edge{{from: 0, to: 1}}
-	require.True(t, m.learn(f))
-	require.False(t, m.learn(f), "there is nothing new to learn from")
+	require.True(t, l.learn(f))
+	require.False(t, l.learn(f), "there is nothing new to learn from")
 	kept := func(at int64) []int64 {
-		halves := m.kept(inquiry.Vector{at})
+		halves := l.kept(inquiry.Vector{at})
 		return added(halves[0], halves[1])
 	}
 	own, near := kept(0), kept(1)

@@ -202,35 +202,31 @@ func parseValues(line []byte, samples int64) ([]float64, error) {
 	return out, nil
 }
 
-// binned turns numbers into outcomes: outcome 2i+1 is the number cuts[i], 2i what lies between it and the one before.
-type binned struct {
-	draw func(q inquiry.Vector, samples int64) (values [][]float64, event string, err error) // of each child
-	memory[float64]
-	parted
-	cuts []float64
+// binned tells numbers apart: cell 2i+1 is the number cuts[i], 2i what lies between it and the one before.
+type binned struct{ cuts []float64 }
+
+func (b *binned) learner(draw drawer[float64]) *learning[float64] {
+	return &learning[float64]{partition: b, draw: draw, most: mostKept, times: 2}
 }
 
-func (b *binned) Sample(q inquiry.Vector, samples int64) (sum []int64, event string, err error) {
-	drawn, event, err := b.draw(q, samples)
-	if err != nil || event != "" {
-		return nil, event, err
-	}
-	b.parts = nil
-	for _, values := range drawn {
-		b.keep(q, values, mostKept)
-		counts := b.count(values)
-		b.parts, sum = append(b.parts, counts), added(sum, counts)
-	}
-	return sum, "", nil
-}
+func (b *binned) cells() int { return 2*len(b.cuts) + 1 }
 
-// count says how many values each outcome has.
-func (b *binned) count(values []float64) []int64 {
-	counts := make([]int64, 2*len(b.cuts)+1)
-	for _, v := range values {
-		counts[bin(b.cuts, v)]++
+func (b *binned) cell(v float64) int { return bin(b.cuts, v) }
+
+// learn takes quantiles of all finite numbers for cuts.
+func (b *binned) learn(_ *field, first map[string][]float64) bool {
+	var all []float64
+	for _, values := range first {
+		for _, v := range values {
+			if !math.IsInf(v, 0) && !math.IsNaN(v) {
+				all = append(all, v)
+			}
+		}
 	}
-	return counts
+	if len(all) > 0 {
+		b.cuts = quantiles(all)
+	}
+	return len(all) > 0
 }
 
 // bin is where a number lies: 2i+1 is cuts[i], 2i what lies between it and the one before.
@@ -355,61 +351,78 @@ type learner interface {
 	event(event []bool) string
 }
 
-func (b *binned) kept(q inquiry.Vector) [2][]int64 {
-	values := b.of(q)
-	half := len(values) / 2
-	return [2][]int64{b.count(values[:half]), b.count(values[half:])}
+// partition divides outcomes into cells.
+type partition[T any] interface {
+	cells() int
+	cell(outcome T) int
+	event(event []bool) string
+	// learn chooses the cells by the outcomes that are known of each score vector (by Vector.Key), if these tell any.
+	learn(f *field, first map[string][]T) bool
 }
 
-func (b *binned) learn(*field) bool {
-	if !b.due(mostKept, 2) {
-		return false
-	}
-	var all []float64
-	for _, values := range b.first {
-		for _, v := range values {
-			if !math.IsInf(v, 0) && !math.IsNaN(v) {
-				all = append(all, v)
-			}
-		}
-	}
-	if len(all) == 0 {
-		return false
-	}
-	b.cuts = quantiles(all)
-	return true
+// drawer draws the outcomes of each child.
+type drawer[T any] func(q inquiry.Vector, samples int64) (drawn [][]T, event string, err error)
+
+// learning is a learner. It keeps the first outcomes that were drawn at each score vector, and chooses the cells by these.
+type learning[T any] struct {
+	partition[T]
+	draw drawer[T]
+	parted
+	first map[string][]T
+	known int     // outcomes of all vectors
+	most  int     // of these that are kept
+	cutOf int     // outcomes that were known when the cells were last chosen
+	times float64 // how many times as many there have to be before that is done again
 }
 
-// memory is what a learner learns from: the first outcomes that were drawn at each score vector.
-type memory[T any] struct {
-	first map[string][]T // by Vector.Key
-	known int            // of all vectors
-	cutOf int            // outcomes that were known when the cells were last chosen
+func (l *learning[T]) Sample(q inquiry.Vector, samples int64) (sum []int64, event string, err error) {
+	drawn, event, err := l.draw(q, samples)
+	if err != nil || event != "" {
+		return nil, event, err
+	}
+	l.parts = nil
+	for _, outcomes := range drawn {
+		l.keep(q, outcomes)
+		counts := l.count(outcomes)
+		l.parts, sum = append(l.parts, counts), added(sum, counts)
+	}
+	return sum, "", nil
 }
 
 // keep remembers outcomes, until there are most of them.
-func (m *memory[T]) keep(q inquiry.Vector, outcomes []T, most int) {
-	if m.known >= most {
+func (l *learning[T]) keep(q inquiry.Vector, outcomes []T) {
+	if l.known >= l.most {
 		return
 	}
-	if m.first == nil {
-		m.first = map[string][]T{}
+	if l.first == nil {
+		l.first = map[string][]T{}
 	}
 	key := q.Key()
-	m.first[key] = append(m.first[key], outcomes...)
-	m.known += len(outcomes)
+	l.first[key] = append(l.first[key], outcomes...)
+	l.known += len(outcomes)
 }
 
-// of returns what was drawn at a score vector.
-func (m *memory[T]) of(q inquiry.Vector) []T { return m.first[q.Key()] }
+// count says how many outcomes each cell has.
+func (l *learning[T]) count(outcomes []T) []int64 {
+	counts := make([]int64, l.cells())
+	for _, o := range outcomes {
+		counts[l.cell(o)]++
+	}
+	return counts
+}
 
-// due reports whether cells are to be chosen anew, and takes it that they are: at the first outcomes, and when there are so many times as many as last time.
-func (m *memory[T]) due(most int, times float64) bool {
-	if m.known == 0 || float64(m.known) < times*float64(m.cutOf) || m.known >= most {
+func (l *learning[T]) kept(q inquiry.Vector) [2][]int64 {
+	all := l.first[q.Key()]
+	half := len(all) / 2
+	return [2][]int64{l.count(all[:half]), l.count(all[half:])}
+}
+
+func (l *learning[T]) learn(f *field) bool {
+	if l.known == 0 || float64(l.known) < l.times*float64(l.cutOf) || l.known >= l.most {
 		return false
 	}
-	m.cutOf = m.known
-	return true
+	l.cutOf = l.known
+	return l.partition.learn(f, l.first)
 }
 
 // recut chooses the cells anew where there are far more outcomes now. All counts of the field are of the new ones then; bets that

@@ -90,8 +90,7 @@ func TestIntervals(t *testing.T) {
 	} {
 		require.Equal(t, want, b.event(event))
 	}
-	b.draw = binnedOf(constants{1, 0.5, 2.5, 3, 4}).draw
-	counts, _, err := b.Sample(nil, 5)
+	counts, _, err := b.learner(binnedOf(constants{1, 0.5, 2.5, 3, 4}).draw).Sample(nil, 5)
 	require.NoError(t, err)
 	require.Equal(t, []int64{1, 1, 0, 0, 1, 1, 1}, counts)
 
@@ -119,11 +118,11 @@ type valued interface {
 }
 
 // binnedOf is a sampler of the outcomes that numbers are.
-func binnedOf(v valued) *binned {
-	return &binned{draw: func(q inquiry.Vector, samples int64) ([][]float64, string, error) {
+func binnedOf(v valued) *learning[float64] {
+	return (&binned{}).learner(func(q inquiry.Vector, samples int64) ([][]float64, string, error) {
 		values, event, err := v.Values(q, samples)
 		return [][]float64{values}, event, err
-	}}
+	})
 }
 
 type constants []float64

@@ -93,8 +93,9 @@ func (a answerer) as(outcomes string, rng *rand.Rand) sampler {
 	case Real:
 		return binnedOf(valuing{a, rng})
 	}
-	m := &mixed{shapes: shapes{}, tree: &node{end: 1}}
-	m.draw = func(q inquiry.Vector, samples int64) (all []mixture, event string, err error) {
+	m := newMixed()
+	return m.learner(func(q inquiry.Vector, samples int64) (drawn [][]mixture, event string, err error) {
+		var all []mixture
 		for range samples {
 			o := a(rng, q[0])
 			if o.label == "" {
@@ -103,9 +104,8 @@ func (a answerer) as(outcomes string, rng *rand.Rand) sampler {
 				all = append(all, mixture{m.shapeOf([]byte(`["`+o.label+`"]`), []any{o.label}), nil})
 			}
 		}
-		return all, "", nil
-	}
-	return m
+		return [][]mixture{all}, "", nil
+	})
 }
 
 // chainOf are options about so many inputs, of which each is a neighbor of the next.
