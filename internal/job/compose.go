@@ -44,19 +44,18 @@ var sameAs = map[string]string{"em": "em", "pf": "pf", "geo": "geo", "krr": "krr
 type composing struct {
 	*reading
 	*Compose
-	problem compose.Problem
-	names   []string
-	kinds   []compose.Kind
-	delta   *big.Rat // nil where it is asked for
-	total   *big.Rat // nil where it is asked for
+	problem compose.Problem // of mechanisms that are compared each step is a problem of its own
+	find    bool            // the largest ε of a step is asked for
+	delta   *big.Rat        // nil where it is asked for
+	total   *big.Rat        // nil where it is asked for
 	doc     *document.Compose
 }
 
-// kind reads the name of a mechanism, and refuses those of which no profile is proved.
-func (c *composing) kind(field, name string) (own string, k compose.Kind) {
-	m, err := Parsed(field, strings.TrimSpace(name), mechanisms.Lookup)
+// step adds a step, but for its number of selections, and refuses mechanisms of which no profile is proved.
+func (c *composing) step(field, name, epsField, eps string) {
+	m, err := mechanisms.Lookup(strings.TrimSpace(name))
 	refuse(err != nil, "{"+field+"} %s: no such mechanism; give em, pf, geo, krr, rnm-gumbel or rnm-exponential%s", escape.Quoted(name), DidYouMean(name, slices.Sorted(maps.Keys(sameAs))))
-	own = m.Info().Name
+	own := m.Info().Name
 	same := sameAs[own]
 	refuse(own == "rnm-laplace", "{"+field+"} rnm-laplace: only an upper bound of its privacy profile is proved; take rnm-exponential, which is permute-and-flip, or rnm-gumbel, which is em")
 	refuse(!m.Info().Uniform, "{"+field+"} %s: is for unequal sensitivities, and what its selections cost together is not known; take em or pf with the largest sensitivity", own)
@@ -66,20 +65,36 @@ func (c *composing) kind(field, name string) (own string, k compose.Kind) {
 	if c.Monotonic {
 		oneWay([]mechanisms.Mechanism{m}, one)
 	}
-	return own, compose.Kind{Mechanism: same, Candidates: c.Candidates}
+	refuse(c.Step == "" && c.has(own), "{mechanism} %s: stands there twice; give each mechanism once", name)
+	kind := compose.Kind{Mechanism: same, Candidates: c.Candidates}
+	if eps != "" {
+		kind.Eps = must(number.FromEpsilon(within(epsField, eps, fmt.Sprintf("a decimal above 0 and at most %d, such as 0.1", mostStepEps), func(x *big.Rat) bool {
+			return x.Sign() > 0 && x.Cmp(big.NewRat(mostStepEps, 1)) <= 0
+		})))
+	}
+	c.problem.Steps = append(c.problem.Steps, compose.Step{Kind: kind})
+	c.doc.Steps = append(c.doc.Steps, document.ComposeStep{Mechanism: own, Eps: eps})
+}
+
+// has reports whether a step is of a mechanism.
+func (c *composing) has(mechanism string) bool {
+	return slices.ContainsFunc(c.doc.Steps, func(st document.ComposeStep) bool { return st.Mechanism == mechanism })
+}
+
+// times sets the number of selections of the last step.
+func (c *composing) times(count int) {
+	last := len(c.doc.Steps) - 1
+	c.problem.Steps[last].Count, c.doc.Steps[last].Count = count, count
 }
 
 // mostStepEps and mostSelections bound what is composed.
 const mostStepEps, mostSelections = 100, 1e6
 
-func stepEps(field, text string) number.Epsilon {
-	return must(number.FromEpsilon(within(field, text, fmt.Sprintf("a decimal above 0 and at most %d, such as 0.1", mostStepEps), func(x *big.Rat) bool { return x.Sign() > 0 && x.Cmp(big.NewRat(mostStepEps, 1)) <= 0 })))
-}
-
 func (q *Compose) read(in *reading) *composing {
-	c := &composing{reading: in, Compose: q, doc: &document.Compose{Adversary: q.Adversary, N: q.N, K: q.K}}
-	c.problem.Equal = oneOf("adversary", q.Adversary, "adaptive", "equal")
-	steps := c.steps()
+	c := &composing{reading: in, Compose: q, find: q.Eps == "" && q.Step == "", doc: &document.Compose{Adversary: q.Adversary, N: q.N, K: q.K}}
+	find, p := c.find, &c.problem
+	p.Equal, p.Prove = oneOf("adversary", q.Adversary, "adaptive", "equal"), in.Certificate
+	count := c.readSteps()
 	if q.Delta != "" {
 		c.delta = within("delta", q.Delta, fmt.Sprintf("a decimal or a fraction above 0 and below 1, such as 1e-6, at least %g: below that rounding errors add up to more", compose.LeastDelta), func(x *big.Rat) bool {
 			f, _ := x.Float64()
@@ -89,57 +104,43 @@ func (q *Compose) read(in *reading) *composing {
 	if q.Total != "" {
 		c.total = within("total-eps", q.Total, "a decimal >= 0 such as 2", notNegative)
 	}
-	find := q.Eps == "" && q.Step == ""
-	refuse(q.Candidates != 0 && !slices.ContainsFunc(c.doc.Steps, func(st document.ComposeStep) bool { return st.Mechanism == "krr" }), "{candidates}: is for krr; leave it out")
+	refuse(q.Candidates != 0 && !c.has("krr"), "{candidates}: is for krr; leave it out")
 	refuse(q.Delta == "" && q.Total == "", "{delta} or {total-eps} is missing: give δ, such as {delta} 1e-6, to find ε in total, or ε in total to find δ")
 	refuse(!find && q.Delta != "" && q.Total != "", "{delta} and {total-eps}: give one of them, and the other one is found; with both leave {eps} out, and the largest ε of a step is found")
 	refuse(find && (q.Delta == "" || q.Total == ""), "{eps} is missing: give ε of each selection; or {total-eps} and {delta}, both, and the largest ε is found")
 	refuse(find && c.total.Sign() == 0, "{total-eps} 0: give a decimal above 0")
-	refuse(len(c.names) > 1 && !find, "{mechanism}: several are compared at their largest ε: leave {eps} out, and give {total-eps} and {delta}")
-	refuse(in.Certificate && (find || c.problem.Equal), "{cert}: certifies what selections at a given ε cost an adaptive adversary; give {eps} or {step}, and leave {adversary} out")
-	c.problem.Prove = in.Certificate
+	refuse(q.Step == "" && len(p.Steps) > 1 && !find, "{mechanism}: several are compared at their largest ε: leave {eps} out, and give {total-eps} and {delta}")
+	refuse(in.Certificate && (find || p.Equal), "{cert}: certifies what selections at a given ε cost an adaptive adversary; give {eps} or {step}, and leave {adversary} out")
 	refuse((q.N > 0) != (q.K > 0), "{n} and {k} go together: give both, or neither")
 	refuse(q.N > 0 && !find, "{n}: errors are those at the largest ε: leave {eps} out, and give {total-eps} and {delta}")
-	count := 0
-	for _, st := range steps {
-		count += st.Count
-	}
 	refuse(count > mostSelections, "{T}: %d selections are too many, give at most %d", count, int(mostSelections))
-	c.problem.Steps = steps
-	refuse(c.problem.Equal && len(steps) > 1, "{adversary} equal: the steps are different, and so are the queries; leave it out, or give one {step}")
-	c.problem.Gap, _ = relativeGap(cmp.Or(q.Gap, Choose(count <= 20, "1e-4", "3e-3"))).Float64()
+	refuse(p.Equal && q.Step != "" && len(p.Steps) > 1, "{adversary} equal: the steps are different, and so are the queries; leave it out, or give one {step}")
+	p.Gap, _ = relativeGap(cmp.Or(q.Gap, Choose(count <= 20, "1e-4", "3e-3"))).Float64()
 	return c
 }
 
-// steps reads which mechanisms make how many selections.
-func (c *composing) steps() (steps []compose.Step) {
-	if c.Step != "" {
-		refuse(c.Mechanism != "" || c.Eps != "" || c.T != 0, "{step}: says mechanism, ε and number; leave {mechanism}, {eps} and {T} out")
-		for text := range strings.SplitSeq(string(c.Step), ",") {
-			parts := strings.Split(text, ":")
-			refuse(len(parts) != 3, "{step} %s: give MECHANISM:EPS:COUNT, such as em:0.1:10", escape.Quoted(text))
-			own, k := c.kind("step", parts[0])
-			k.Eps = stepEps("step", parts[1])
-			count, err := strconv.Atoi(parts[2])
-			refuse(err != nil || count < 1 || count > mostSelections, "{step} %s: the number of selections is a whole number from 1 to %d", escape.Quoted(text), int(mostSelections))
-			steps = append(steps, compose.Step{Kind: k, Count: count})
-			c.doc.Steps = append(c.doc.Steps, document.ComposeStep{Mechanism: own, Eps: parts[1], Count: count})
+// readSteps reads which mechanisms make how many selections, and returns how many are made together.
+func (c *composing) readSteps() (count int) {
+	if c.Step == "" {
+		refuse(c.Mechanism == "", "{mechanism} is missing: give em, pf, geo or krr; or {step}, for different ones")
+		refuse(c.T < 1, "{T} is missing or 0: give the number of selections, at least 1")
+		for _, name := range must(SplitNames("mechanism", c.Mechanism)) {
+			c.step("mechanism", name, "eps", c.Eps)
+			c.times(c.T)
 		}
-		return steps
+		return c.T
 	}
-	refuse(c.Mechanism == "", "{mechanism} is missing: give em, pf, geo or krr; or {step}, for different ones")
-	refuse(c.T < 1, "{T} is missing or 0: give the number of selections, at least 1")
-	for _, name := range must(SplitNames("mechanism", c.Mechanism)) {
-		own, k := c.kind("mechanism", name)
-		refuse(slices.Contains(c.names, own), "{mechanism} %s: stands there twice; give each mechanism once", name)
-		if c.Eps != "" {
-			k.Eps = stepEps("eps", c.Eps)
-		}
-		c.names, c.kinds = append(c.names, own), append(c.kinds, k)
-		c.doc.Steps = append(c.doc.Steps, document.ComposeStep{Mechanism: own, Eps: c.Eps, Count: c.T})
-		steps = []compose.Step{{Kind: k, Count: c.T}}
+	refuse(c.Mechanism != "" || c.Eps != "" || c.T != 0, "{step}: says mechanism, ε and number; leave {mechanism}, {eps} and {T} out")
+	for text := range strings.SplitSeq(string(c.Step), ",") {
+		parts := strings.Split(text, ":")
+		refuse(len(parts) != 3, "{step} %s: give MECHANISM:EPS:COUNT, such as em:0.1:10", escape.Quoted(text))
+		c.step("step", parts[0], "step", parts[1])
+		times, err := strconv.Atoi(parts[2])
+		refuse(err != nil || times < 1 || times > mostSelections, "{step} %s: the number of selections is a whole number from 1 to %d", escape.Quoted(text), int(mostSelections))
+		c.times(times)
+		count += times
 	}
-	return steps
+	return count
 }
 
 func (q *Compose) answer(in *reading) *Answer {
@@ -152,54 +153,42 @@ func (q *Compose) answer(in *reading) *Answer {
 		"all real scores of any number of candidates with one sensitivity Δ" + Choose(q.Monotonic, ", and neighbors that move all scores one way: mechanisms run with Δ for 2Δ", ""),
 		"no subsampling; the sampler has the exact distribution",
 	}
-	var found *compose.Answer
-	if q.Eps == "" && q.Step == "" {
+	a := &Answer{Documents: []document.Document{c.doc}}
+	if c.find {
 		c.largest()
-	} else {
-		found = c.cost()
-	}
-	c.doc.Seconds = time.Since(begin).Seconds()
-	a := answered(c.doc, c.doc.Undecided, nil)
-	if found != nil && found.Exports() {
-		a.Export = found.Export
-	}
-	if found != nil && in.Certificate {
+	} else if found := c.cost(); found != nil {
 		a.Certificate = found.WriteCertificate
+		if found.Exports() {
+			a.Export = found.Export
+		}
 	}
+	c.doc.Seconds, a.Undecided = time.Since(begin).Seconds(), c.doc.Undecided
 	return a
 }
 
 // cost finds ε in total, or δ.
 func (c *composing) cost() *compose.Answer {
-	asked := number.Bounds(new(big.Rat), one)
+	given, most, solve, asked, other := c.total, one, c.problem.Delta, &c.doc.Delta, &c.doc.EpsTotal
 	if c.delta != nil {
-		asked = number.Bounds(new(big.Rat), c.basic())
+		given, most, solve, asked, other = c.delta, c.basic(), c.problem.Eps, other, asked
 	}
-	a := settled(c.reading, func() (*compose.Answer, error) {
-		if c.delta != nil {
-			return c.problem.Eps(c.ctx, c.delta)
-		}
-		return c.problem.Delta(c.ctx, c.total)
-	}, func(why string) *compose.Answer { c.doc.Undecided = why; return nil })
+	a := settled(c.reading, func() (*compose.Answer, error) { return solve(c.ctx, given) }, func(why string) *compose.Answer { c.doc.Undecided = why; return nil })
+	*asked, *other = number.Bounds(new(big.Rat), most), number.Exact(given)
 	if a != nil {
-		asked = number.Enclosed(number.Hull(a.Lower, a.Upper))
-		c.doc.Method, c.doc.Block = a.Method, a.Block
-		c.doc.Attack = attackOf(a, c.problem.Steps)
+		*asked = number.Enclosed(number.Hull(a.Lower, a.Upper))
+		c.doc.Method, c.doc.Block, c.doc.Attack = a.Method, a.Block, attackOf(a)
 		if a.Stopped != nil {
 			c.doc.Undecided = a.Stopped.Error()
 		}
 	}
 	if c.delta != nil {
-		c.doc.EpsTotal, c.doc.Delta = asked, number.Exact(c.delta)
 		c.doc.Generic = c.generic()
-	} else {
-		c.doc.EpsTotal, c.doc.Delta = number.Exact(c.total), asked
 	}
 	return a
 }
 
 // attackOf says which attack attains the lower end, nil where that is 0.
-func attackOf(a *compose.Answer, steps []compose.Step) *document.ComposeAttack {
+func attackOf(a *compose.Answer) *document.ComposeAttack {
 	switch e := a.Attack; {
 	case a.Lower.Lo().Sign() == 0:
 		return nil
@@ -228,10 +217,9 @@ func (c *composing) generic() *document.Generic {
 		kov.Steps = append(kov.Steps, st)
 	}
 	delta, _ := c.delta.Float64()
-	g := &document.Generic{Basic: number.Exact(c.basic())}
 	const how = "closed form in floating point"
-	g.Range = number.Estimate(c.problem.ByRange(delta), how)
-	if !slices.ContainsFunc(c.problem.Steps, func(st compose.Step) bool { return st.Mechanism == "krr" }) { // whose tight ρ no theorem knows
+	g := &document.Generic{Basic: number.Exact(c.basic()), Range: number.Estimate(c.problem.ByRange(delta), how)}
+	if !c.has("krr") { // whose tight ρ no theorem knows
 		g.ZCDP = number.Estimate(c.problem.ByZCDP(delta), how)
 	}
 	if a, err := Settle(c.ctx, func() (*compose.Answer, error) { return kov.Eps(c.ctx, c.delta) }, func(string) *compose.Answer { return nil }); err == nil && a != nil {
@@ -243,9 +231,9 @@ func (c *composing) generic() *document.Generic {
 // largest finds the largest ε of a step of each mechanism.
 func (c *composing) largest() {
 	c.doc.EpsTotal, c.doc.Delta = number.Exact(c.total), number.Exact(c.delta)
-	for i, name := range c.names {
-		p := c.problem
-		p.Steps = []compose.Step{{Kind: c.kinds[i], Count: c.T}}
+	for i, step := range c.doc.Steps {
+		p, name := c.problem, step.Mechanism
+		p.Steps = p.Steps[i : i+1]
 		row := document.Composed{Name: name}
 		least := new(big.Rat).Quo(c.total, big.NewRat(int64(c.T), 1)) // private by basic composition
 		row.Parameter = number.Bounds(least, nil)
@@ -256,7 +244,7 @@ func (c *composing) largest() {
 			}
 			least, row.Parameter = lower, number.Bounds(lower, upper)
 			if last != nil {
-				c.doc.Method, c.doc.Block, c.doc.Attack = last.Method, last.Block, attackOf(last, p.Steps)
+				c.doc.Method, c.doc.Block, c.doc.Attack = last.Method, last.Block, attackOf(last)
 			}
 			return nil, stopped
 		}, func(why string) any { c.doc.Undecided = name + ": " + why; return nil })
@@ -265,7 +253,7 @@ func (c *composing) largest() {
 		}
 		c.doc.Mechanisms = append(c.doc.Mechanisms, row)
 	}
-	if len(c.names) == 1 {
+	if len(c.doc.Steps) == 1 {
 		c.doc.Parameter = &c.doc.Mechanisms[0].Parameter
 		if c.N == 0 {
 			c.doc.Mechanisms = nil
@@ -279,21 +267,15 @@ func (c *composing) largest() {
 }
 
 func (c *composing) meanError(name string, eps *big.Rat) number.Number {
-	unknown := number.Bounds(new(big.Rat), big.NewRat(int64(c.K), 1))
-	m, err := mechanisms.Lookup(name)
-	if err != nil {
-		return unknown
+	unknown := func(why string) number.Number {
+		c.doc.Undecided = why
+		return number.Bounds(new(big.Rat), big.NewRat(int64(c.K), 1))
 	}
 	mean, err := Settle(c.ctx, func() (number.Number, error) {
-		at, err := number.FromEpsilon(eps)
-		if err != nil {
-			return unknown, err
-		}
-		return lp.MeanError(c.ctx, m, c.N, c.K, lp.Prior{}, at)
-	}, func(why string) number.Number { c.doc.Undecided = why; return unknown })
-	if err != nil {
-		c.doc.Undecided = err.Error()
-		return unknown
+		return lp.MeanError(c.ctx, must(mechanisms.Lookup(name)), c.N, c.K, lp.Prior{}, must(number.FromEpsilon(eps)))
+	}, unknown)
+	if err != nil { // such as a lattice that is too large
+		return unknown(err.Error())
 	}
 	return mean
 }
