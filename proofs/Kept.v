@@ -11,25 +11,39 @@ Local Open Scope nat_scope.
 Record direction := Direction { likelier : nat; against : nat; distance : Q }.
 Record private_table := PrivateTable { keeps : parameter; spare : Q; outputs : nat; stated : seq (seq (Q * Q)); pairs : seq direction }.
 Definition entry (t : private_table) i o : Q * Q := nth (q0, q0) (nth [::] (stated t) i) o.
-(* e^(-d epsilon) *)
+(* e^(-d epsilon). Where e^epsilon is rational so are its powers, of which the long ones are left open. *)
 Definition at_distance (p : parameter) (d : Q) : option parameter := match p with
   | Epsilon e => Some (Epsilon (qmul d e))
-  | ExpMinus q => if Qeq_bool d (qn 1) then Some p else if Qeq_bool d q0 then Some (ExpMinus (qn 1)) else None end.
+  | ExpMinus q => if [&& Pos.eqb (Qden d) xH, Z.leb 0 (Qnum d) & Z.leb (Z.mul (Qnum d) (Z.succ (Z.log2 (Zpos (Qden q))))) 8192]
+      then Some (ExpMinus (qto q (Z.to_nat (Qnum d)))) else None end.
+
+(* What lies between which numbers, for every distance that there is. *)
+Definition same_q (a b : Q) : bool := Z.eqb (Qnum a) (Qnum b) && Pos.eqb (Qden a) (Qden b).
+Fixpoint recall (es : seq (Q * (Q * Q))) (d : Q) : option (Q * Q) :=
+  if es is (d', e) :: es' then if same_q d' d then Some e else recall es' d else None.
+Fixpoint enclosures (bits : Z) (p : parameter) (ps : seq direction) (es : seq (Q * (Q * Q))) : outcome (seq (Q * (Q * Q))) :=
+  if ps is a :: ps' then let d := distance a in
+    if recall es d is Some _ then enclosures bits p ps' es else
+    let! q := if at_distance p d is Some q then Ok q else Open "such a distance at a rational e^epsilon" in
+    let! e := ends_for bits q in
+    let! _ := if qle q0 e.1 then Ok tt else Open "epsilon" in enclosures bits p ps' ((d, e) :: es)
+  else Ok es.
 
 (* Deciding it. *)
 Definition excess_at (t : private_table) (z : Q) (i j : nat) : Q :=
   qsum [seq qmax q0 (qsub (qmul z (entry t i o).2) (entry t j o).1) | o <- iota 0 (outputs t)].
 Definition pair_kept (t : private_table) (z : Q) (i j : nat) : bool := qle (excess_at t z i j) (qmul z (spare t)).
-Fixpoint all_kept (t : private_table) (ps : seq direction) : outcome unit := if ps is p :: ps' then
-    let! z := if at_distance (keeps t) (distance p) is Some z then Ok z else Open "such a distance at a rational e^epsilon" in
-    let! (zl, zu) := ends_for 1200 z in
-    if qle q0 zl && pair_kept t zu (likelier p) (against p) then all_kept t ps'
+Fixpoint all_kept (t : private_table) (es : seq (Q * (Q * Q))) (ps : seq direction) : outcome unit := if ps is p :: ps' then
+    let! (zl, zu) := found (recall es (distance p)) "pair" in
+    if pair_kept t zu (likelier p) (against p) then all_kept t es ps'
     else if pair_kept t zl (likelier p) (against p) then Open "a bound as close as this at an irrational e^epsilon"
     else Bad "a pair"
   else Ok tt.
 Definition not_negative (t : private_table) := all (all (fun i => qle q0 i.1)) (stated t).
 
 Fixpoint each A (P : A -> Prop) (s : seq A) : Prop := if s is a :: s' then P a /\ each P s' else True.
+Lemma each_mix A (P P' T : A -> Prop) s : (forall a, P a -> P' a -> T a) -> each P s -> each P' s -> each T s.
+Proof. by move=> H; elim: s => //= a s IH [Pa Ps] [Pa' Ps']; split; [exact: H | exact: IH]. Qed.
 Section Meaning.
 Local Open Scope ring_scope.
 Variable R : realFieldType.
@@ -75,13 +89,27 @@ apply: (le_trans h); rewrite addrC ler_add2r ler_pimull //; exact: sumr_ge0.
 Qed.
 
 Local Opaque ends_for.
-Theorem all_kept_sound t u : not_negative t -> all_kept t (pairs t) = Ok u -> kept t.
+Definition sure (p : parameter) (es : seq (Q * (Q * Q))) := forall d e q (z : R), recall es d = Some e ->
+  at_distance p d = Some q -> stands_for q z -> 0 <= qR e.1 /\ qR e.1 <= z <= qR e.2.
+Lemma enclosuresE bits p ps es : enclosures bits p ps [::] = Ok es -> sure p es.
 Proof.
-move=> nn ok x H; have x0 := entry_ge0 nn H; elim: (pairs t) ok => [|p ps IH] ok; first by [].
-have [q Eq {}ok] := bindE ok; have [[zl zu] E {}ok] := bindE ok; move: ok; case: ifP => [/andP[zl0 k] /IH rest|_]; last by case: ifP.
-split=> // q' z; case: (at_distance _ _) Eq => // a [->] [<-] zq S.
-have /andP[low high] := ends_forE E zq.
-apply: (pair_keptE S H x0 _ high k); apply: le_trans low; by move: zl0; rewrite (qR_le R) qR0.
+have: sure p [::] by [].
+elim: ps [::] => [|a ps IH] es0 old /=; first by case=> <-.
+case: (recall _ _) => [_|] H; first exact: (IH _ old).
+have [q Eq {}H] := bindE H; have [[zl zu] E {}H] := bindE H; have [u pos {}H] := bindE H.
+apply: IH H => d e q' z /=; case: ifP => [/andP[/Z.eqb_eq n1 /Pos.eqb_eq d1]|_]; last exact: old.
+have <- : distance a = d by case: (distance a) d n1 d1 => [? ?] [? ?] /= -> ->.
+case: (at_distance p _) Eq => // _ [->] [<-] [<-] zq; split; last exact: ends_forE E zq.
+by move: pos; rewrite (qR_le R) qR0; case: ifP.
+Qed.
+Theorem all_kept_sound bits t es u : not_negative t -> enclosures bits (keeps t) (pairs t) [::] = Ok es ->
+  all_kept t es (pairs t) = Ok u -> kept t.
+Proof.
+move=> nn /enclosuresE known ok x H; have x0 := entry_ge0 nn H; elim: (pairs t) ok => [|p ps IH] ok; first by [].
+have [[zl zu] E {}ok] := bindE ok; move: ok; case: ifP => [k /IH rest|_]; last by case: ifP.
+split=> // q z Eq zq S; case Er: (recall _ _) E => [e|] // [Ee].
+have [zl0 /andP[low high]] := known (distance p) e q z Er Eq zq.
+by apply: (pair_keptE S H x0 _ _ k); [exact: le_trans low | rewrite Ee in high].
 Qed.
 End Meaning.
 
@@ -135,10 +163,11 @@ Definition read_private (rest : seq text) : outcome private_table :=
 Definition check_private (rest : seq text) : outcome private_table :=
   let! t := read_private rest in
   let! _ := require (not_negative t) "pmf" in
-  let! _ := all_kept t (pairs t) in Ok t.
+  let! es := enclosures 1200 (keeps t) (pairs t) [::] in
+  let! _ := all_kept t es (pairs t) in Ok t.
 
 Theorem check_private_sound (R : realFieldType) rest t : check_private rest = Ok t -> kept R t.
 Proof.
-rewrite /check_private => H; have [t' _ {}H] := bindE H; have [u nn {}H] := bindE H; have [v ok [<-]] := bindE H.
-exact: all_kept_sound (requireE nn) ok.
+rewrite /check_private => H; have [t' _ {}H] := bindE H; have [u nn {}H] := bindE H; have [es E {}H] := bindE H.
+have [v ok [<-]] := bindE H; exact: all_kept_sound (requireE nn) E ok.
 Qed.

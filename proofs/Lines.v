@@ -32,6 +32,23 @@ Definition take_claim (what : string) (l : lines_left) : outcome (option (Q * Q)
 Definition values (f : seq text) : option (seq Q) :=
   let o := [seq value a | a <- f] in if all isSome o then Some [seq odflt q0 a | a <- o] else None.
 
+(* Lines that give some of many things a weight. *)
+Fixpoint weights (most last : Z) (left : lines_left) : outcome (seq (Z * Q) * lines_left) := match left with
+  | (a :: f) :: rest => if same a (word "weight") then
+      if f is [:: i; v] then
+        let! i := found (whole i) "weight" in
+        let! v := found (value v) "weight" in
+        let! _ := require [&& Z.ltb last i, Z.ltb i most & ~~ qle v q0] "weight" in
+        let! (ws, rest) := weights most i rest in Ok ((i, v) :: ws, rest)
+      else Bad "weight"
+    else Ok ([::], left)
+  | _ => Ok ([::], left) end.
+Fixpoint all_weights (i : Z) (ms : seq (seq nat)) (ws : seq (Z * Q)) : seq Q := if ms is _ :: ms' then
+    match ws with
+    | (j, v) :: ws' => if Z.eqb i j then v :: all_weights (Z.succ i) ms' ws' else q0 :: all_weights (Z.succ i) ms' ws
+    | [::] => q0 :: all_weights (Z.succ i) ms' ws end
+  else [::].
+
 (* epsilon or exp-epsilon, as every section has them. *)
 Definition take_parameter (l : lines_left) : outcome (parameter * lines_left) :=
   let short (a : text) := at_most 4096 a in

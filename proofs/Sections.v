@@ -2,7 +2,7 @@
    Section program, about permute-and-flip's optimality and closed forms, and section lattice are decided alike. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept.
+From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept Finite Table.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -151,22 +151,6 @@ Fixpoint inputs (ms : seq (seq nat)) (left : lines_left) (t : trie (seq Q)) : ou
     let! _ := require ((size s == count (ltn 0) m) && all (qle q0) s) "input" in
     inputs ms' rest (insert t m (spread m s))
   else Ok (t, left).
-
-Fixpoint weights (most last : Z) (left : lines_left) : outcome (seq (Z * Q) * lines_left) := match left with
-  | (a :: f) :: rest => if same a (word "weight") then
-      if f is [:: i; v] then
-        let! i := found (whole i) "weight" in
-        let! v := found (value v) "weight" in
-        let! _ := require [&& Z.ltb last i, Z.ltb i most & ~~ qle v q0] "weight" in
-        let! (ws, rest) := weights most i rest in Ok ((i, v) :: ws, rest)
-      else Bad "weight"
-    else Ok ([::], left)
-  | _ => Ok ([::], left) end.
-Fixpoint all_weights (i : Z) (ms : seq (seq nat)) (ws : seq (Z * Q)) : seq Q := if ms is _ :: ms' then
-    match ws with
-    | (j, v) :: ws' => if Z.eqb i j then v :: all_weights (Z.succ i) ms' ws' else q0 :: all_weights (Z.succ i) ms' ws
-    | [::] => q0 :: all_weights (Z.succ i) ms' ws end
-  else [::].
 
 (* Of the rows of monotonicity a file may name those in which the given candidate rises by one step, or another one sinks
    by one. *)
@@ -323,7 +307,7 @@ Definition check_claims (program : bool) (rest : seq text) : outcome claims :=
   if some zl zu down up then Ok c else
   if tables_of f zu is g :: _ then refuse claims (decided zl zu down up g) (some zu zl up down) else Bad "".
 
-Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table.
+Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table | Least of finite_problem.
 Definition check (file : text) : outcome proved :=
   let! all := lines file in
   if ~~ seq.all (fun a => seq.all (at_most longest) (fields a)) all then Open "a field of more than 262144 bytes" else
@@ -333,7 +317,8 @@ Definition check (file : text) : outcome proved :=
   let bounds program := let! c := check_claims program rest in Ok (Bounds c) in
   if about "problem program"%string then bounds true else if about "problem lattice"%string then bounds false else
   if about "problem witness"%string then let! w := check_witness rest in Ok (Violation w) else
-  if about "problem private"%string then let! t := check_private rest in Ok (Privacy t) else Open "another section".
+  if about "problem private"%string then let! t := check_private rest in Ok (Privacy t) else
+  if about "problem table"%string then let! p := check_table rest in Ok (Least p) else Open "another section".
 
 Lemma refuseE A why nearly (c : A) : refuse A why nearly = Ok c -> False.
 Proof. by case: why => //= s; case: nearly. Qed.
@@ -355,12 +340,13 @@ Qed.
 
 (* Whatever is accepted is true. *)
 Definition true_of (R : realFieldType) (p : proved) : Prop := match p with
-  | Bounds c => claims_hold R c | Violation w => too_likely R w | Privacy t => kept R t end.
+  | Bounds c => claims_hold R c | Violation w => too_likely R w | Privacy t => kept R t | Least p => optimum_within p R end.
 Theorem check_sound (R : realFieldType) file p : check file = Ok p -> true_of R p.
 Proof.
 rewrite /check => H; have [all _ {}H] := bindE H; case: ifP H => // _ H; have [u _ {}H] := bindE H.
-by move: H; do 4?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
-  [exact: check_claims_sound ok | exact: check_claims_sound ok | exact: check_witness_sound ok | exact: check_private_sound ok].
+by move: H; do 5?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
+  [exact: check_claims_sound ok | exact: check_claims_sound ok | exact: check_witness_sound ok |
+   exact: check_private_sound ok | exact: check_table_sound ok].
 Qed.
 
 (* So every mechanism of the level, on scores in any ring in which a step h is 2/L, loses no less than claimed. *)

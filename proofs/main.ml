@@ -31,6 +31,11 @@ let check file =
   | Ok (Privacy t) ->
     Printf.printf "valid: %s, delta = %s are kept at %d inputs, in %d directions of pairs\n"
       (parameter t.keeps) (q t.spare) (List.length t.stated) (List.length t.pairs)
+  | Ok (Least p) ->
+    Printf.printf "valid: table of %d inputs and %d outputs, %s, delta = %s, %d directions of pairs, %s\n" (List.length p.charges)
+      (int p.own.outputs) (parameter p.own.keeps) (q p.own.spare) (List.length p.own.pairs)
+      (match p.weighing with None -> "the largest loss" | Some w -> "prior " ^ String.concat " " (List.map q w));
+    show "optimum" (Some p.least_loss)
   | Ok (Violation w) ->
     let list l = String.concat " " (List.map q l) in
     Printf.printf "valid: %s, delta = %s are violated at scores %s and %s, neighbors: %s, sensitivity %s\n"
