@@ -157,10 +157,22 @@ const (
 	tolerance = 2e-4 // of a violation, in parts of what a row allows
 	rounds    = 40
 	roundRows = 300
+	tiny      = 2e-5  // coefficients below are left out of the program: as pivots they make bases nearly singular
+	warm      = 10000 // pivots of an attempt
+	cold      = 60000
 )
 
 // solve returns a point of nearly the greatest value at a target. It is the zero Point where the program was not solved.
 func (f *family) solve(ctx context.Context, t target) (Point, error) {
+	p, err := f.attempt(ctx, t, warm)
+	if p.Y == nil && err == nil && ctx.Err() == nil {
+		return f.attempt(ctx, t, cold)
+	}
+	return p, err
+}
+
+// attempt starts each program from the last basis, which is quick but may pass through bases that are nearly singular; or, with cold, from 0, which is feasible.
+func (f *family) attempt(ctx context.Context, t target, pivots int) (Point, error) {
 	p := f.Point
 	w := p.weights(t)
 	n, scale := len(f.tops)*(f.I+1), 0.0
@@ -177,8 +189,10 @@ func (f *family) solve(ctx context.Context, t target) (Point, error) {
 			q := &f.rows[r]
 			m.AddRow(math.Inf(-1), 1)
 			for i, j := range q.index {
-				c := &columns[j]
-				c.index, c.value = append(c.index, int32(at)), append(c.value, q.value[i]/q.most)
+				if v := q.value[i] / q.most; math.Abs(v) > tiny {
+					c := &columns[j]
+					c.index, c.value = append(c.index, int32(at)), append(c.value, v)
+				}
 			}
 		}
 		for j, c := range columns {
@@ -202,8 +216,17 @@ func (f *family) solve(ctx context.Context, t target) (Point, error) {
 		}
 		return list
 	}
-	g := &linear.Growing{Solver: linear.Embedded{}, Basis: f.basis, Tolerance: 1e-7, Rounds: rounds}
-	result, err := g.Float(ctx, program, func(x []float64) int {
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g := &linear.Growing{Solver: linear.Embedded{}, Tolerance: 1e-7, Rounds: rounds, Report: func(p linear.Progress) {
+		if p.Pivots > pivots {
+			cancel()
+		}
+	}}
+	if pivots == warm {
+		g.Basis = f.basis
+	}
+	result, err := g.Float(limited, program, func(x []float64) int {
 		list := slices.DeleteFunc(excesses(x), func(e excess) bool { return known[e.row] })
 		slices.SortFunc(list, func(a, b excess) int { return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.row, b.row)) })
 		list = list[:min(len(list), roundRows)]
@@ -211,12 +234,15 @@ func (f *family) solve(ctx context.Context, t target) (Point, error) {
 			known[e.row] = true
 			f.force = append(f.force, e.row)
 		}
+		if pivots == cold {
+			g.Basis = nil
+		}
 		return len(list)
 	})
-	if err != nil || result.X == nil {
+	if err != nil || result.Outcome != linear.Optimal {
 		return Point{}, err
 	}
-	f.basis = g.Basis
+	f.basis = result.Basis
 	most := 1.0
 	for r := range f.rows {
 		most = max(most, f.rows[r].usage(result.X))

@@ -27,17 +27,20 @@ func TestBestPoints(t *testing.T) {
 }
 
 // Points that look at one candidate more are worth no less. At these targets the simplex method meets bases that are nearly singular; it once called the programs unbounded
-// or infeasible, which they are not: 0 is feasible, and the numbers are at most k.
+// or infeasible, which they are not: 0 is feasible, and the numbers are at most k. At the last it did not end.
 func TestMoreCandidatesAreWorthMore(t *testing.T) {
 	for _, c := range []struct {
 		z  float64
 		k  int
-		mu float64
-	}{{2289. / 4096, 24, 1.152565430651896}, {3095. / 4096, 109, .504542810985487}} {
-		t.Run(fmt.Sprint(c.z), func(t *testing.T) {
-			eps, at := -math.Log(c.z), target{k: math.Inf(1), mu: c.mu}
+		at target
+	}{
+		{2289. / 4096, 24, target{k: math.Inf(1), mu: 1.152565430651896}}, {3095. / 4096, 109, target{k: math.Inf(1), mu: .504542810985487}},
+		{881. / 1024, 86, target{n: 61, k: 200}},
+	} {
+		t.Run(fmt.Sprint(c.z, c.k), func(t *testing.T) {
+			eps := -math.Log(c.z)
 			j, i := int(math.Ceil(.68/eps))+1, int(math.Ceil(1.1/eps))
-			three, four := worth(t, 3, j, i, c.z, c.k, at), worth(t, 4, j, i, c.z, c.k, at)
+			three, four := worth(t, 3, j, i, c.z, c.k, c.at), worth(t, 4, j, i, c.z, c.k, c.at)
 			assert.Less(t, four, three)
 			assert.Greater(t, four, 1.0)
 		})
