@@ -1,36 +1,51 @@
 package compose
 
 import (
+	"math"
+
 	"optratio/number"
 )
 
 // losses is a measure of losses i·d, from <= i < from+len(p). Where it is an upper bound its profile is at least that of some selections at every s, so
 // that V(s) <= Σ p(L)(1-e^{s-L})_+ + inf, and the same where other selections follow: V is convex in e^s and decreasing, which is a mixture of
-// functions (a-e^s)_+. A lower bound has at most the probability of each loss.
+// functions (a-e^s)_+.
+//
+// Or it belongs to an attack that asks the same at all selections of a step, whose events are that losses, rounded to nodes in any way, come to more than a
+// node: outcomes at node i have at least p under P, and at most q·e^{-id} under Q. What is dropped of these is not in the events.
 type losses struct {
-	d     number.Interval
-	from  int
-	p     []float64
-	inf   float64 // of the loss +∞
-	lower bool
+	d    number.Interval
+	from int
+	p, q []float64 // q is nil for an upper bound
+	inf  float64   // of the loss +∞
 }
 
 // rounded is a sum of n products that are not negative, as a bound: its relative error is at most (n+4)u.
 func (m *losses) rounded(sum float64, n int) float64 {
-	if m.lower {
+	if m.q != nil {
 		return sum * (1 - float64(float64(n+4)*ulp))
 	}
 	return sum * (1 + float64(float64(n+4)*ulp))
 }
 
 // once is the measure of one selection of a kind for which one pair of distributions is the worst.
-func (k Kind) once(lower bool) *losses {
+func (k Kind) once() *losses {
 	a, b, others := k.pair(number.FromInt(0, prec))
-	m := &losses{d: k.eps(), from: -1, p: []float64{up(b.p), up(others), up(a.p)}, lower: lower}
-	if lower {
-		m.p = []float64{down(b.p), down(others), down(a.p)}
+	return &losses{d: k.eps(), from: -1, p: []float64{up(b.p), up(others), up(a.p)}}
+}
+
+// losses is the measure of an attack that makes this choice.
+func (m *move) losses(d float64) *losses {
+	from := min(-m.a, -m.b, 0)
+	size := max(-m.a, -m.b, 0) - from + 1
+	l := &losses{d: exact(d), from: from, p: make([]float64, size), q: make([]float64, size)}
+	for _, o := range []struct {
+		at   int
+		p, q float64
+	}{{-m.a, m.pA, m.qA}, {-m.b, m.pB, m.qB}, {0, m.pOthers, m.qRest}} {
+		l.p[o.at-from] += o.p
+		l.q[o.at-from] += o.q
 	}
-	return m
+	return l
 }
 
 // losses makes a measure of every stride-th node of a table.
@@ -86,19 +101,28 @@ func (t *table) losses(stride int) *losses {
 
 func abs(i int) int { return max(i, -i) }
 
-// then composes two measures. Masses at either end that come to less than small are dropped from a lower bound; in an upper bound they move to +∞, and
+// then composes two measures. Masses at either end that come to less than small are dropped from an attack; in an upper bound they move to +∞, and
 // up to the least loss that is left.
 func (m *losses) then(o *losses, small float64) *losses {
 	if len(m.p) > len(o.p) {
 		m, o = o, m
 	}
-	out := &losses{d: m.d, from: m.from + o.from, p: make([]float64, len(m.p)+len(o.p)-1), lower: m.lower}
+	out := &losses{d: m.d, from: m.from + o.from, p: make([]float64, len(m.p)+len(o.p)-1)}
+	if m.q != nil {
+		out.q = make([]float64, len(out.p))
+	}
 	each(len(out.p), len(m.p), func(i int) {
-		sum := 0.0
+		sum, under := 0.0, 0.0
 		for j := max(0, i-len(o.p)+1); j < min(len(m.p), i+1); j++ {
 			sum += float64(m.p[j] * o.p[i-j])
+			if m.q != nil {
+				under += float64(m.q[j] * o.q[i-j])
+			}
 		}
 		out.p[i] = out.rounded(sum, len(m.p))
+		if m.q != nil {
+			out.q[i] = float64(under*(1+float64(float64(len(m.p)+4)*ulp))) + 0x1p-900
+		}
 	})
 	low, lost := 0, 0.0
 	for low < len(out.p)-1 && lost+out.p[low] < small {
@@ -110,13 +134,34 @@ func (m *losses) then(o *losses, small float64) *losses {
 		high--
 		gone += out.p[high]
 	}
-	if !m.lower {
+	if m.q == nil {
 		out.p[low] = out.rounded(out.p[low]+lost, low)
 		out.inf = out.rounded(float64(m.inf*o.total())+float64(o.inf*m.total())+gone, 2*len(out.p)) + 0x1p-900 // for products that are lost below the least number
 	}
 	out.p = out.p[low:high]
 	out.from += low
+	if m.q != nil {
+		out.q = out.q[low:high]
+		out.relabel()
+	}
 	return out
+}
+
+// relabel moves the nodes of an attack to where the masses under Q come to about 1: what rounded losses add up to.
+func (m *losses) relabel() {
+	sum := 0.0
+	for _, x := range m.q {
+		sum += x
+	}
+	nodes := int(math.Round(-math.Log(sum) / m.d.Near()))
+	if sum <= 0 || math.IsInf(sum, 1) || nodes == 0 {
+		return
+	}
+	m.from += nodes
+	factor := up(number.Exp(m.d.Mul(number.FromInt(int64(nodes), prec)))) * (1 + 4*ulp)
+	for i := range m.q {
+		m.q[i] *= factor
+	}
 }
 
 func (m *losses) total() float64 {
@@ -148,18 +193,26 @@ func (m *losses) times(count int, small float64) (all *losses) {
 func (m *losses) table() *table {
 	n := max(1, m.from+len(m.p)-1)
 	t := newTable(m.d, n, 1)
+	if m.q != nil {
+		for i := range t.over {
+			t.over[i] = 1
+		}
+	} else {
+		t.over[t.pad+n] = m.inf
+	}
 	fall := number.Exp(m.d.Neg())
 	f, rest := up(fall), up(one.Sub(fall))
 	above, profile, scaled := 0.0, 0.0, 0.0
-	t.over[t.pad+n] = m.inf
 	for i := n - 1; i >= 0; i-- {
 		if j := i + 1 - m.from; j >= 0 && j < len(m.p) {
 			above += m.p[j]
-			scaled += m.p[j]
+			if m.q != nil {
+				scaled += m.q[j]
+			}
 		}
 		scaled *= f
 		profile = float64(rest*above) + float64(f*profile)
-		if m.lower {
+		if m.q != nil {
 			t.p[t.pad+i], t.q[t.pad+i] = m.rounded(above, n-i), scaled*(1+float64(4*ulp*float64(n-i+4)))
 		} else {
 			t.over[t.pad+i] = min(1, m.rounded(profile+m.inf, 8*(n-i)))

@@ -36,12 +36,13 @@ type Problem struct {
 // Answer has bounds of what was asked for, and how they were found.
 type Answer struct {
 	Lower, Upper number.Interval
-	Attack       *Equal // that attains the lower end; nil where the attack is adaptive
-	Method       string // basic composition, convolution, recursion, blocks, or events
-	Block        int    // selections in a block
-	Stopped      error  // why the width is not what was wanted
-	table        *table // of the upper end; nil for none
-	proof        *proof // nil for none
+	Attack       *Equal    // that attains the lower end, or
+	Queries      []float64 // how many steps of 2Δ those are apart that are asked at all selections of each step; nil for both where the attack is adaptive
+	Method       string    // basic composition, convolution, recursion, blocks, or events
+	Block        int       // selections in a block
+	Stopped      error     // why the width is not what was wanted
+	table        *table    // of the upper end; nil for none
+	proof        *proof    // nil for none
 }
 
 // Width is the relative width of an answer.
@@ -73,8 +74,8 @@ func (p *Problem) Delta(ctx context.Context, s *big.Rat) (*Answer, error) {
 // LeastDelta is the least δ that is taken: below it floating-point numbers have no room for what comes far above it.
 const LeastDelta = 1e-150
 
-// most bounds the points of tables that are looked at for an answer, and first those that are looked at first.
-const most, first = 4e9, 3e7
+// mostPoints bounds the points of tables that are looked at for an answer, and firstPoints those that are looked at first.
+const mostPoints, firstPoints = 4e9, 3e7
 
 func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	w := &work{Problem: p, ctx: ctx, target: t, gap: p.Gap}
@@ -195,10 +196,9 @@ func (w *work) convolution(k Kind) {
 	w.best.Method, w.best.Block = "convolution", 1
 	small := w.guess() * 1e-14 / float64(w.count)
 	for range 20 {
-		upper := k.once(false).times(w.count, small).table()
-		lower := k.once(true).times(w.count, small).table()
-		upper.p, upper.q = lower.p, lower.q
+		upper := k.once().times(w.count, small).table()
 		w.narrow(upper)
+		w.fixed(k.Eps.Float(), []number.Interval{number.FromInt(0, prec)}, small)
 		if w.eps || w.best.Width() < 1e-9 || small < LeastDelta*1e-14 {
 			break
 		}
@@ -231,11 +231,13 @@ func (w *work) attack(k Kind, times int) *Equal {
 	return &e
 }
 
-// attacks takes equal queries as a lower bound, where all steps are of one kind.
+// attacks takes attacks that ask the same at all selections of a step as a lower bound.
 func (w *work) attacks() {
 	if len(w.Steps) == 1 {
 		w.attack(w.Steps[0].Kind, w.count)
+		return
 	}
+	w.mixed()
 }
 
 // recursion encloses the value of the best adaptive attack, on finer and finer grids.
@@ -260,7 +262,7 @@ func (w *work) recursion() {
 			w.prove = false // there are too many selections
 			w.attacks()
 		}
-		if spent += pl.cost; spent > most && w.best.Width() < 1 {
+		if spent += pl.cost; spent > mostPoints && w.best.Width() < 1 {
 			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g, after as much work as is done at most", w.best.Width(), w.gap)
 			return
 		}
@@ -284,14 +286,14 @@ func (w *work) recursion() {
 			w.best.proof = &proof{problem: w.Problem, target: w.target, tables: pl.tables, node: t.attack(w.target, w.best.Upper)}
 		}
 		if old.Lo().Cmp(w.best.Lower.Lo()) < 0 {
-			w.best.Attack = nil
+			w.best.Attack, w.best.Queries = nil, nil
 		}
 		switch width := w.best.Width(); {
 		case width <= w.gap:
 			return
 		case !w.eps && tiny > LeastDelta && tiny > up(w.best.Upper)*1e-4:
 			tiny, m = max(LeastDelta, up(w.best.Upper)*1e-5), m/2
-		case pl.cost > first && width > 0.97*before:
+		case pl.cost > firstPoints && width > 0.97*before:
 			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g: finer grids leave it there", width, w.gap)
 			return
 		default:

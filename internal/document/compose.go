@@ -33,11 +33,13 @@ type ComposeStep struct {
 }
 
 // ComposeAttack attains the lower end: adaptive (each query by the answers before), equal (the same at each step: two candidates Apart steps of 2Δ from each
-// other, and 1-Apart the other way at the neighbor; the event that the first to trail is selected at most Most times), or fixed (nothing is to be chosen).
+// other, and 1-Apart the other way at the neighbor; the event that the first to trail is selected at most Most times; or the same at all selections of a step,
+// Each steps of 2Δ apart, and then an event of the total of all losses), or fixed (nothing is to be chosen).
 type ComposeAttack struct {
-	Kind  string  `json:"kind"`
-	Apart float64 `json:"apart,omitempty"`
-	Most  *int    `json:"most,omitempty"`
+	Kind  string    `json:"kind"`
+	Apart float64   `json:"apart,omitempty"`
+	Most  *int      `json:"most,omitempty"`
+	Each  []float64 `json:"each,omitempty"`
 }
 
 // Generic is what accounting that knows less of the mechanisms proves, in place of the upper end; null where it proves nothing.

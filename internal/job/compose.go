@@ -194,6 +194,8 @@ func attackOf(a *compose.Answer) *document.ComposeAttack {
 		return nil
 	case e != nil && e.X == 0 && (e.Kind.Mechanism == "geo" || e.Kind.Mechanism == "krr"), a.Method == "convolution":
 		return &document.ComposeAttack{Kind: "fixed"}
+	case a.Queries != nil:
+		return &document.ComposeAttack{Kind: "equal", Each: a.Queries}
 	case e != nil:
 		return &document.ComposeAttack{Kind: "equal", Apart: e.X / e.Kind.Eps.Float(), Most: &e.Most}
 	}

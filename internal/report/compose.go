@@ -40,6 +40,14 @@ func ofCompose(d *document.Compose) *Page {
 		case "adaptive":
 			p.say("the lower end is attained by an attack that chooses each query by the answers before")
 		case "equal":
+			if a.Each != nil {
+				var apart []string
+				for _, x := range a.Each {
+					apart = append(apart, fmt.Sprintf("%.6g", x))
+				}
+				p.say("the lower end is attained by asking the same at all selections of a step: two candidates %s steps of 2Δ apart", strings.Join(apart, " and "))
+				break
+			}
 			p.say("the lower end is attained by asking the same each time: two candidates %.6g steps of 2Δ apart, and %.6g the other way at the neighbor; the first to trail is %s", a.Apart, 1-a.Apart, job.Choose(*a.Most == 0, "never selected", fmt.Sprintf("selected at most %d times", *a.Most)))
 		case "fixed":
 			p.say("the lower end is attained by the same pair of score vectors each time")
