@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"math/big"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,32 @@ import (
 	"optratio/number"
 	"optratio/verify"
 )
+
+// Stated names the user's own mechanism: a program or a table that states probabilities.
+type Stated struct {
+	Exec      string `json:"pmf-exec" help:"program that states probabilities"`
+	File      string `json:"pmf-file" help:"table of probabilities"`
+	Precision string `json:"pmf-precision" default:"1e-9" help:"relative precision of the probabilities that are stated"`
+}
+
+func (s *Stated) given() bool { return s.Exec != "" || s.File != "" }
+
+// onPage says that this is the engine of a page. It starts no programs, and the compiler leaves out what asks them.
+const onPage = runtime.GOOS == "js"
+
+var errPage = refusal("{pmf-exec}: a page cannot start programs")
+
+// options are those of an audit of the mechanism.
+func (s *Stated) options(eps number.Epsilon) audit.Options {
+	return audit.Options{Epsilon: eps, Precision: within("pmf-precision", s.Precision, "a decimal >= 0 and below 1 such as 1e-9", func(x *big.Rat) bool { return notNegative(x) && x.Cmp(one) < 0 })}
+}
+
+// table reads the table.
+func (s *Stated) table(in *reading, outcomes string, precision *big.Rat) *audit.Table {
+	return file(in, "pmf-file", s.File, func(name string, text io.Reader) (*audit.Table, error) {
+		return audit.ReadTable(text, name, outcomes, precision)
+	})
+}
 
 // Audit asks about a mechanism in any language, or a table of its probabilities.
 type Audit struct {

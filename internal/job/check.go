@@ -24,7 +24,7 @@ type Check struct {
 
 func (q *Check) answer(in *reading) *Answer {
 	in.begin("check", number.Epsilon{})
-	doc := settled(in, func() (*document.Check, error) {
+	doc := settled(in, func() *document.Check {
 		file := in.open("", q.File)
 		defer file.Close()
 		decide := q.Decide
@@ -36,9 +36,9 @@ func (q *Check) answer(in *reading) *Answer {
 			err = fmt.Errorf("%w%s", err, q.Remedy)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", escape.Quoted(q.File), err)
+			throw(fmt.Errorf("%s: %w", escape.Quoted(q.File), err))
 		}
-		return &document.Check{Report: report}, nil
+		return &document.Check{Report: report}
 	}, func(why string) *document.Check {
 		return &document.Check{Report: &certificate.Report{Reason: "undecided"}, Undecided: why}
 	})

@@ -172,7 +172,7 @@ func (c *composing) cost() *compose.Answer {
 	if c.delta != nil {
 		given, most, solve, asked, other = c.delta, c.basic(), c.problem.Eps, other, asked
 	}
-	a := settled(c.reading, func() (*compose.Answer, error) { return solve(c.ctx, given) }, func(why string) *compose.Answer { c.doc.Undecided = why; return nil })
+	a := settled(c.reading, func() *compose.Answer { return must(solve(c.ctx, given)) }, func(why string) *compose.Answer { c.doc.Undecided = why; return nil })
 	*asked, *other = number.Bounds(new(big.Rat), most), number.Exact(given)
 	if a != nil {
 		*asked = number.Enclosed(number.Hull(a.Lower, a.Upper))
@@ -239,16 +239,15 @@ func (c *composing) largest() {
 		row := document.Composed{Name: name}
 		least := new(big.Rat).Quo(c.total, big.NewRat(int64(c.T), 1)) // private by basic composition
 		row.Parameter = number.Bounds(least, nil)
-		settled(c.reading, func() (any, error) {
+		settled(c.reading, func() any {
 			lower, upper, last, stopped, err := p.Largest(c.ctx, c.total, c.delta)
-			if err != nil {
-				return nil, err
-			}
+			throw(err)
 			least, row.Parameter = lower, number.Bounds(lower, upper)
 			if last != nil {
 				c.doc.Method, c.doc.Block, c.doc.Attack = last.Method, last.Block, attackOf(last)
 			}
-			return nil, stopped
+			throw(stopped)
+			return nil
 		}, func(why string) any { c.doc.Undecided = name + ": " + why; return nil })
 		if c.N > 0 {
 			row.Error = c.meanError(name, least)

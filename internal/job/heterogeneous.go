@@ -102,16 +102,12 @@ func exactNumbers(xs []*big.Rat) []number.Number {
 func (q *Heterogeneous) answer(in *reading) *Answer {
 	r := q.request(in)
 	in.begin("sensitivities "+q.Sensitivities, r.Epsilon)
-	a := settled(in, func() (*heterogeneous.Result, error) {
-		r.Report = func(pivots int, objective float64) { in.report("%d pivots, objective %.9g", pivots, objective) }
+	r.Report = in.pivots
+	a := settled(in, func() *heterogeneous.Result {
 		a, err := heterogeneous.Solve(in.ctx, r)
-		switch {
-		case errors.Is(err, mechanisms.ErrInstance):
-			err = refusal("{mechanism}: %w", err)
-		case errors.Is(err, heterogeneous.ErrGrid):
-			err = refusal("{grid} %s: %w", escape.Quoted(q.gridText()), err)
-		}
-		return a, err
+		refuse(errors.Is(err, mechanisms.ErrInstance), "{mechanism}: %w", err)
+		refuse(errors.Is(err, heterogeneous.ErrGrid), "{grid} %s: %w", escape.Quoted(q.gridText()), err)
+		return must(a, err)
 	}, func(why string) *heterogeneous.Result {
 		a := &heterogeneous.Result{Result: &optimum.Result{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}}
 		for _, m := range r.Mechanisms {

@@ -163,6 +163,11 @@ func given(q any) (differing []Field) {
 	return differing
 }
 
+// pivots tells how far a simplex method is.
+func (in *reading) pivots(pivots int, objective float64) {
+	in.report("%d pivots, objective %.9g", pivots, objective)
+}
+
 // begin tells the host, once, that the question is right and what is begun.
 func (in *reading) begin(what string, at number.Epsilon) {
 	if in.report == nil {

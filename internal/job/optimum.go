@@ -136,13 +136,13 @@ func statedRows(p *optimum.Problem) func(string, io.Reader) (*optimum.Table, err
 func (q *Optimum) answer(in *reading) *Answer {
 	r := q.request(in)
 	in.begin("optimum", r.Epsilon)
-	a := settled(in, func() (*optimum.Result, error) {
-		r.Report = func(pivots int, objective float64) { in.report("%d pivots, objective %.9g", pivots, objective) }
+	r.Report = in.pivots
+	a := settled(in, func() *optimum.Result {
 		a, err := optimum.Solve(in.ctx, r)
 		if errors.Is(err, optimum.ErrProblem) {
 			err = q.about(err)
 		}
-		return a, err
+		return must(a, err)
 	}, func(why string) *optimum.Result {
 		return &optimum.Result{Optimum: number.Bounds(new(big.Rat), nil), Undecided: why}
 	})

@@ -78,9 +78,9 @@ func (q *PMF) of(in *reading, m mechanisms.Mechanism, at mechanisms.Instance) *d
 		refuse(err != nil, "{monotonic-scores}: %w", err)
 	}
 	doc := &document.PMF{Mechanism: m.Info().Name, AtEpsilon: document.At(q.Eps, q.Exp), Monotonic: q.Monotonic}
-	doc.Distribution = settled(in, func() (*mechanisms.Distribution, error) {
+	doc.Distribution = settled(in, func() *mechanisms.Distribution {
 		d, err := mechanisms.Ask(mechanisms.Within(in.ctx, m), &at)
-		return d, aboutMechanism(m, err)
+		return must(d, aboutMechanism(m, err))
 	}, func(why string) *mechanisms.Distribution {
 		doc.Undecided = why
 		return anyAnswer(&at)
@@ -142,8 +142,8 @@ func (q *Recommend) answer(in *reading) *Answer {
 	oneOf("by", q.By, recommend.Error, recommend.MSE)
 	list := q.candidates()
 	in.begin("recommend", x.Epsilon)
-	r := settled(in, func() (*recommend.Recommendation, error) {
-		return recommend.For(in.ctx, x, list, q.By, q.Monotonic)
+	r := settled(in, func() *recommend.Recommendation {
+		return must(recommend.For(in.ctx, x, list, q.By, q.Monotonic))
 	}, func(why string) *recommend.Recommendation {
 		return &recommend.Recommendation{Criterion: q.By, Mechanisms: []recommend.Rated{}, Warning: recommend.Warning, Undecided: why}
 	})

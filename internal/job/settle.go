@@ -51,9 +51,9 @@ func Settle[T any](ctx context.Context, compute func() (T, error), trivial func(
 	return trivial(err.Error()), nil
 }
 
-// settled is what Settle returns.
-func settled[T any](in *reading, compute func() (T, error), trivial func(why string) T) T {
-	return must(Settle(in.ctx, compute, trivial))
+// settled is Settle for what throws its errors.
+func settled[T any](in *reading, compute func() T, trivial func(why string) T) T {
+	return must(Settle(in.ctx, func() (T, error) { return compute(), nil }, trivial))
 }
 
 // Await returns what f returns, or, a while after the end of the context, the cause of that. A panic of f is an error.

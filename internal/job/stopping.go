@@ -76,7 +76,7 @@ func (q *Stopping) answer(in *reading) *Answer {
 }
 
 // stage is one of the computations that make up the document. Where it fails, or a limit ends it, or one before did, its result is the zero value.
-func stage[T any](in *playing, compute func() (T, error)) (none T) {
+func stage[T any](in *playing, compute func() T) (none T) {
 	if in.doc.Undecided != "" {
 		return none
 	}
@@ -86,21 +86,16 @@ func stage[T any](in *playing, compute func() (T, error)) (none T) {
 // law computes what is known of the p-mix of the secretary rule, as far as the limits let it.
 func (in *playing) law() {
 	doc := in.doc
-	doc.Threshold = stage(in, func() (int, error) { return secretary.Threshold(in.N) })
-	law := stage(in, func() (secretary.Law, error) { return secretary.SecretaryMixLaw(in.ctx, in.N, in.p) })
-	doc.Outcome = stage(in, func() ([]number.Number, error) { return law.Numbers(), nil })
-	doc.Success = stage(in, func() (number.Number, error) { return law.Payoff(in.payoff), nil })
-	doc.TightEps = stage(in, func() (number.Number, error) {
-		tight, err := secretary.TightEps(law, in.L, in.delta)
-		return tight.Eps(), err
-	})
+	doc.Threshold = stage(in, func() int { return must(secretary.Threshold(in.N)) })
+	law := stage(in, func() secretary.Law { return must(secretary.SecretaryMixLaw(in.ctx, in.N, in.p)) })
+	doc.Outcome = stage(in, law.Numbers)
+	doc.Success = stage(in, func() number.Number { return law.Payoff(in.payoff) })
+	doc.TightEps = stage(in, func() number.Number { return must(secretary.TightEps(law, in.L, in.delta)).Eps() })
 	if in.eps != nil {
-		doc.TightDelta = stage(in, func() (*number.Number, error) {
+		doc.TightDelta = stage(in, func() *number.Number {
 			lo, hi, _, err := secretary.TightDelta(law, in.L, *in.eps)
-			if err != nil {
-				return nil, err
-			}
-			return new(number.Bounds(lo, hi)), nil
+			throw(err)
+			return new(number.Bounds(lo, hi))
 		})
 	}
 }
@@ -122,21 +117,21 @@ func (in *playing) best() {
 		in.report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
 	}}
 	start := time.Now()
-	sol := stage(in, func() (*stopping.Solution, error) { return stopping.Solve(in.ctx, p, options) })
+	sol := stage(in, func() *stopping.Solution { return must(stopping.Solve(in.ctx, p, options)) })
 	if sol == nil {
 		return
 	}
 	in.solution = sol
 	b.Optimum, b.Rounds, b.Pivots, b.Solver = sol.Optimum(), sol.Rounds, sol.Pivots, sol.Solver
-	b.OptimalOutcome = stage(in, func() ([]number.Number, error) { return secretary.ExactLaw(sol.Law).Numbers(), nil })
+	b.OptimalOutcome = stage(in, func() []number.Number { return secretary.ExactLaw(sol.Law).Numbers() })
 	if in.Rule {
 		b.Rule = sol.Rule.Moments()
 	}
-	if mix := stage(in, func() (*stopping.Mix, error) { m, err := p.SecretaryMix(in.ctx, sol); return &m, err }); mix != nil {
+	if mix := stage(in, func() *stopping.Mix { return new(must(p.SecretaryMix(in.ctx, sol))) }); mix != nil {
 		b.PMixBest, b.Ratio = document.PMix{P: mix.P, Success: mix.Success}, mix.Ratio
 	}
 	if in.Win > 1 {
-		if mix := stage(in, func() (*stopping.Mix, error) { m, err := p.FreeMix(sol); return &m, err }); mix != nil {
+		if mix := stage(in, func() *stopping.Mix { return new(must(p.FreeMix(sol))) }); mix != nil {
 			b.WinMixBest = &document.PMix{P: mix.P, Success: mix.Success}
 		}
 	}

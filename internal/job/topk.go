@@ -33,13 +33,11 @@ func (q *TopK) request(in *reading) topk.Request {
 func (q *TopK) answer(in *reading) *Answer {
 	r := q.request(in)
 	in.begin(fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon)
-	a := settled(in, func() (*topk.Answer, error) {
-		r.Report = func(p linear.Progress) { in.report("%d pivots, objective %.9g", p.Pivots, p.Objective) }
+	r.Report = func(p linear.Progress) { in.pivots(p.Pivots, p.Objective) }
+	a := settled(in, func() *topk.Answer {
 		a, err := topk.Solve(in.ctx, r)
-		if errors.Is(err, topk.ErrProbability) {
-			err = refusal("{mechanism}: %w", err)
-		}
-		return a, err
+		refuse(errors.Is(err, topk.ErrProbability), "{mechanism}: %w", err)
+		return must(a, err)
 	}, func(why string) *topk.Answer {
 		most := big.NewRat(int64(min(q.Top, q.N-q.Top)), 1) // as many candidates at most are not among the best ones
 		return &topk.Answer{Optimum: number.Bounds(new(big.Rat), most.Mul(most, big.NewRat(int64(q.K), 1))), Mechanisms: []topk.Rated{}, Undecided: why}

@@ -228,12 +228,12 @@ func (q *Verify) answer(in *reading) *Answer {
 	refuse(in.Certificate && slices.ContainsFunc(d, func(x *big.Rat) bool { return x.Cmp(d[0]) != 0 }), "{cert}: a witness's certificate has one sensitivity for all candidates; leave it out")
 	in.certifiable(name, slices.Concat(j.options.Properties, j.options.Facts))
 	in.begin(name, j.Claim.Epsilon)
-	r := settled(in, func() (*verify.Report, error) {
+	r := settled(in, func() *verify.Report {
 		j.options.Progress = func(property verify.Property, n, total int64) { in.report("%s, %s", property, comparisons(n, total)) }
 		if j.vectors != nil {
-			return verify.Scores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options)
+			return must(verify.Scores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options))
 		}
-		return verify.Lattice(in.ctx, j.Claim, j.n, j.k, j.options)
+		return must(verify.Lattice(in.ctx, j.Claim, j.n, j.k, j.options))
 	}, func(why string) *verify.Report {
 		return &verify.Report{Mechanism: name, Domain: q.Domain.Domain, Claimed: j.Claim.Epsilon.Number(), Properties: nothingDecided(j.options, why)}
 	})
@@ -286,12 +286,12 @@ func (q *Calibrate) read(in *reading) (j checking) {
 func (q *Calibrate) answer(in *reading) *Answer {
 	j := q.read(in)
 	in.begin("calibrate", number.Epsilon{})
-	r := settled(in, func() (*verify.Calibration, error) {
+	r := settled(in, func() *verify.Calibration {
 		j.options.Narrowed = func(tried int, low, _ *big.Rat) { in.report("%d parameters, at least %s", tried, low.FloatString(9)) }
 		if len(j.vectors) > 0 {
-			return verify.CalibrateScores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options)
+			return must(verify.CalibrateScores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options))
 		}
-		return verify.Calibrate(in.ctx, j.Claim, q.N, q.K, j.options)
+		return must(verify.Calibrate(in.ctx, j.Claim, q.N, q.K, j.options))
 	}, func(why string) *verify.Calibration {
 		return &verify.Calibration{Domain: q.Domain.Domain, Proof: "domain", Undecided: why}
 	})
@@ -307,4 +307,10 @@ func neighborhood(name string) (monotonic bool, err error) {
 		}
 	}
 	return false, fmt.Errorf("neighbors %q are neither linf nor monotonic", name)
+}
+
+// concentrated refuses mechanisms of which no theorem gives ρ for all real scores.
+func concentrated(m mechanisms.Mechanism) {
+	_, ok := mechanisms.Concentration(m, must(number.FromEpsilon(new(big.Rat))), 64)
+	refuse(!ok, "{domain} real: ρ for all real scores is known for pf, em and geo only, not for %s; give {domain} lattice", m.Info().Name)
 }
