@@ -1,6 +1,6 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
 From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp Exponential Forms Depths.
-From Optratio Require Import Checker Classes Steps Epsilon Rows Lines Certificate Witness Kept Finite Table Sections.
+From Optratio Require Import Checker Classes Steps Epsilon Rows Lines Certificate Witness Kept Finite Table Grid Sections.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
 Print Assumptions full_is_monotone.
@@ -54,6 +54,8 @@ Print Assumptions witness_refutes.
 Print Assumptions all_kept_sound.
 Print Assumptions dual_bound_le.
 Print Assumptions check_table_sound.
+Print Assumptions check_grid_sound.
+Print Assumptions grid_bounds.
 Print Assumptions table_by_feasible.
 Print Assumptions rows_ok_sound.
 Print Assumptions lower_by_sound.

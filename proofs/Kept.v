@@ -11,14 +11,14 @@ Local Open Scope nat_scope.
 Record direction := Direction { likelier : nat; against : nat; distance : Q }.
 Record private_table := PrivateTable { keeps : parameter; spare : Q; outputs : nat; stated : seq (seq (Q * Q)); pairs : seq direction }.
 Definition entry (t : private_table) i o : Q * Q := nth (q0, q0) (nth [::] (stated t) i) o.
+Definition same_q (a b : Q) : bool := Z.eqb (Qnum a) (Qnum b) && Pos.eqb (Qden a) (Qden b).
 (* e^(-d epsilon). Where e^epsilon is rational so are its powers, of which the long ones are left open. *)
-Definition at_distance (p : parameter) (d : Q) : option parameter := match p with
+Definition at_distance (p : parameter) (d : Q) : option parameter := if same_q d (qn 1) then Some p else match p with
   | Epsilon e => Some (Epsilon (qmul d e))
   | ExpMinus q => if [&& Pos.eqb (Qden d) xH, Z.leb 0 (Qnum d) & Z.leb (Z.mul (Qnum d) (Z.succ (Z.log2 (Zpos (Qden q))))) 8192]
       then Some (ExpMinus (qto q (Z.to_nat (Qnum d)))) else None end.
 
 (* What lies between which numbers, for every distance that there is. *)
-Definition same_q (a b : Q) : bool := Z.eqb (Qnum a) (Qnum b) && Pos.eqb (Qden a) (Qden b).
 Fixpoint recall (es : seq (Q * (Q * Q))) (d : Q) : option (Q * Q) :=
   if es is (d', e) :: es' then if same_q d' d then Some e else recall es' d else None.
 Fixpoint enclosures (bits : Z) (p : parameter) (ps : seq direction) (es : seq (Q * (Q * Q))) : outcome (seq (Q * (Q * Q))) :=

@@ -2,7 +2,7 @@
    Section program, about permute-and-flip's optimality and closed forms, and section lattice are decided alike. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept Finite Table.
+From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept Finite Table Grid.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -307,7 +307,7 @@ Definition check_claims (program : bool) (rest : seq text) : outcome claims :=
   if some zl zu down up then Ok c else
   if tables_of f zu is g :: _ then refuse claims (decided zl zu down up g) (some zu zl up down) else Bad "".
 
-Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table | Least of finite_problem.
+Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table | Least of finite_problem | OnGrid of grid.
 Definition check (file : text) : outcome proved :=
   let! all := lines file in
   if ~~ seq.all (fun a => seq.all (at_most longest) (fields a)) all then Open "a field of more than 262144 bytes" else
@@ -318,7 +318,8 @@ Definition check (file : text) : outcome proved :=
   if about "problem program"%string then bounds true else if about "problem lattice"%string then bounds false else
   if about "problem witness"%string then let! w := check_witness rest in Ok (Violation w) else
   if about "problem private"%string then let! t := check_private rest in Ok (Privacy t) else
-  if about "problem table"%string then let! p := check_table rest in Ok (Least p) else Open "another section".
+  if about "problem table"%string then let! p := check_table rest in Ok (Least p) else
+  if about "problem heterogeneous"%string then let! g := check_grid rest in Ok (OnGrid g) else Open "another section".
 
 Lemma refuseE A why nearly (c : A) : refuse A why nearly = Ok c -> False.
 Proof. by case: why => //= s; case: nearly. Qed.
@@ -340,13 +341,14 @@ Qed.
 
 (* Whatever is accepted is true. *)
 Definition true_of (R : realFieldType) (p : proved) : Prop := match p with
-  | Bounds c => claims_hold R c | Violation w => too_likely R w | Privacy t => kept R t | Least p => optimum_within p R end.
+  | Bounds c => claims_hold R c | Violation w => too_likely R w | Privacy t => kept R t | Least p => optimum_within p R
+  | OnGrid g => optimum_within (problem_of g) R end.
 Theorem check_sound (R : realFieldType) file p : check file = Ok p -> true_of R p.
 Proof.
 rewrite /check => H; have [all _ {}H] := bindE H; case: ifP H => // _ H; have [u _ {}H] := bindE H.
-by move: H; do 5?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
+by move: H; do 6?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
   [exact: check_claims_sound ok | exact: check_claims_sound ok | exact: check_witness_sound ok |
-   exact: check_private_sound ok | exact: check_table_sound ok].
+   exact: check_private_sound ok | exact: check_table_sound ok | exact: check_grid_sound ok].
 Qed.
 
 (* So every mechanism of the level, on scores in any ring in which a step h is 2/L, loses no less than claimed. *)

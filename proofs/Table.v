@@ -302,21 +302,22 @@ Definition read_table (rest : seq text) : outcome table_file :=
   Ok (FiniteProblem t costs (if worst then None else Some ws) bs o, all_weights 0 (nseq n [::]) dual, events, Z.add bits 120).
 
 (* A claim that would follow at the other ends of the enclosures is not decided: then more bits may tell. *)
-Definition check_finite (f : table_file) : outcome finite_problem :=
+Definition check_finite (f : table_file) : outcome unit :=
   let: (p, dual, events, bits) := f in
   let! es := enclosures bits (keeps (own p)) (pairs (own p)) [::] in
   match decide_table p dual events es with
-  | Ok _ => Ok p
+  | Ok _ => Ok tt
   | Open s => Open s
   | Bad s => if decide_table p dual events [seq (e.1, (e.2.2, e.2.1)) | e <- es] is Ok _
       then Open "a bound as close as this at an irrational e^epsilon" else Bad s end.
-Definition check_table (rest : seq text) : outcome finite_problem := let! f := read_table rest in check_finite f.
+Definition check_table (rest : seq text) : outcome finite_problem :=
+  let! f := read_table rest in let! _ := check_finite f in Ok f.1.1.1.
 
-Lemma check_finite_sound (R : realFieldType) f p : check_finite f = Ok p -> optimum_within p R.
+Lemma check_finite_sound (R : realFieldType) f u : check_finite f = Ok u -> optimum_within f.1.1.1 R.
 Proof.
-case: f => [[[p' dual] events] bits] /= H; have [es E {}H] := bindE H; move: H.
-case D: (decide_table p' dual events es) => [u|s|s] //; last by case: (decide_table _ _ _ _).
-by case=> <-; exact: decide_table_sound E D.
+case: f => [[[p dual] events] bits] /= H; have [es E {}H] := bindE H; move: H.
+case D: (decide_table p dual events es) => [v|s|s] //; last by case: (decide_table _ _ _ _).
+by move=> _; exact: decide_table_sound E D.
 Qed.
 Theorem check_table_sound (R : realFieldType) rest p : check_table rest = Ok p -> optimum_within p R.
-Proof. by move=> H; have [f _ {}H] := bindE H; exact: check_finite_sound H. Qed.
+Proof. by move=> H; have [f _ {}H] := bindE H; have [u C [<-]] := bindE H; exact: check_finite_sound C. Qed.

@@ -36,6 +36,12 @@ let check file =
       (int p.own.outputs) (parameter p.own.keeps) (q p.own.spare) (List.length p.own.pairs)
       (match p.weighing with None -> "the largest loss" | Some w -> "prior " ^ String.concat " " (List.map q w));
     show "optimum" (Some p.least_loss)
+  | Ok (OnGrid g) ->
+    Printf.printf "valid: sensitivities %s, scores from %s in %d steps of %s, %s, loss %s, prior %s, %s\n"
+      (String.concat " " (List.map q g.sensitivities)) (q g.lowest) (int g.rungs) (q g.pace)
+      (if g.by_differences then "shift-invariant mechanisms" else "all mechanisms") (if g.squared then "mse" else "error")
+      (if g.at_worst then "worst" else "uniform") (parameter g.budget);
+    show "optimum" (Some g.grid_optimum)
   | Ok (Violation w) ->
     let list l = String.concat " " (List.map q l) in
     Printf.printf "valid: %s, delta = %s are violated at scores %s and %s, neighbors: %s, sensitivity %s\n"
