@@ -38,7 +38,7 @@ type Answer struct {
 	Lower, Upper number.Interval
 	Attack       *Equal    // that attains the lower end, or
 	Queries      []float64 // how many steps of 2Δ those are apart that are asked at all selections of each step; nil for both where the attack is adaptive
-	Method       string    // basic composition, convolution, recursion, blocks, or events
+	Method       string    // closed form, basic composition, convolution, recursion, blocks, or events
 	Block        int       // selections in a block
 	Stopped      error     // why the width is not what was wanted
 	table        *table    // of the upper end; nil for none
@@ -101,6 +101,8 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	case w.tiny():
 		w.best.Method = "basic composition"
 		w.best.Stopped = fmt.Errorf("every ε is below %.2g: grids so fine are not made", leastStep)
+	case w.count == 1 && !p.Prove:
+		w.single(k)
 	case len(p.Steps) == 1 && !k.adaptive() && !p.Prove:
 		w.convolution(k)
 	case p.Equal:

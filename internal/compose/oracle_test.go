@@ -195,6 +195,25 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// One selection has its profile in closed form, and the ε in total of a δ is where the profile is δ.
+func TestOneSelection(t *testing.T) {
+	r := rand.New(rand.NewPCG(39, 2))
+	for range 60 {
+		k := randomKind(r, "em", "pf", "geo", "krr")
+		s, _ := new(big.Rat).SetString(fmt.Sprintf("%.4f", k.Eps.Float()*r.Float64()*0.98))
+		at, _ := s.Float64()
+		p := &Problem{Steps: []Step{{k, 1}}, Gap: 1e-9}
+		a, err := p.Delta(t.Context(), s)
+		require.NoError(t, err)
+		assert.InDelta(t, profile(k, at), down(a.Lower), 1e-14, "%v at %v", k, at)
+		assert.InDelta(t, profile(k, at), up(a.Upper), 1e-14, "%v at %v", k, at)
+		delta, _ := a.Upper.Hi().Rat(nil)
+		b, err := p.Eps(t.Context(), delta)
+		require.NoError(t, err)
+		assert.InDelta(t, at, down(b.Lower), 1e-12, "%v at %v", k, at)
+	}
+}
+
 // Blocks that are cut from a table and composed bound what the whole recursion encloses, and no less than that; measures of losses have the profile of their table.
 func TestBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 3))
@@ -296,7 +315,7 @@ func TestLargestAtLargeDelta(t *testing.T) {
 		count     int
 		delta     *big.Rat
 		truth     float64 // 0 where no formula is known
-	}{{"pf", 1, big.NewRat(999, 1000), 1 + 2*math.Log(1000)}, {"krr", 3, big.NewRat(999, 1000), 0}, {"geo", 2, big.NewRat(99, 100), 0}} {
+	}{{"em", 1, big.NewRat(999999999999, 1000000000000), 2 * math.Log((math.Exp(0.5)+math.Sqrt(math.E-1e-12*(math.E+1)))/1e-12)}, {"pf", 1, big.NewRat(999, 1000), 1 + 2*math.Log(1000)}, {"krr", 3, big.NewRat(999, 1000), 0}, {"geo", 2, big.NewRat(99, 100), 0}} {
 		p := Problem{Steps: []Step{{Kind{Mechanism: c.mechanism, Candidates: 3}, c.count}}, Gap: 1e-3}
 		lower, upper, _, stopped, err := p.Largest(t.Context(), big.NewRat(1, 1), c.delta)
 		require.NoError(t, err)

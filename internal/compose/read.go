@@ -76,3 +76,58 @@ func (t *table) attack(g target, upper number.Interval) (node int) {
 	}
 	return node
 }
+
+// profile is the privacy profile at s >= 0 in closed form (Theorem 1).
+func (k Kind) profile(s number.Interval) number.Interval {
+	e, zero := k.eps(), number.FromInt(0, prec)
+	if s.Lo().Cmp(e.Hi()) >= 0 {
+		return zero
+	}
+	switch k.Mechanism {
+	case "pf":
+		return number.Expm1(s.Sub(e).Quo(two)).Neg().Max(zero)
+	case "em":
+		fall := number.Expm1(s.Sub(e).Quo(two)).Neg().Max(zero) // (e^{ε/2}-e^{s/2})e^{-ε/2}
+		return fall.Mul(fall).Quo(number.Expm1(e.Neg()).Neg())
+	}
+	a, _, _ := k.pair(zero)
+	return a.p.Mul(number.Expm1(s.Sub(e)).Neg().Max(zero))
+}
+
+// single takes the profile of one selection, and the s >= 0 at which it is δ.
+func (w *work) single(k Kind) {
+	e, zero := k.eps(), number.FromInt(0, prec)
+	const nodes = mostExported
+	t := newTable(e.Quo(number.FromInt(nodes, prec)), nodes, 1)
+	for i := range nodes {
+		t.over[t.pad+i] = up(k.profile(t.dist.Mul(number.FromInt(int64(i), prec))))
+	}
+	w.best.Method, w.best.Block, w.best.table = "closed form", 1, t
+	if !w.eps {
+		v := k.profile(w.s)
+		w.best.Lower, w.best.Upper = w.best.Lower.Max(v), w.best.Upper.Min(v)
+	} else {
+		var less number.Interval // e^{s-ε}, or its root
+		switch k.Mechanism {
+		case "pf":
+			less = one.Sub(w.delta)
+		case "em":
+			less = one.Sub(number.Exp(number.Log(w.delta.Mul(number.Expm1(e.Neg()).Neg())).Quo(two)))
+		default:
+			a, _, _ := k.pair(zero)
+			less = one.Sub(w.delta.Quo(a.p))
+		}
+		s := zero
+		if less.Lo().Sign() > 0 {
+			s = number.Log(less)
+			if k.adaptive() {
+				s = s.Mul(two)
+			}
+			s = s.Add(e).Max(zero)
+		} else if less.Hi().Sign() > 0 {
+			s = number.Hull(zero, e)
+		}
+		w.best.Lower, w.best.Upper = s, w.best.Upper.Min(s)
+	}
+	w.best.Attack = w.attack(k, 1)
+}
