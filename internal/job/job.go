@@ -6,15 +6,19 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"optratio/internal/document"
 	"optratio/internal/escape"
+	"optratio/internal/patience"
 	"optratio/number"
 )
 
@@ -173,4 +177,152 @@ func (in *reading) begin(what string, at number.Epsilon) {
 	if in.report == nil {
 		in.report = must(in.Begin(what, at))
 	}
+}
+
+// Grace is for a computation to return after its context has ended. Tests give more where the machine is busy.
+var Grace = 1600 * time.Millisecond
+
+// ErrInternal is wrapped by the error that a panic becomes.
+var ErrInternal = errors.New("internal error, please report it")
+
+// endKey is where a context has the time of its own end, once it has ended.
+type endKey struct{}
+
+// Ending returns the context with a clock that starts when it ends: all computations under it share the grace.
+func Ending(ctx context.Context) context.Context {
+	ended := new(atomic.Pointer[time.Time])
+	context.AfterFunc(ctx, func() {
+		now := time.Now()
+		ended.Store(&now)
+	})
+	return context.WithValue(ctx, endKey{}, ended)
+}
+
+// SinceEnd returns how long ago a context of Ending has ended; 0 before that.
+func SinceEnd(ctx context.Context) time.Duration {
+	if ended, ok := ctx.Value(endKey{}).(*atomic.Pointer[time.Time]); ok && ended.Load() != nil {
+		return time.Since(*ended.Load())
+	}
+	return 0
+}
+
+// Settle returns what compute returns. Where the context has ended and compute does not return within the grace, or where
+// it fails for another reason than its input, the answer is trivial(why): one that holds whatever the computation would have found.
+// A computation that is given up goes on in the background until the process ends. One that would begin after the grace is not begun.
+func Settle[T any](ctx context.Context, compute func() (T, error), trivial func(why string) T) (T, error) {
+	grace := Grace - SinceEnd(ctx)
+	if grace <= 0 {
+		return trivial(context.Cause(ctx).Error()), nil
+	}
+	answer, err := Await(ctx, grace, compute)
+	if err == nil || IsInput(err) && !errors.Is(err, context.Cause(ctx)) {
+		return answer, err
+	}
+	return trivial(err.Error()), nil
+}
+
+// settled is Settle for what throws its errors.
+func settled[T any](in *reading, compute func() T, trivial func(why string) T) T {
+	return must(Settle(in.ctx, func() (T, error) { return compute(), nil }, trivial))
+}
+
+// Await returns what f returns, or, a while after the end of the context, the cause of that. A panic of f is an error.
+func Await[T any](ctx context.Context, after time.Duration, f func() (T, error)) (value T, err error) {
+	type result struct {
+		value T
+		err   error
+	}
+	r, ok := patience.Await(ctx, after, func() (r result) {
+		if err := caught(func() { r.value, r.err = f() }); err != nil {
+			r.err = err
+		}
+		return r
+	})
+	if !ok {
+		return value, context.Cause(ctx)
+	}
+	return r.value, r.err
+}
+
+// Refusal says what is wrong with a question. Its text names fields, which whoever asked writes in his own way.
+type Refusal struct {
+	format string // fields are in braces, as in {exp-eps}
+	args   []any
+}
+
+func refusal(format string, args ...any) error { return &Refusal{format, args} }
+
+// thrown is an error on its way out of the reading of a question, from wherever it was found to whoever asked: see caught.
+type thrown struct{ error }
+
+// refuse ends the reading of a question where something is wrong with it.
+func refuse(wrong bool, format string, args ...any) {
+	if wrong {
+		throw(refusal(format, args...))
+	}
+}
+
+// throw ends the reading of a question with an error, nil for none.
+func throw(err error) {
+	if err != nil {
+		panic(thrown{err})
+	}
+}
+
+// must is a value that was read, unless there is an error.
+func must[T any](x T, err error) T {
+	throw(err)
+	return x
+}
+
+// caught returns the error that f throws. Another panic, which may come from a mechanism, is an error too.
+func caught(f func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case thrown:
+			err = p.error
+		default:
+			err = fmt.Errorf("%w: %v", ErrInternal, p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// read returns what f reads, or the error that it throws.
+func read[T any](f func() T) (x T, err error) {
+	err = caught(func() { x = f() })
+	return x, err
+}
+
+var fieldName = regexp.MustCompile(`\{([a-zA-Z][a-z-]*)\}`)
+
+// Named returns the text with fields as they are named there.
+func (r *Refusal) Named(name func(field string) string) string {
+	args := slices.Clone(r.args)
+	for i, a := range args {
+		if inner, ok := a.(*Refusal); ok {
+			args[i] = errors.New(inner.Named(name))
+		}
+	}
+	return fmt.Errorf(Named(r.format, name), args...).Error()
+}
+
+// Named returns a text with the fields that stand in braces as they are named there.
+func Named(text string, name func(field string) string) string {
+	return fieldName.ReplaceAllStringFunc(text, func(field string) string { return name(strings.Trim(field, "{}")) })
+}
+
+func (r *Refusal) Error() string { return r.Named(func(field string) string { return field }) }
+
+// errQuestion makes a Refusal one about input.
+var errQuestion error = number.InputError("the question is wrong")
+
+func (r *Refusal) Unwrap() []error { return []error{errQuestion, fmt.Errorf(r.format, r.args...)} }
+
+// IsInput says whether an error is about what was asked, rather than a failure to answer.
+func IsInput(err error) bool {
+	var e number.InputError
+	return errors.As(err, &e)
 }

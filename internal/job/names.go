@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"optratio/internal/audit"
+	"optratio/internal/escape"
 	"optratio/mechanisms"
 	"optratio/verify"
 )
@@ -30,7 +31,12 @@ func Choices(flag string) (names []string) {
 }
 
 // DidYouMean ends a message on a name that is not known: with the nearest of the names that are, and with nothing where none is near.
-func DidYouMean(text string, names []string) string {
+func DidYouMean(text string, names []string) string { return didYouMean(nearest(text, names)) }
+
+func didYouMean(name string) string { return Choose(name == "", "", "; did you mean "+name+"?") }
+
+// nearest is the nearest of some names, "" where none is near.
+func nearest(text string, names []string) string {
 	plain := strings.NewReplacer("-", "", "_", "", " ", "")
 	letters := []rune(plain.Replace(strings.ToLower(text)))
 	best, least := "", max(1, (len(letters)+1)/3)
@@ -43,18 +49,15 @@ func DidYouMean(text string, names []string) string {
 			best, least = name, d
 		}
 	}
-	if best == "" || least >= len(letters) {
-		return ""
-	}
-	return "; did you mean " + best + "?"
+	return Choose(least < len(letters), best, "")
 }
 
 // nearMechanism is DidYouMean for mechanisms, which may also be meant by a word of what they are.
 func nearMechanism(text string) string {
-	words, meant := mechanisms.Names(), map[string]string{}
-	if near := DidYouMean(text, words); near != "" {
+	if near := DidYouMean(text, mechanisms.Names()); near != "" {
 		return near
 	}
+	words, meant := mechanisms.Names(), map[string]string{}
 	for _, name := range mechanisms.Names() {
 		m, _ := mechanisms.Lookup(name)
 		summary := m.Info().Summary
@@ -65,11 +68,7 @@ func nearMechanism(text string) string {
 			}
 		}
 	}
-	near := strings.TrimSuffix(strings.TrimPrefix(DidYouMean(text, words), "; did you mean "), "?")
-	if near == "" {
-		return ""
-	}
-	return "; did you mean " + meant[near] + "?"
+	return didYouMean(meant[nearest(text, words)])
 }
 
 // distance counts the letters to insert, delete, replace, or exchange with the next one, that turn a into b.
@@ -106,4 +105,46 @@ func unknown(list string, names []string) string {
 		}
 	}
 	return ""
+}
+
+// mechanism reads the name of one, in the given field.
+func mechanism(field, name string) mechanisms.Mechanism {
+	refuse(strings.Contains(name, ","), "{"+field+"} %s: give one mechanism at a time", escape.Quoted(name))
+	return must(find(field, name, mechanisms.Lookup))
+}
+
+func find(field, name string, lookup func(string) (mechanisms.Mechanism, error)) (mechanisms.Mechanism, error) {
+	m, err := lookup(strings.TrimSpace(name))
+	if err != nil {
+		return nil, refusal("{"+field+"} %s: no such mechanism; give one that optratio mechanisms lists%s", escape.Quoted(name), nearMechanism(strings.TrimSpace(name)))
+	}
+	return m, nil
+}
+
+// FewerNames returns the names that mechanisms.LookupFewer knows in NAME:M.
+func FewerNames() []string {
+	return slices.DeleteFunc(mechanisms.Names(), func(name string) bool {
+		_, err := mechanisms.LookupFewer(name + ":1")
+		return err != nil
+	})
+}
+
+// FindMechanisms reads a comma-separated list of names: with mechanisms.Lookup, or with mechanisms.LookupFewer where each score vector is
+// asked for itself.
+func FindMechanisms(list string, lookup func(string) (mechanisms.Mechanism, error)) ([]mechanisms.Mechanism, error) {
+	var found []mechanisms.Mechanism
+	seen := map[string]bool{}
+	for name := range strings.SplitSeq(list, ",") {
+		m, err := find("mechanism", name, lookup)
+		if _, fewer := lookup(FewerNames()[0] + ":1"); err != nil && fewer == nil && strings.Contains(name, ":") {
+			err = refusal("{mechanism} %s: give NAME:M with M from 1 on and one of these names: %s", escape.Quoted(name), strings.Join(FewerNames(), ", "))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if own := m.Info().Name; !seen[own] {
+			found, seen[own] = append(found, m), true
+		}
+	}
+	return found, nil
 }

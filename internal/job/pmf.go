@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/escape"
 	"optratio/internal/recommend"
@@ -149,3 +150,28 @@ func (q *Recommend) answer(in *reading) *Answer {
 	})
 	return answered(r, r.Undecided, nil)
 }
+
+// Params are the parameters of mechanisms that have any.
+type Params struct {
+	Gamma     string `json:"gamma" help:"rs, rs-log, rs-tnb: success parameter γ of the number of draws (default 0.05)"`
+	Beta      string `json:"beta" help:"gem, mgem, combined-gem: failure probability β (default 0.05)"`
+	Eta       string `json:"eta" help:"rs-tnb: shape η of the number of draws (default 1)"`
+	EpsChoice string `json:"eps-choice" help:"combined-gem: share of ε for the choice (default 0.6)"`
+}
+
+func (p Params) read() (out mechanisms.Params) {
+	for _, q := range []struct {
+		field, text string
+		to          **big.Rat
+	}{{"gamma", p.Gamma, &out.Gamma}, {"beta", p.Beta, &out.Beta}, {"eta", p.Eta, &out.Eta}, {"eps-choice", p.EpsChoice, &out.EpsChoice}} {
+		if q.text != "" {
+			x, err := decimal.ParseNumber(q.text)
+			refuse(err != nil, "{"+q.field+"}: %w; give a decimal", err)
+			*q.to = x
+		}
+	}
+	return out
+}
+
+// Values reads them.
+func (p Params) Values() (mechanisms.Params, error) { return read(p.read) }

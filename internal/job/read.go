@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -369,4 +370,84 @@ func (in *reading) histogram(path string) []int64 {
 // ReadHistogram reads counts: a .npy file, or a text file as evaluate.Counts reads it.
 func (h *Host) ReadHistogram(ctx context.Context, path string) ([]int64, error) {
 	return read(func() []int64 { return (&reading{Host: h, ctx: ctx}).histogram(path) })
+}
+
+// splitNumbers reads decimals and fractions separated by commas.
+func splitNumbers(list string) ([]*big.Rat, error) {
+	var out []*big.Rat
+	for text := range strings.SplitSeq(list, ",") {
+		r, err := decimal.ParseNumber(strings.TrimSpace(text))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// splitScores reads a score vector: numbers separated by commas, or a JSON array of numbers and of strings "p/q".
+func splitScores(text string) ([]*big.Rat, error) {
+	if !strings.HasPrefix(text, "[") {
+		return splitNumbers(text)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &items); err != nil {
+		return nil, fmt.Errorf("%s is not a JSON array", escape.Quoted(text))
+	}
+	if len(items) == 0 {
+		return nil, errors.New("no scores")
+	}
+	out := make([]*big.Rat, len(items))
+	for i, item := range items {
+		number := string(item)
+		if json.Unmarshal(item, &number) != nil {
+			number = string(item)
+		}
+		var err error
+		if out[i], err = decimal.ParseNumber(number); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// splitPair reads two neighbors: scores;scores, or a JSON array of two arrays.
+func splitPair(text string) (pair [2][]*big.Rat, err error) {
+	const want = "give scores;scores such as 0,-1;1,-1, or [[0,-1],[1,-1]]"
+	left, right, ok := strings.Cut(text, ";")
+	if strings.HasPrefix(text, "[[") && !ok {
+		var sides []json.RawMessage
+		if ok = json.Unmarshal([]byte(text), &sides) == nil && len(sides) == 2; ok {
+			left, right = string(sides[0]), string(sides[1])
+		}
+	}
+	if !ok {
+		return pair, refusal("not a pair of score vectors; %s; pairs of inputs such as 0,3 need {inputs} FILE beside {neighbors}", want)
+	}
+	for i, side := range []string{left, right} {
+		if pair[i], err = splitScores(strings.TrimSpace(side)); err != nil {
+			return pair, fmt.Errorf("%w; %s", err, want)
+		}
+	}
+	if len(pair[0]) != len(pair[1]) {
+		return pair, fmt.Errorf("%d and %d scores, give as many on either side", len(pair[0]), len(pair[1]))
+	}
+	return pair, nil
+}
+
+// vectors reads the file of score vectors that a domain names, one per line, comma-separated or as a JSON array, all of one length. What else the field
+// takes is in others.
+func (in *reading) vectors(path, others string) [][]*big.Rat {
+	length := 0
+	return lines(in, "domain", path, others+" or a file of score vectors", "the file has no score vectors; give one per line, such as 0,-1,-2.5", func(text string) ([]*big.Rat, error) {
+		v, err := splitScores(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w; give scores separated by commas, or a JSON array of them", err)
+		}
+		if length > 0 && len(v) != length {
+			return nil, fmt.Errorf("%d scores where the lines before have %d", len(v), length)
+		}
+		length = len(v)
+		return v, nil
+	})
 }
