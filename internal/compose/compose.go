@@ -42,6 +42,7 @@ type Answer struct {
 	Block        int       // selections in a block
 	Stopped      error     // why the width is not what was wanted
 	table        *table    // of the upper end; nil for none
+	only         *Kind     // of the one selection there is; nil where there are more
 	proof        *proof    // nil for none
 }
 
@@ -176,7 +177,7 @@ func (w *work) upper(t *table, end number.Interval) {
 }
 
 // Exports reports whether there is a pair of distributions to export.
-func (a *Answer) Exports() bool { return a.table != nil }
+func (a *Answer) Exports() bool { return a.table != nil || a.only != nil }
 
 // tail returns an s at which rho-zCDP leaves at most delta.
 func tail(rho, delta float64) float64 { return rho + 2*math.Sqrt(rho*math.Log(1/delta)) }

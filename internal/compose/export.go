@@ -16,7 +16,16 @@ const mostExported = 2000
 // dp_accounting's from_two_probability_mass_functions, which rounds each loss up to a multiple of the interval; here it is left where it is. The pair
 // composes with those of other mechanisms.
 func (a *Answer) Export(w io.Writer) error {
-	m := a.table.sampled(mostExported).losses(1)
+	var m *losses
+	if k := a.only; k != nil {
+		t := newTable(k.eps().Quo(number.FromInt(mostExported, prec)), mostExported, 1)
+		for i := range mostExported {
+			t.over[t.pad+i] = up(k.profile(t.dist.Mul(number.FromInt(int64(i), prec))))
+		}
+		m = t.losses(1)
+	} else {
+		m = a.table.sampled(mostExported).losses(1)
+	}
 	d := m.d.Near()
 	type masses map[string]float64
 	upper, lower := masses{}, masses{}

@@ -97,12 +97,7 @@ func (k Kind) profile(s number.Interval) number.Interval {
 // single takes the profile of one selection, and the s >= 0 at which it is δ.
 func (w *work) single(k Kind) {
 	e, zero := k.eps(), number.FromInt(0, prec)
-	const nodes = mostExported
-	t := newTable(e.Quo(number.FromInt(nodes, prec)), nodes, 1)
-	for i := range nodes {
-		t.over[t.pad+i] = up(k.profile(t.dist.Mul(number.FromInt(int64(i), prec))))
-	}
-	w.best.Method, w.best.Block, w.best.table = "closed form", 1, t
+	w.best.Method, w.best.Block, w.best.only = "closed form", 1, &k
 	if !w.eps {
 		v := k.profile(w.s)
 		w.best.Lower, w.best.Upper = w.best.Lower.Max(v), w.best.Upper.Min(v)
