@@ -1,5 +1,5 @@
 (* What the main theorems assume: nothing, for each. proofs/build counts the answers. *)
-From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp Exponential Forms Depths.
+From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp Exponential Forms Depths Extension Best.
 From Optratio Require Import Checker Classes Steps Epsilon Rows Lines Certificate Witness Kept Finite Table Grid Sections.
 Print Assumptions table_of_feasible.
 Print Assumptions lower_bound.
@@ -19,6 +19,19 @@ Print Assumptions pf_shift_invariant.
 Print Assumptions pf_symmetric.
 Print Assumptions pf_best.
 Print Assumptions pf_best_for_losses.
+Print Assumptions extension_proper.
+Print Assumptions extension_private.
+Print Assumptions extension_shift_invariant.
+Print Assumptions extension_symmetric.
+Print Assumptions table_of_extension.
+Print Assumptions tables_of_mechanisms.
+Print Assumptions symmetrized_symmetric.
+Print Assumptions pf_beaten.
+Print Assumptions pf_beaten_for_losses.
+Print Assumptions pf_beaten_box.
+Print Assumptions pf_best_iff.
+Print Assumptions pf_best_iff_for_losses.
+Print Assumptions pf_best_box_iff.
 Print Assumptions em_proper.
 Print Assumptions em_private.
 Print Assumptions em_symmetric.
