@@ -96,7 +96,8 @@ python-test: build
 cluster-test: build
 	scripts/cluster-test
 
-# The pages as static files with the engine in WebAssembly, and the documents, in dist/site: any file server shows them. Go is all that it takes. SOURCE=https://… is
+# The pages as static files with the engine in WebAssembly, and the documents, in dist/site: any file server shows them. Go is all that it takes; coqdoc,
+# if it is there, typesets the proofs, with links after make proofs. SOURCE=https://… is
 # where their foot leads for the source.
 site:
 	GO=$(GO) $(GO) run ./site dist/site

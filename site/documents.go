@@ -11,6 +11,7 @@ import (
 	"html"
 	"html/template"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -49,7 +50,8 @@ type library struct {
 	root  string // of the repository
 	front *front.Site
 	pages []*article
-	files map[string]bool // pictures
+	files map[string]bool   // pictures
+	coq   map[string]string // what coqdoc makes of a file, by the file
 }
 
 // page is the file of a source's page: beside the source, so that links lead as far as they did.
@@ -68,6 +70,10 @@ func up(page string) string { return strings.Repeat("../", strings.Count(page, "
 
 // read makes the pages; making one may add others. The document that has its folder's name begins its group.
 func (l *library) read() error {
+	var err error
+	if l.coq, err = coqdoc(l.root); err != nil {
+		return err
+	}
 	l.add("README.md")
 	for i := 0; i < len(l.pages); i++ {
 		if err := l.make(l.pages[i]); err != nil {
@@ -104,6 +110,13 @@ func (l *library) make(d *article) error {
 		d.markup += "</ul>\n"
 		return nil
 	}
+	if markup, ok := l.coq[d.source]; ok {
+		for source := range l.coq { // to which it may link
+			l.add(source)
+		}
+		d.markup = "<h1>" + html.EscapeString(d.source) + "</h1>\n" + markup
+		return nil
+	}
 	text, err := l.text(d.source)
 	if err != nil || path.Ext(d.source) != ".md" {
 		d.markup = "<h1>" + html.EscapeString(d.source) + "</h1>\n<pre tabindex=\"0\"><code>" + html.EscapeString(text) + "</code></pre>\n"
@@ -121,6 +134,68 @@ func (l *library) make(d *article) error {
 		d.markup = anchored(d.markup)
 	}
 	return err
+}
+
+// plainer makes coqdoc's markup a fifth as long: names of the libraries and of what is bound nearby are not marked, links lead to the site's pages, and headings are below the title.
+var plainer = []struct {
+	marked *regexp.Regexp
+	plain  string
+}{
+	{regexp.MustCompile(`<a [^>]*><span class="id" title="(?:binder|variable|section)">([^<]*)</span></a>`), "$1"},
+	{regexp.MustCompile(`<span class="id" title="keyword">([^<]*)</span>`), "<b>$1</b>"},
+	{regexp.MustCompile(`<span class="id" title="[^"]*">([^<]*)</span>`), "$1"},
+	{regexp.MustCompile(` class="idref"|<a id="lab\d+"></a>`), ""},
+	{regexp.MustCompile(`<(/?)h1( class="section")?>`), "<${1}h2>"},
+}
+
+// coqdoc typesets the proofs, nil where it is not installed. Names are linked where make proofs left what they refer to.
+func coqdoc(root string) (map[string]string, error) {
+	if _, err := exec.LookPath("coqdoc"); err != nil {
+		return nil, nil
+	}
+	folder, err := os.MkdirTemp("", "")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	names, err := filepath.Glob(filepath.Join(root, "proofs", "*.v"))
+	if err != nil {
+		return nil, err
+	}
+	run := exec.Command("coqdoc", "--html", "--body-only", "--short", "--no-externals", "--utf8", "-Q", ".", "Optratio", "-d", folder)
+	run.Dir = filepath.Join(root, "proofs")
+	for _, name := range names {
+		run.Args = append(run.Args, filepath.Base(name))
+	}
+	if out, err := run.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("coqdoc: %w\n%s", err, out)
+	}
+	made, there := map[string]string{}, map[string]bool{}
+	for _, name := range names {
+		markup, err := os.ReadFile(filepath.Join(folder, "Optratio."+strings.TrimSuffix(filepath.Base(name), ".v")+".html"))
+		if err != nil {
+			return nil, err
+		}
+		text := string(markup)
+		for _, p := range plainer {
+			text = p.marked.ReplaceAllString(text, p.plain)
+		}
+		made["proofs/"+filepath.Base(name)] = text
+		for _, m := range regexp.MustCompile(`<a id="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+			there[strings.TrimSuffix(filepath.Base(name), ".v")+"#"+m[1]] = true
+		}
+	}
+	link := regexp.MustCompile(`<a href="Optratio\.(\w+)\.html(#[^"]*)">([^<]*)</a>`)
+	for name, text := range made {
+		made[name] = link.ReplaceAllStringFunc(text, func(a string) string {
+			m := link.FindStringSubmatch(a)
+			if !there[m[1]+m[2]] { // what is bound nearby, and all where a file was changed after make proofs
+				return m[3]
+			}
+			return fmt.Sprintf(`<a href="%s.v.html%s">%s</a>`, m[1], m[2], m[3])
+		})
+	}
+	return made, nil
 }
 
 // anchored gives each mechanism an anchor: where a heading, a paragraph, an item or a row begins with its name or has it first, and else at the beginning.
