@@ -38,11 +38,7 @@ mechanism NAME on the M least sensitive candidates alone. NAME is one of
 			}
 			var docs []document.Mechanism
 			for _, m := range found {
-				d, err := document.Describe(m)
-				if err != nil {
-					return err
-				}
-				docs = append(docs, d)
+				docs = append(docs, document.Describe(m))
 			}
 			command.ShowAll(&j, docs, func(w io.Writer) {
 				if len(args) == 0 {

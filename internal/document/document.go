@@ -79,9 +79,6 @@ type Ratio struct {
 	Undecided   string         `json:"undecided,omitempty"`
 }
 
-// Schema names the form of the JSON document.
-func (Ratio) Schema() string { return "optratio.ratio/1" }
-
 // Subject says in a JSON document what was rated as subject.
 type Subject struct {
 	Source           string        `json:"source"`
@@ -107,17 +104,11 @@ type Rho struct {
 	Undecided  string        `json:"undecided,omitempty"`
 }
 
-// Schema names the form of the JSON document.
-func (Rho) Schema() string { return "optratio.rho/1" }
-
 // Calibration is the JSON document of a calibration.
 type Calibration struct {
 	Mechanism string `json:"mechanism"`
 	*verify.Calibration
 }
-
-// Schema names the form of the JSON document.
-func (Calibration) Schema() string { return "optratio.calibrate/1" }
 
 // AtRho is a mechanism at its largest parameter that is R-zCDP, as enclosed; error and ratio are those at the lower end, which is certified.
 type AtRho struct {
@@ -138,9 +129,6 @@ type PMF struct {
 	Undecided string `json:"undecided,omitempty"`
 }
 
-// Schema names the form of the JSON document.
-func (PMF) Schema() string { return "optratio.pmf/1" }
-
 // Evaluate is the JSON document for one ε.
 type Evaluate struct {
 	Task    string `json:"task"`
@@ -156,9 +144,6 @@ type Evaluate struct {
 	Ratio       number.Number `json:"ratio"` // the exponential mechanism's error over permute-and-flip's
 	Undecided   string        `json:"undecided,omitempty"`
 }
-
-// Schema names the form of the JSON document.
-func (Evaluate) Schema() string { return "optratio.evaluate/1" }
 
 // Evaluated is a mechanism's row. Numbers that were not asked for are null, or left out.
 type Evaluated struct {
@@ -186,9 +171,6 @@ type Stopping struct {
 	*BestRule
 	Undecided string `json:"undecided,omitempty"`
 }
-
-// Schema names the form of the JSON document.
-func (Stopping) Schema() string { return "optratio.stopping/1" }
 
 // BestRule is what --lp adds.
 type BestRule struct {
@@ -235,9 +217,6 @@ type Optimum struct {
 	Undecided   string             `json:"undecided,omitempty"`
 }
 
-// Schema names the form of the JSON document.
-func (Optimum) Schema() string { return "optratio.optimum/1" }
-
 // Heterogeneous is the JSON document of a heterogeneous job.
 type Heterogeneous struct {
 	Sensitivities []number.Number `json:"sensitivities"`
@@ -259,9 +238,6 @@ type Heterogeneous struct {
 	Undecided      string                 `json:"undecided,omitempty"`
 }
 
-// Schema names the form of the JSON document.
-func (Heterogeneous) Schema() string { return "optratio.heterogeneous/1" }
-
 // TopK is the JSON document of a topk job.
 type TopK struct {
 	N   int `json:"n"`
@@ -270,9 +246,6 @@ type TopK struct {
 	AtEpsilon
 	*topk.Answer
 }
-
-// Schema names the form of the JSON document.
-func (TopK) Schema() string { return "optratio.topk/1" }
 
 // Threshold is the JSON document of a threshold job.
 type Threshold struct {
@@ -291,14 +264,60 @@ type Threshold struct {
 	Undecided   string        `json:"undecided,omitempty"`
 }
 
-// Schema names the form of the JSON document.
-func (Threshold) Schema() string { return "optratio.threshold/1" }
-
 // Check is the JSON document of a check. A certificate whose check did not end is not valid, and Undecided says why.
 type Check struct {
 	*certificate.Report
 	Undecided string `json:"undecided,omitempty"`
 }
 
-// Schema names the form of the JSON document.
-func (Check) Schema() string { return "optratio.check/1" }
+// Compose is the JSON document of what several selections cost together. What was asked for, ε in total, δ or the largest ε of a step, is an enclosure of the
+// least (the largest) that holds against every adversary of the kind named.
+type Compose struct {
+	Steps       []ComposeStep  `json:"steps"`
+	EpsTotal    number.Number  `json:"eps_total"`
+	Delta       number.Number  `json:"delta"`
+	Parameter   *number.Number `json:"parameter,omitempty"` // the largest ε of a step; lower is safe
+	Adversary   string         `json:"adversary"`
+	Attack      *ComposeAttack `json:"attack"`
+	Method      string         `json:"method"`
+	Block       int            `json:"block"` // selections that are composed with an adversary who adapts; he does not adapt to other blocks
+	Generic     *Generic       `json:"generic,omitempty"`
+	Mechanisms  []Composed     `json:"mechanisms,omitempty"` // each at its largest ε of a step, the least error first
+	N           int            `json:"n,omitempty"`
+	K           int            `json:"k,omitempty"`
+	Assumptions []string       `json:"assumptions"`
+	Seconds     float64        `json:"seconds"`
+	Undecided   string         `json:"undecided,omitempty"`
+}
+
+// ComposeStep is a selection that is made so many times.
+type ComposeStep struct {
+	Mechanism string `json:"mechanism"`
+	Eps       string `json:"eps,omitempty"`
+	Count     int    `json:"count"`
+}
+
+// ComposeAttack attains the lower end: adaptive (each query by the answers before), equal (the same at each step: two candidates Apart steps of 2Δ from each
+// other, and 1-Apart the other way at the neighbor; the event that the first to trail is selected at most Most times; or the same at all selections of a step,
+// Each steps of 2Δ apart, and then an event of the total of all losses), or fixed (nothing is to be chosen).
+type ComposeAttack struct {
+	Kind  string    `json:"kind"`
+	Apart float64   `json:"apart,omitempty"`
+	Most  *int      `json:"most,omitempty"`
+	Each  []float64 `json:"each,omitempty"`
+}
+
+// Generic is what accounting that knows less of the mechanisms proves, in place of the upper end; null where it proves nothing.
+type Generic struct {
+	Basic number.Number `json:"basic"` // Σ ε
+	KOV   number.Number `json:"kov"`   // optimal for ε-DP mechanisms (Kairouz, Oh & Viswanath)
+	Range number.Number `json:"range"` // of bounded range (Dong, Durfee & Rogers)
+	ZCDP  number.Number `json:"zcdp"`  // tight ρ
+}
+
+// Composed is a mechanism at its largest ε of a step. The error is that at the lower end, the mean over Q(n,k) in steps of 2Δ.
+type Composed struct {
+	Name      string        `json:"name"`
+	Parameter number.Number `json:"parameter"`
+	Error     number.Number `json:"error"`
+}

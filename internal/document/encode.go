@@ -9,6 +9,20 @@ import (
 // Document is what --json prints. Schema names its form and the version of that, such as "optratio.ratio/1"; it is the first field.
 type Document interface{ Schema() string }
 
+func (Ratio) Schema() string         { return "optratio.ratio/1" }
+func (Rho) Schema() string           { return "optratio.rho/1" }
+func (Calibration) Schema() string   { return "optratio.calibrate/1" }
+func (PMF) Schema() string           { return "optratio.pmf/1" }
+func (Evaluate) Schema() string      { return "optratio.evaluate/1" }
+func (Stopping) Schema() string      { return "optratio.stopping/1" }
+func (Optimum) Schema() string       { return "optratio.optimum/1" }
+func (Heterogeneous) Schema() string { return "optratio.heterogeneous/1" }
+func (TopK) Schema() string          { return "optratio.topk/1" }
+func (Threshold) Schema() string     { return "optratio.threshold/1" }
+func (Check) Schema() string         { return "optratio.check/1" }
+func (Compose) Schema() string       { return "optratio.compose/1" }
+func (Mechanism) Schema() string     { return "optratio.mechanism/1" }
+
 // Encode returns a document as compact JSON, with its schema before the fields of its own.
 func Encode(doc Document) []byte {
 	var fields bytes.Buffer

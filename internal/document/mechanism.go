@@ -29,33 +29,24 @@ type Mechanism struct {
 	Sampler   bool           `json:"sampler"`
 }
 
-// Schema names the form of the JSON document.
-func (Mechanism) Schema() string { return "optratio.mechanism/1" }
-
 // Describe tries the mechanism on a small instance to see in which form it has its probabilities.
-func Describe(m mechanisms.Mechanism) (Mechanism, error) {
+func Describe(m mechanisms.Mechanism) Mechanism {
 	info := m.Info()
 	d := Mechanism{
 		Name: info.Name, Alias: mechanisms.Alias(info.Name), Summary: info.Summary, Source: info.Source, Claim: info.Claim, Private: info.Private, Uniform: info.Uniform,
 		Symmetric: info.Symmetric, Shifts: info.ShiftInvariant, PMF: "estimate",
 	}
-	eps, err := number.FromExp(big.NewRat(2, 1))
-	if err != nil {
-		return d, err
-	}
+	eps, _ := number.FromExp(big.NewRat(2, 1)) // which is right, as 1 is
+	unit, _ := number.FromEpsilon(big.NewRat(1, 1))
 	in := mechanisms.OnLattice([]int{0, 1}, eps)
 	if !info.Uniform {
 		in.Scores = []*big.Rat{new(big.Rat), big.NewRat(-6, 1)}
 		in.Sensitivities = []*big.Rat{big.NewRat(1, 1), big.NewRat(3, 1)}
 	}
-	unit, err := number.FromEpsilon(big.NewRat(1, 1))
-	if err != nil {
-		return d, err
-	}
 	if rho, ok := mechanisms.Concentration(m, unit, 64); ok {
 		d.Rho = new(number.Enclosed(rho))
 	}
-	_, err = mechanisms.MonotonicSensitivities(m, in.Sensitivities[:1])
+	_, err := mechanisms.MonotonicSensitivities(m, in.Sensitivities[:1])
 	d.Monotonic = err == nil
 	// What theorems know is there before the search, which is ended before it begins.
 	ended, end := context.WithCancel(context.Background())
@@ -72,5 +63,5 @@ func Describe(m mechanisms.Mechanism) (Mechanism, error) {
 	} else if _, err := m.Enclose(in, 64); err == nil {
 		d.PMF = "enclosed"
 	}
-	return d, nil
+	return d
 }

@@ -163,81 +163,77 @@ const (
 // against all others (Monotonic: moves alone, or all others do), and random ones.
 func Steps(monotonic bool, deltas []int64, rng *rand.Rand) iter.Seq[Vector] {
 	return func(yield func(Vector) bool) {
+		directions := extremes
 		if len(deltas) <= allCorners {
-			corners(monotonic, deltas, yield)
-			return
+			directions = corners
 		}
-		extremes(monotonic, deltas, rng, yield)
-	}
-}
-
-// step returns the vector of the candidates' sensitivities times at.
-func step(deltas []int64, at func(i int) int64) Vector {
-	s := make(Vector, len(deltas))
-	for i, d := range deltas {
-		s[i] = at(i) * d
-	}
-	return s
-}
-
-func corners(monotonic bool, deltas []int64, yield func(Vector) bool) {
-	n := len(deltas)
-	for code := range power(3, n) {
-		digits, c := make([]int64, n), code
-		positive, negative := false, false
-		for i := range digits {
-			digits[i] = int64(c%3) - 1
-			c /= 3
-			positive, negative = positive || digits[i] > 0, negative || digits[i] < 0
-		}
-		if monotonic && positive && negative || !positive && !negative {
-			continue
-		}
-		if !yield(step(deltas, func(i int) int64 { return digits[i] })) {
-			return
-		}
-	}
-}
-
-func extremes(monotonic bool, deltas []int64, rng *rand.Rand, yield func(Vector) bool) {
-	// alone returns own for candidate r and rest for all others.
-	alone := func(r int, own, rest int64) Vector {
-		return step(deltas, func(i int) int64 {
-			if i == r {
-				return own
+		directions(monotonic, len(deltas), rng, func(d Vector) bool {
+			for i := range d {
+				d[i] *= deltas[i]
 			}
-			return rest
+			return yield(d)
 		})
 	}
-	for _, sign := range []int64{1, -1} {
-		for r := range deltas {
-			switch {
-			case !monotonic && !yield(alone(r, sign, -sign)):
+}
+
+// corners yields the directions -1, 0 and 1 of each of n candidates, the first of which changes fastest.
+func corners(monotonic bool, n int, _ *rand.Rand, yield func(Vector) bool) {
+	for d := range digits(n, -1, 1) {
+		least, most := slices.Min(d), slices.Max(d)
+		if monotonic && least < 0 && most > 0 || least == 0 && most == 0 {
+			continue
+		}
+		d = slices.Clone(d)
+		if slices.Reverse(d); !yield(d) {
+			return
+		}
+	}
+}
+
+// digits yields all vectors of n numbers from one to another, the last of which changes fastest. The slice is reused.
+func digits(n int, from, to int64) iter.Seq[Vector] {
+	return func(yield func(Vector) bool) {
+		d := slices.Repeat(Vector{from}, n)
+		for yield(d) {
+			i := n - 1
+			for ; i >= 0 && d[i] == to; i-- {
+				d[i] = from
+			}
+			if i < 0 {
 				return
-			case monotonic && (!yield(alone(r, sign, 0)) || !yield(alone(r, 0, sign))):
+			}
+			d[i]++
+		}
+	}
+}
+
+func extremes(monotonic bool, n int, rng *rand.Rand, yield func(Vector) bool) {
+	// alone yields own for candidate r and rest for all others.
+	alone := func(r int, own, rest int64) bool {
+		d := slices.Repeat(Vector{rest}, n)
+		d[r] = own
+		return yield(d)
+	}
+	for _, sign := range []int64{1, -1} {
+		for r := range n {
+			if monotonic && (!alone(r, sign, 0) || !alone(r, 0, sign)) || !monotonic && !alone(r, sign, -sign) {
 				return
 			}
 		}
 	}
 	for range randomCorners {
-		sign := 2*rng.Int64N(2) - 1
-		if !yield(step(deltas, func(int) int64 {
+		sign, d := 2*rng.Int64N(2)-1, make(Vector, n)
+		for i := range d {
 			if monotonic {
-				return sign * rng.Int64N(2)
+				d[i] = sign * rng.Int64N(2)
+			} else {
+				d[i] = rng.Int64N(3) - 1
 			}
-			return rng.Int64N(3) - 1
-		})) {
+		}
+		if !yield(d) {
 			return
 		}
 	}
-}
-
-func power(base, n int) int {
-	p := 1
-	for range n {
-		p *= base
-	}
-	return p
 }
 
 // Question is a subject on a domain, and the ε that is claimed for it.

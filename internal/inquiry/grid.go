@@ -40,33 +40,23 @@ func LatticeDomain(l *lattice.Lattice, space *Space, parts int) *Domain {
 	return d
 }
 
-func fromDepths(depths []int, step int64) Vector {
+// Grid yields every vector of n scores 0, -step, …, -k·step, the best of which is 0.
+func Grid(n, k int, step int64) iter.Seq[Vector] {
+	return func(yield func(Vector) bool) {
+		for depths := range digits(n, 0, int64(k)) {
+			if slices.Min(depths) == 0 && !yield(fromDepths(depths, step)) {
+				return
+			}
+		}
+	}
+}
+
+func fromDepths[D int | int64](depths []D, step int64) Vector {
 	q := make(Vector, len(depths))
 	for i, v := range depths {
 		q[i] = -step * int64(v)
 	}
 	return q
-}
-
-// Grid yields every vector of n scores 0, -step, …, -k·step, the best of which is 0.
-func Grid(n, k int, step int64) iter.Seq[Vector] {
-	return func(yield func(Vector) bool) {
-		depths := make([]int, n)
-		for {
-			if slices.Min(depths) == 0 && !yield(fromDepths(depths, step)) {
-				return
-			}
-			i := n - 1
-			for i >= 0 && depths[i] == k {
-				depths[i] = 0
-				i--
-			}
-			if i < 0 {
-				return
-			}
-			depths[i]++
-		}
-	}
 }
 
 // within shifts q to best score 0 and reports whether it then lies in Q(n,k).
