@@ -12,13 +12,32 @@ Record grid := Grid {
   sensitivities : seq Q; lowest : Q; pace : Q; rungs : nat; by_differences : bool; squared : bool; at_worst : bool;
   budget : parameter; table_found : seq (seq Q); grid_optimum : Q * Q }.
 
+(* All vectors of so many numbers from 0 to the given one, and pairs of those that are near. *)
+Fixpoint all_vectors (most i : nat) : seq (seq nat) :=
+  if i is i'.+1 then [seq a :: v | a <- iota 0 most.+1, v <- all_vectors most i'] else [:: [::]].
+Definition pairs_where (near : seq nat -> seq nat -> bool) (vs : seq (seq nat)) : seq direction :=
+  let nvs := zip (iota 0 (size vs)) vs in
+  [seq Direction p.1.1 p.2.1 (qn 1) | p <- [seq (a, b) | a <- nvs, b <- nvs] & (p.1.1 != p.2.1) && near p.1.2 p.2.2].
+
+Lemma each_pair (near : seq nat -> seq nat -> bool) vs (P : direction -> Prop) : (forall i j, i < size vs -> j < size vs ->
+  near (nth [::] vs i) (nth [::] vs j) -> P (Direction i j (qn 1))) -> each P (pairs_where near vs).
+Proof.
+move=> H; rewrite /pairs_where; set nvs := zip _ _; set ps := filter _ _.
+have numbered a : a \in nvs -> a.1 < size vs /\ nth [::] vs a.1 = a.2.
+  case: a => i v /(nthP (0, [::]))[j]; rewrite size_zip size_iota minnn => lt.
+  by rewrite nth_zip ?size_iota // => -[<- <-] /=; rewrite nth_iota.
+have: all (fun p => [&& p.1 \in nvs, p.2 \in nvs & near p.1.2 p.2.2]) ps.
+  apply/allP => q; rewrite mem_filter => /andP[/andP[_ nb] /allpairsP[[a b] /= [an bn E]]].
+  by rewrite E /= an bn; move: nb; rewrite E.
+elim: ps => //= -[a b] ps IH /andP[/and3P[/= /numbered[la ea] /numbered[lb eb] nb] /IH rest]; split=> //.
+by apply: H => //; rewrite ea eb.
+Qed.
+
 Section Problem.
 Variable g : grid.
 Local Notation n := (size (sensitivities g)).
-Fixpoint all_vectors (i : nat) : seq (seq nat) :=
-  if i is i'.+1 then [seq a :: v | a <- iota 0 (rungs g).+1, v <- all_vectors i'] else [:: [::]].
 (* Where differences count the vectors with a score at the lower end stand for their shifts within the grid. *)
-Definition vectors : seq (seq nat) := [seq v <- all_vectors n | by_differences g ==> (0 \in v)].
+Definition vectors : seq (seq nat) := [seq v <- all_vectors (rungs g) n | by_differences g ==> (0 \in v)].
 Definition best v := foldr maxn 0 v.
 Definition grid_loss v r : Q := let d := qmul (pace g) (qn (best v - nth 0 v r)) in if squared g then qmul d d else d.
 Definition grid_weight v : Q := if by_differences g then qn ((rungs g).+1 - best v) else qn 1.
@@ -27,11 +46,9 @@ Definition suits v w : seq (Q * Q) := [seq let c := qmul (pace g) (qsub (qn (nth
   let u := nth q0 (sensitivities g) r in (qsub c u, qadd c u) | r <- iota 0 n].
 Definition near_vectors v w : bool := let s := suits v w in
   if by_differences g then all (fun a => all (fun b => qle a.1 b.2) s) s else all (fun a => qle a.1 q0 && qle q0 a.2) s.
-Definition numbered_vectors := zip (iota 0 (size vectors)) vectors.
-Definition grid_pairs : seq direction := let vs := numbered_vectors in
-  [seq Direction p.1.1 p.2.1 (qn 1) | p <- [seq (a, b) | a <- vs, b <- vs] & (p.1.1 != p.2.1) && near_vectors p.1.2 p.2.2].
 Definition problem_of : finite_problem :=
-  FiniteProblem (PrivateTable (budget g) q0 n [seq [seq (x, x) | x <- s] | s <- table_found g] grid_pairs)
+  FiniteProblem (PrivateTable (budget g) q0 n [seq [seq (x, x) | x <- s] | s <- table_found g]
+    (pairs_where near_vectors vectors))
     [seq [seq grid_loss v r | r <- iota 0 n] | v <- vectors] (if at_worst g then None else Some [seq grid_weight v | v <- vectors])
     [::] (grid_optimum g).
 
@@ -63,12 +80,6 @@ have := ok _ (at_ r0); rewrite /= all_map => /allP/(_ _ (at_ s)) /=.
 by rewrite (qR_le R) qR_sub qR_add -!cE.
 Qed.
 
-Lemma numberedE a : a \in numbered_vectors -> (a.1 < size vectors)%N /\ nth [::] vectors a.1 = a.2.
-Proof.
-case: a => i v /(nthP (0%N, [::]))[j]; rewrite size_zip size_iota minnn => lt; rewrite nth_zip ?size_iota // => -[<- <-] /=.
-by rewrite nth_iota.
-Qed.
-
 Theorem table_of_mechanism : is_table problem_of table_on /\ private_on problem_of (fun=> z) table_on.
 Proof.
 split=> [i|].
@@ -78,12 +89,7 @@ split=> [i|].
   rewrite [iota 0 _](_ : _ = index_iota 0 n) ?big_mkord; last by rewrite /index_iota subn0.
   rewrite -[RHS](Mp.2 (scores_at (nth [::] vectors i))); apply: eq_bigr => r _.
   by rewrite /table_on; case: insubP => [s _ /val_inj ->|]; rewrite ?ltn_ord.
-rewrite /private_on /= /grid_pairs; set ps := filter _ _.
-have: all (fun p => [&& p.1 \in numbered_vectors, p.2 \in numbered_vectors & near_vectors p.1.2 p.2.2]) ps.
-  apply/allP => q; rewrite mem_filter => /andP[/andP[_ nb] /allpairsP[[a b] /= [an bn E]]].
-  by rewrite E /= an bn; move: nb; rewrite E.
-elim: ps => //= -[a b] ps IH /andP[/and3P[/= /numberedE[_ ea] /numberedE[_ eb] nb] /IH rest]; split=> // S.
-rewrite /= qR0 mulr0 addr0 /total_of mulr_sumr; apply: ler_sum => o _; rewrite /table_on ea eb.
+apply: each_pair => i j _ _ nb S; rewrite /= qR0 mulr0 addr0 /total_of mulr_sumr; apply: ler_sum => o _; rewrite /table_on.
 by case: insubP => [r _ _|_] /=; [exact: near_vectors_private | rewrite mulr0].
 Qed.
 End OfMechanism.
@@ -96,8 +102,7 @@ Theorem grid_bounds (R : realFieldType) g (z : R) (M : mechanism R R (size (sens
   loses_at_least (problem_of g) (qR R (grid_optimum g).1) (table_on M).
 Proof.
 move=> /(_ (fun=> z)) H zE Mp Md Ms; have [//|low _] := H _; last by have [t p] := table_of_mechanism Mp Md Ms; exact: low.
-rewrite /powers /= /grid_pairs; elim: (filter _ _) => //= a ps IH; split=> //.
-by exists (budget g).
+by apply: each_pair => i j _ _ _; exists (budget g).
 Qed.
 
 (* Reading the lines after "problem heterogeneous". *)
@@ -129,7 +134,7 @@ Definition read_grid (rest : seq text) : outcome (grid * seq Q * seq event * Z) 
   let count := size (vectors g) in
   let! (x, l) := rows_of_values "input" count (size us) l [::] in
   let! (dual, l) := if worst then weights (Z.of_nat count) (Zneg xH) l else Ok ([::], l) in
-  let! (events, l) := events_of (Z.of_nat (size us)) [::] l [::] in
+  let! (events, l) := events_of (Z.of_nat (size us)) l in
   let! (last, l) := take_int "end" l in
   let! _ := require (Z.eqb last (Z.of_nat (size rest)) && nilp l) "end" in
   Ok (Grid us low pace (Z.to_nat zs) shifts squares worst e x o, all_weights 0 (nseq count [::]) dual, events, Z.add bits 120).

@@ -2,7 +2,7 @@
    Section program, about permute-and-flip's optimality and closed forms, and section lattice are decided alike. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept Finite Table Grid.
+From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept Finite Table Grid Choice.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -260,10 +260,9 @@ Definition read_lattice (rest : seq text) : outcome evidence :=
   let! (top, l) := take_one "top" l in
   let zd := Z.mul zk zs in
   if ~~ (Z.leb 2 zn && Z.leb zn 1000 && Z.leb 1 zd && Z.leb zd 1000) then Open "n, k or step" else
-  if ~~ same top (word "1") then Open "more than one choice" else
+  let! _ := require (same top (word "1")) "top" in
   let n := Z.to_nat zn in let steps := Z.to_nat zs in let k := Z.to_nat zd in
   let! (rows, l) := take_one "constraints" l in
-  if same rows (word "approximate") then Open "delta" else
   let! rows := found (level_of rows) "constraints" in
   let! (f, l) := take_line "loss" l in
   let! losses := found (values f) "loss" in
@@ -307,7 +306,7 @@ Definition check_claims (program : bool) (rest : seq text) : outcome claims :=
   if some zl zu down up then Ok c else
   if tables_of f zu is g :: _ then refuse claims (decided zl zu down up g) (some zu zl up down) else Bad "".
 
-Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table | Least of finite_problem | OnGrid of grid.
+Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table | Least of finite_problem | OnGrid of grid | Choices of lattice_choice.
 Definition check (file : text) : outcome proved :=
   let! all := lines file in
   if ~~ seq.all (fun a => seq.all (at_most longest) (fields a)) all then Open "a field of more than 262144 bytes" else
@@ -315,7 +314,8 @@ Definition check (file : text) : outcome proved :=
   let rest := behead all in
   let about (s : string) := same (head [::] rest) (word s) in
   let bounds program := let! c := check_claims program rest in Ok (Bounds c) in
-  if about "problem program"%string then bounds true else if about "problem lattice"%string then bounds false else
+  if about "problem program"%string then bounds true else if about "problem lattice"%string then
+    if of_choices rest then let! c := check_choice rest in Ok (Choices c) else bounds false else
   if about "problem witness"%string then let! w := check_witness rest in Ok (Violation w) else
   if about "problem private"%string then let! t := check_private rest in Ok (Privacy t) else
   if about "problem table"%string then let! p := check_table rest in Ok (Least p) else
@@ -342,12 +342,13 @@ Qed.
 (* Whatever is accepted is true. *)
 Definition true_of (R : realFieldType) (p : proved) : Prop := match p with
   | Bounds c => claims_hold R c | Violation w => too_likely R w | Privacy t => kept R t | Least p => optimum_within p R
-  | OnGrid g => optimum_within (problem_of g) R end.
+  | OnGrid g => optimum_within (problem_of g) R
+  | Choices c => optimum_within (choice_problem c) R end.
 Theorem check_sound (R : realFieldType) file p : check file = Ok p -> true_of R p.
 Proof.
 rewrite /check => H; have [all _ {}H] := bindE H; case: ifP H => // _ H; have [u _ {}H] := bindE H.
-by move: H; do 6?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
-  [exact: check_claims_sound ok | exact: check_claims_sound ok | exact: check_witness_sound ok |
+by move: H; do 7?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
+  [exact: check_claims_sound ok | exact: check_choice_sound ok | exact: check_claims_sound ok | exact: check_witness_sound ok |
    exact: check_private_sound ok | exact: check_table_sound ok | exact: check_grid_sound ok].
 Qed.
 

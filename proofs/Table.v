@@ -251,23 +251,35 @@ Fixpoint forbidden (n m last : Z) (l : lines_left) (bs : seq (seq nat)) : outcom
 (* Lists of numbers in lexicographic order. *)
 Fixpoint ascends (a b : seq Z) : bool := match a, b with
   | [::], _ :: _ => true | i :: a', j :: b' => Z.ltb i j || Z.eqb i j && ascends a' b' | _, _ => false end.
-Fixpoint parts_of (last : seq Z) (f : seq text) : outcome (seq (Z * Z) * Q) := match f with
+Fixpoint parts_of (last : seq Z) (f : seq text) : outcome (seq (Z * Z * Z) * Q) := match f with
   | [:: v] => let! x := found (value v) "multiplier" in Ok ([::], x)
   | a :: b :: c :: f' =>
     let! a := found (whole a) "multiplier" in let! b := found (whole b) "multiplier" in
-    let! _ := require (same c (word "1") && ascends last [:: a; b]) "multiplier" in
-    let! (s, x) := parts_of [:: a; b] f' in Ok ((a, b) :: s, x)
+    let! c := found (whole c) "multiplier" in
+    let! _ := require [&& ascends last [:: a; b], Z.ltb 0 c & Z.leb c 1073741824] "multiplier" in
+    let! (s, x) := parts_of [:: a; b] f' in Ok ((a, b, c) :: s, x)
   | _ => Bad "multiplier" end.
-Fixpoint events_of (m : Z) (last : seq Z) (l : lines_left) (events : seq event) : outcome (seq event * lines_left) := match l with
+Fixpoint multiplier_lines (last : seq Z) (l : lines_left) (events : seq (seq (Z * Z * Z) * Q)) :
+    outcome (seq (seq (Z * Z * Z) * Q) * lines_left) := match l with
   | (a :: f) :: l' => if same a (word "multiplier") then
       let! (s, nu) := parts_of [::] f in
-      let key := flatten [seq [:: p.1; p.2; Zpos xH] | p <- s] in
-      let j := Z.div (head (Zpos xH, Zpos xH) s).1 m in let i := Z.div (head (Zpos xH, Zpos xH) s).2 m in
-      let of_pair p := [&& Z.eqb (Z.div p.1 m) j, Z.eqb (Z.div p.2 m) i & Z.eqb (Z.sub p.1 (Z.mul j m)) (Z.sub p.2 (Z.mul i m))] in
-      let! _ := require [&& ~~ nilp s, all of_pair s, ascends last key & ~~ qle nu q0] "multiplier" in
-      events_of m key l' (Event (Z.to_nat i) (Z.to_nat j) [seq Z.to_nat (Z.sub p.1 (Z.mul j m)) | p <- s] nu :: events)
+      let key := flatten [seq [:: p.1.1; p.1.2; p.2] | p <- s] in
+      let! _ := require [&& ~~ nilp s, ascends last key & ~~ qle nu q0] "multiplier" in
+      multiplier_lines key l' ((s, nu) :: events)
     else Ok (events, l)
   | _ => Ok (events, l) end.
+(* Where cells are outcomes, m at each input. *)
+Definition event_of (m : Z) (e : seq (Z * Z * Z) * Q) : option event :=
+  let (s, nu) := e in let first := head (Zneg xH, Zneg xH, Z0) s in
+  let j := Z.div first.1.1 m in let i := Z.div first.1.2 m in
+  let of_pair p := [&& Z.eqb (Z.div p.1.1 m) j, Z.eqb (Z.div p.1.2 m) i, Z.eqb p.2 1 &
+    Z.eqb (Z.sub p.1.1 (Z.mul j m)) (Z.sub p.1.2 (Z.mul i m))] in
+  if all of_pair s then
+    Some (Event (Z.to_nat i) (Z.to_nat j) [seq Z.to_nat (Z.sub p.1.1 (Z.mul j m)) | p <- s] nu) else None.
+Definition events_of (m : Z) (l : lines_left) : outcome (seq event * lines_left) :=
+  let! (es, l) := multiplier_lines [::] l [::] in
+  let os := [seq event_of m e | e <- es] in
+  let! _ := require (all isSome os) "multiplier" in Ok (pmap id os, l).
 
 (* What a file says, the weights and multipliers of its bound, and how many bits to work with. *)
 Definition table_file := (finite_problem * seq Q * seq event * Z)%type.
@@ -295,7 +307,7 @@ Definition read_table (rest : seq text) : outcome table_file :=
   let! (ps, l) := neighborhoods zn (Zneg xH, Zneg xH) [::] l [::] in
   let! (x, l) := rows_of_values "input" n m l [::] in
   let! (dual, l) := if worst then weights zn (Zneg xH) l else Ok ([::], l) in
-  let! (events, l) := events_of zm [::] l [::] in
+  let! (events, l) := events_of zm l in
   let! (count, l) := take_int "end" l in
   let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
   let t := PrivateTable e delta m [seq [seq (v, v) | v <- r] | r <- x] ps in

@@ -18,6 +18,9 @@ let show name = function
 let level : Checker.level -> string = function
   | Paper -> "paper" | Dp -> "dp" | Monotone -> "monotone" | Full -> "full"
 
+let list l = String.concat " " (List.map q l)
+let prior : Checker.prior -> string = function
+  | Uniform -> "uniform" | Shifts -> "box" | Worst -> "worst" | Weights w -> "weights " ^ list w
 let parameter : Checker.parameter -> string = function
   | ExpMinus x -> "e^-epsilon = " ^ q x
   | Epsilon x -> "epsilon = " ^ q x
@@ -34,25 +37,26 @@ let check file =
   | Ok (Least p) ->
     Printf.printf "valid: table of %d inputs and %d outputs, %s, delta = %s, %d directions of pairs, %s\n" (List.length p.charges)
       (int p.own.outputs) (parameter p.own.keeps) (q p.own.spare) (List.length p.own.pairs)
-      (match p.weighing with None -> "the largest loss" | Some w -> "prior " ^ String.concat " " (List.map q w));
+      (match p.weighing with None -> "the largest loss" | Some w -> "prior " ^ list w);
     show "optimum" (Some p.least_loss)
   | Ok (OnGrid g) ->
     Printf.printf "valid: sensitivities %s, scores from %s in %d steps of %s, %s, loss %s, prior %s, %s\n"
-      (String.concat " " (List.map q g.sensitivities)) (q g.lowest) (int g.rungs) (q g.pace)
+      (list g.sensitivities) (q g.lowest) (int g.rungs) (q g.pace)
       (if g.by_differences then "shift-invariant mechanisms" else "all mechanisms") (if g.squared then "mse" else "error")
       (if g.at_worst then "worst" else "uniform") (parameter g.budget);
     show "optimum" (Some g.grid_optimum)
+  | Ok (Choices c) ->
+    Printf.printf "valid: n = %d, %d steps of 2/%d, %d chosen, %s, delta = %s, loss %s, prior %s\n" (int c.of_candidates)
+      (int c.lowest_depth) (int c.finer) (int c.chosen_count) (parameter c.choice_privacy) (q c.choice_delta)
+      (list c.depth_losses) (prior c.choice_prior);
+    show "optimum" (Some c.choice_optimum)
   | Ok (Violation w) ->
-    let list l = String.concat " " (List.map q l) in
     Printf.printf "valid: %s, delta = %s are violated at scores %s and %s, neighbors: %s, sensitivity %s\n"
       (parameter w.lost) (q w.slack) (list w.at_scores) (list w.at_neighbor) (text w.relation) (q w.sensitivity);
     show "probability" (Some w.likely); show "at the neighbor" (Some w.unlikely)
   | Ok (Bounds c) ->
-    let list l = String.concat " " (List.map q l) in
-    let prior = match c.weighted with
-      | Uniform -> "uniform" | Shifts -> "box" | Worst -> "worst" | Weights w -> "weights " ^ list w in
     Printf.printf "valid: n = %d, %d steps of 2/%d, %s, constraints %s, loss %s, prior %s\n"
-      (int c.candidates) (int c.deepest) (int c.steps) (parameter c.privacy) (level c.rows) (list c.losses) prior;
+      (int c.candidates) (int c.deepest) (int c.steps) (parameter c.privacy) (level c.rows) (list c.losses) (prior c.weighted);
     show "optimum" (Some c.optimum);
     show "error pf" c.on_pf; show "error em" c.on_em; show "ratio pf" c.pf_ratio; show "ratio em" c.em_ratio
 
