@@ -191,14 +191,16 @@ func unreduced(n, k int, o Prior, level Level, z *big.Rat, tight bool) *linear.R
 	return program
 }
 
-// solveRational solves a program from scratch, exactly.
-func solveRational(t testing.TB, r *linear.Rational) *big.Rat {
+// solveRational solves a program from scratch, exactly, and returns the optimum.
+func solveRational(t testing.TB, r *linear.Rational) *big.Rat { return solvedRational(t, r).Objective }
+
+func solvedRational(t testing.TB, r *linear.Rational) *linear.Exact {
 	result, err := linear.Embedded{}.Solve(context.Background(), r.Model(), linear.Options{})
 	require.NoError(t, err)
 	require.Equal(t, linear.Optimal, result.Outcome)
 	e, err := r.Optimize(context.Background(), result.Basis, linear.Embedded{})
 	require.NoError(t, err)
-	return e.Objective
+	return e
 }
 
 // ratFloat returns x as a rational, 0 where it is not finite.

@@ -1,7 +1,6 @@
 package lp
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -12,24 +11,41 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/arith"
+	"optratio/internal/linear"
 	"optratio/internal/slowtest"
 )
 
 // These tests check Theorem 6 of research/docs/three.md, the program of k variables, in exact arithmetic.
 
-// pairProgram is that program at one z, or at all with rational functions for numbers. Where free is more than 0 the probabilities at (0,a,u), u > a, of the candidate at depth u are
-// variables too, for a = 1, …, free, and then all rows of level paper are rows.
+// smallProgram is a program in few variables at one z, or at all with rational functions for numbers.
+type smallProgram[T any] struct {
+	f    arith.Field[T]
+	zero func(T) bool
+	k    int
+	z    []T // its powers
+	size int // how many variables
+	cost affine[T]
+	// names are those of the rows. Permute-and-flip's table has those of kind P tight, which begin with this letter.
+	names []string
+	row   map[string]affine[T] // what has to be >= 0
+	// further returns what else has to be >= 0, besides the rows and their multipliers w, for the optimum to be that of the lattice.
+	further func(x []T, w map[string]T) map[string]T
+}
+
+func newSmallProgram[T any](f arith.Field[T], zero func(T) bool, k int, z T, size int) *smallProgram[T] {
+	return &smallProgram[T]{f: f, zero: zero, k: k, z: arith.Powers(f, z, k+3), size: size, row: map[string]affine[T]{}}
+}
+
+// pairProgram is the program of Theorem 6. Where free is more than 0 the probabilities at (0,a,u), u > a, of the candidate at depth u are variables too, for a = 1, …, free, and then
+// all rows of level paper are rows. Its cost is the table's error over Q(3,k), by 3.
 type pairProgram[T any] struct {
-	f       arith.Field[T]
-	zero    func(T) bool
-	k, free int
-	full    bool      // with the rows of monotonicity
-	z       []T       // its powers
-	cost    affine[T] // the table's error over Q(3,k), by 3
+	*smallProgram[T]
+	free int
+	full bool // with the rows of monotonicity
 }
 
 func newPairProgram[T any](f arith.Field[T], zero func(T) bool, k, free int, z T, full bool) *pairProgram[T] {
-	p := &pairProgram[T]{f: f, zero: zero, k: k, free: free, full: full, z: arith.Powers(f, z, k+3)}
+	p := &pairProgram[T]{newSmallProgram(f, zero, k, z, k+free*k-free*(free+1)/2), free, full}
 	p.cost = p.constant(f.Zero())
 	for u := 1; u <= k; u++ {
 		p.cost = p.plus(p.cost, f.FromInt(int64(u)), p.chain(0, u))
@@ -37,6 +53,10 @@ func newPairProgram[T any](f arith.Field[T], zero func(T) bool, k, free int, z T
 			p.cost = p.plus(p.cost, f.FromInt(int64(2*u)), p.chain(a, u))
 		}
 	}
+	for _, r := range p.rows() {
+		p.add(r.String(), p.rowOf(r))
+	}
+	p.further = p.conditions
 	return p
 }
 
@@ -51,18 +71,22 @@ func pairEverywhere(k, free int, full bool) *pairProgram[arith.RatFunc] {
 // affine is an affine function of the variables; coef[0] is the constant.
 type affine[T any] []T
 
-func (p *pairProgram[T]) constant(x T) affine[T] {
+func (p *smallProgram[T]) constant(x T) affine[T] {
 	out := affine[T]{x}
-	for range p.variables() {
+	for range p.size {
 		out = append(out, p.f.Zero())
 	}
 	return out
 }
 
-func (p *pairProgram[T]) variables() int { return p.k + p.free*p.k - p.free*(p.free+1)/2 }
+// add appends a row.
+func (p *smallProgram[T]) add(name string, row affine[T]) {
+	p.names = append(p.names, name)
+	p.row[name] = row
+}
 
 // plus is x + by·y.
-func (p *pairProgram[T]) plus(x affine[T], by T, y affine[T]) affine[T] {
+func (p *smallProgram[T]) plus(x affine[T], by T, y affine[T]) affine[T] {
 	out := slices.Clone(x)
 	for i := range out {
 		out[i] = p.f.Add(out[i], p.f.Mul(by, y[i]))
@@ -133,8 +157,8 @@ func (p *pairProgram[T]) rows() (out []pairRow) {
 	return out
 }
 
-// row returns what has to be >= 0.
-func (p *pairProgram[T]) row(r pairRow) affine[T] {
+// rowOf returns what has to be >= 0.
+func (p *pairProgram[T]) rowOf(r pairRow) affine[T] {
 	less := p.f.Neg(p.z[1])
 	switch r.kind {
 	case 'T':
@@ -146,7 +170,7 @@ func (p *pairProgram[T]) row(r pairRow) affine[T] {
 }
 
 // value is an affine function at x = (1, x_1, …).
-func (p *pairProgram[T]) value(y affine[T], x []T) T {
+func (p *smallProgram[T]) value(y affine[T], x []T) T {
 	sum := p.f.Zero()
 	for i := range y {
 		sum = p.f.Add(sum, p.f.Mul(y[i], x[i]))
@@ -155,7 +179,7 @@ func (p *pairProgram[T]) value(y affine[T], x []T) T {
 }
 
 // solve solves the square system m x = b by elimination; ok is false if it is singular.
-func (p *pairProgram[T]) solve(m [][]T, b []T) (x []T, ok bool) {
+func (p *smallProgram[T]) solve(m [][]T, b []T) (x []T, ok bool) {
 	f := p.f
 	for col := range b {
 		pivot := slices.IndexFunc(m[col:], func(row []T) bool { return !p.zero(row[col]) })
@@ -182,15 +206,14 @@ func (p *pairProgram[T]) solve(m [][]T, b []T) (x []T, ok bool) {
 }
 
 // vertex returns the variables, after a 1, where these rows are tight, and the multipliers of the rows, of which the cost is the sum.
-func (p *pairProgram[T]) vertex(tight []pairRow) (x []T, w map[pairRow]T, ok bool) {
-	n := p.variables()
-	primal, dual, bounds := make([][]T, n), make([][]T, n), make([]T, n)
+func (p *smallProgram[T]) vertex(tight []string) (x []T, w map[string]T, ok bool) {
+	primal, dual, bounds := make([][]T, p.size), make([][]T, p.size), make([]T, p.size)
 	for i := range dual {
-		dual[i] = make([]T, n)
+		dual[i] = make([]T, p.size)
 	}
-	for i, r := range tight {
-		row := p.row(r)
-		primal[i], bounds[i] = row[1:], p.f.Neg(row[0])
+	for i, name := range tight {
+		row := p.row[name]
+		primal[i], bounds[i] = slices.Clone(row[1:]), p.f.Neg(row[0])
 		for j, c := range row[1:] {
 			dual[j][i] = c
 		}
@@ -200,12 +223,12 @@ func (p *pairProgram[T]) vertex(tight []pairRow) (x []T, w map[pairRow]T, ok boo
 		return nil, nil, false
 	}
 	y, _ := p.solve(dual, slices.Clone(p.cost[1:]))
-	w = map[pairRow]T{}
-	for _, r := range p.rows() {
-		w[r] = p.f.Zero()
+	w = map[string]T{}
+	for _, name := range p.names {
+		w[name] = p.f.Zero()
 	}
-	for i, r := range tight {
-		w[r] = y[i]
+	for i, name := range tight {
+		w[name] = y[i]
 	}
 	return append([]T{p.f.One()}, x...), w, true
 }
@@ -214,29 +237,29 @@ func (p *pairProgram[T]) vertex(tight []pairRow) (x []T, w map[pairRow]T, ok boo
 func (p *pairProgram[T]) total(x []T) T { return p.f.Mul(p.f.FromInt(3), p.value(p.cost, x)) }
 
 // sigma is the multiplier of {'T', a, b}, and m that of one of the two rows of {'M', 0, u}, for each score vector.
-func (p *pairProgram[T]) sigma(w map[pairRow]T, a, b int) T {
+func (p *pairProgram[T]) sigma(w map[string]T, a, b int) T {
 	switch {
 	case b >= p.k || a > 0 && p.free == 0:
 		return p.f.Zero()
 	case a == b:
-		return w[pairRow{'T', a, b}]
+		return w[pairRow{'T', a, b}.String()]
 	}
-	return p.f.Mul(w[pairRow{'T', a, b}], p.f.FromRat(ratOf(1, 2)))
+	return p.f.Mul(w[pairRow{'T', a, b}.String()], p.f.FromRat(ratOf(1, 2)))
 }
 
-func (p *pairProgram[T]) m(w map[pairRow]T, u int) T {
+func (p *pairProgram[T]) m(w map[string]T, u int) T {
 	if !p.full {
 		return p.f.Zero()
 	}
-	return p.f.Mul(w[pairRow{'M', 0, u}], p.f.FromRat(ratOf(1, 2)))
+	return p.f.Mul(w[pairRow{'M', 0, u}.String()], p.f.FromRat(ratOf(1, 2)))
 }
 
 // dual is the dual point y(0,a,b), a <= b, of the multipliers.
-func (p *pairProgram[T]) dual(w map[pairRow]T, a, b int) T {
+func (p *pairProgram[T]) dual(w map[string]T, a, b int) T {
 	f := p.f
 	switch {
 	case b == 0:
-		return f.Sub(f.Mul(p.z[1], w[pairRow{'P', 0, 0}]), p.sigma(w, 0, 0))
+		return f.Sub(f.Mul(p.z[1], w[pairRow{'P', 0, 0}.String()]), p.sigma(w, 0, 0))
 	case a > 0:
 		return f.Sub(f.Mul(p.z[1], p.sigma(w, a-1, b-1)), p.sigma(w, a, b))
 	}
@@ -244,7 +267,7 @@ func (p *pairProgram[T]) dual(w map[pairRow]T, a, b int) T {
 }
 
 // multiplier is Σ_{u>=t} z^{u-t} (u - y(0,a,u)) on the chain with the others at 0 and a > 0, without y(0,0,a), and without what the rows of monotonicity take off.
-func (p *pairProgram[T]) multiplier(w map[pairRow]T, a, t int) T {
+func (p *pairProgram[T]) multiplier(w map[string]T, a, t int) T {
 	f, sum := p.f, p.f.Zero()
 	for u := p.k; u >= t; u-- {
 		sum = f.Mul(p.z[1], sum)
@@ -259,13 +282,9 @@ func (p *pairProgram[T]) multiplier(w map[pairRow]T, a, t int) T {
 	return sum
 }
 
-// conditions are what has to be >= 0 if these rows are tight at the optimum: the rows, h_{u+1} - h_u with monotonicity, the multipliers, and those of the chains that have no variables.
-func (p *pairProgram[T]) conditions(x []T, w map[pairRow]T) map[string]T {
+// conditions are h_{u+1} - h_u with monotonicity, and the multipliers of the chains that have no variables.
+func (p *pairProgram[T]) conditions(x []T, w map[string]T) map[string]T {
 	out := map[string]T{}
-	for _, r := range p.rows() {
-		out[r.String()] = p.value(p.row(r), x)
-		out["w"+r.String()] = w[r]
-	}
 	for a := 1; a <= p.k; a++ {
 		for t := 1; t <= p.k; t++ {
 			if a > p.free || t <= a {
@@ -286,55 +305,39 @@ func pairTableOf(t *testing.T, p *pairProgram[*big.Rat], x []*big.Rat) pairTable
 	return pairTable{newUniversal(t, 3, p.k, p.z[1]), h}
 }
 
-// optimalRows returns rows that are tight at an optimum of the program, by the simplex method from permute-and-flip's table with Bland's rule.
-func optimalRows(t *testing.T, p *pairProgram[*big.Rat]) (tight []pairRow) {
-	for _, r := range p.rows() {
-		if r.kind == 'P' {
-			tight = append(tight, r)
-		}
-	}
-	for range 1000 {
-		x, w, ok := p.vertex(tight)
-		require.True(t, ok)
-		leaves := slices.IndexFunc(tight, func(r pairRow) bool { return w[r].Sign() < 0 })
-		if leaves < 0 {
-			return tight
-		}
-		var m [][]*big.Rat
-		direction := make([]*big.Rat, len(tight))
-		for i, r := range tight {
-			m, direction[i] = append(m, p.row(r)[1:]), new(big.Rat)
-		}
-		direction[leaves] = ratOf(1, 1)
-		direction, _ = p.solve(m, direction)
-		direction = append([]*big.Rat{new(big.Rat)}, direction...)
-		var enters pairRow
-		var shortest *big.Rat
-		for _, r := range p.rows() {
-			row := p.row(r)
-			change := p.value(row, direction)
-			if change.Sign() >= 0 || slices.Contains(tight, r) {
-				continue
-			}
-			if step := quotient(p.value(row, x), new(big.Rat).Neg(change)); shortest == nil || step.Cmp(shortest) < 0 {
-				shortest, enters = step, r
+// optimalRows returns rows that are tight at an optimum of the program.
+func optimalRows(t *testing.T, p *smallProgram[*big.Rat]) (tight []string) {
+	program := new(linear.Rational)
+	index, values := make([][]int32, p.size), make([][]*big.Rat, p.size)
+	for i, name := range p.names {
+		program.AddRow(new(big.Rat).Neg(p.row[name][0]), nil)
+		for j, x := range p.row[name][1:] {
+			if x.Sign() != 0 {
+				index[j], values[j] = append(index[j], int32(i)), append(values[j], x)
 			}
 		}
-		require.NotNil(t, shortest)
-		tight[leaves] = enters
-		slices.SortFunc(tight, func(x, y pairRow) int {
-			return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.a, y.a), cmp.Compare(x.u, y.u))
-		})
 	}
-	require.Fail(t, "the simplex method does not end")
-	return nil
+	for j := range index {
+		program.AddCol(p.cost[j+1], nil, nil, index[j], values[j])
+	}
+	for i, s := range solvedRational(t, program).Basis.Row {
+		if s != linear.Basic {
+			tight = append(tight, p.names[i])
+		}
+	}
+	require.Len(t, tight, p.size)
+	return tight
 }
 
 // at returns the conditions and the variables where these rows are tight.
-func (p *pairProgram[T]) at(t *testing.T, tight []pairRow) (x []T, conditions map[string]T) {
+func (p *smallProgram[T]) at(t *testing.T, tight []string) (x []T, conditions map[string]T) {
 	x, w, ok := p.vertex(tight)
 	require.True(t, ok, tight)
-	return x, p.conditions(x, w)
+	conditions = p.further(x, w)
+	for _, name := range p.names {
+		conditions[name], conditions["w"+name] = p.value(p.row[name], x), w[name]
+	}
+	return x, conditions
 }
 
 // Theorem 6, the table: whatever satisfies the rows is private, with the rows of monotonicity and h rising also monotone; and of no row there may be less.
@@ -351,7 +354,7 @@ func TestPairTables(t *testing.T) {
 			for u := 1; u <= k; u++ {
 				p.cost[u] = ratOf(r.Int64N(2001)-1000, 90)
 			}
-			x, _, ok := p.vertex(optimalRows(t, p))
+			x, _, ok := p.vertex(optimalRows(t, p.smallProgram))
 			require.True(t, ok)
 			mean = p.plus(mean, ratOf(1, 3), x)
 		}
@@ -360,13 +363,13 @@ func TestPairTables(t *testing.T) {
 		require.True(t, c.regular(full && rises), "k = %d, z = %s, %v", k, z.RatString(), mean)
 		seen[full && rises]++
 		p = pairAt(k, 0, z, full)
-		x, _, _ := p.vertex(optimalRows(t, p))
+		x, _, _ := p.vertex(optimalRows(t, p.smallProgram))
 		require.Zero(t, pairTableOf(t, p, x).total().Cmp(p.total(x)))
 		for u := 1; u <= k; u++ {
 			for _, sign := range []int64{-1, 1} {
 				other := slices.Clone(x)
 				other[u] = plusRat(x[u], ratOf(sign, 1000))
-				if slices.ContainsFunc(p.rows(), func(r pairRow) bool { return p.value(p.row(r), other).Sign() < 0 }) {
+				if slices.ContainsFunc(p.names, func(r string) bool { return p.value(p.row[r], other).Sign() < 0 }) {
 					require.False(t, pairTableOf(t, p, other).regular(full))
 				}
 			}
@@ -390,7 +393,7 @@ func TestOptimumOfThree(t *testing.T) {
 				optimum := exactOptimum(t, 3, k, Prior{}, level, newUniversal(t, 3, k, ratOf(i, 100)).e)
 				for free := range 3 {
 					p := pairAt(k, free, ratOf(i, 100), level == Full)
-					x, conditions := p.at(t, optimalRows(t, p))
+					x, conditions := p.at(t, optimalRows(t, p.smallProgram))
 					holds := true
 					for _, x := range conditions {
 						holds = holds && x.Sign() >= 0
@@ -414,8 +417,9 @@ func TestOptimumOfThree(t *testing.T) {
 	for k := 7; k <= 14; k += int(2*few - 1) {
 		for _, i := range []int64{60, 66, 70, 75, 78} {
 			p := pairAt(k, 0, ratOf(i, 100), false)
-			x, w, _ := p.vertex(optimalRows(t, p))
-			for name, x := range p.conditions(x, w) {
+			x, w, _ := p.vertex(optimalRows(t, p.smallProgram))
+			_, conditions := p.at(t, optimalRows(t, p.smallProgram))
+			for name, x := range conditions {
 				require.GreaterOrEqual(t, x.Sign(), 0, "k = %d, z = %d/100: %s", k, i, name)
 			}
 			y := func(a, b int) *big.Rat { return p.dual(w, a, b) }

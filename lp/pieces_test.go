@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -84,7 +85,7 @@ func firstChange(r arith.RatFunc, a, b, length *big.Rat) *big.Rat {
 
 // pairPiece is where the same rows are tight at the optimum, from one z to another one.
 type pairPiece struct {
-	tight    []pairRow
+	tight    []string
 	from, to *big.Rat
 	x        []arith.RatFunc // the variables
 	ends     string          // the condition that changes its sign at the end
@@ -93,20 +94,24 @@ type pairPiece struct {
 // followed keeps the pieces: two theorems are about them.
 var followed = map[string][]pairPiece{}
 
-// cover follows the pieces from z = 1/2 until a condition of Theorem 6 fails or z = 1. Within a piece all conditions are positive that are not 0 everywhere. Two pieces overlap
+// coverThree has the pieces of Theorem 6.
+func coverThree(t *testing.T, k, free int, full bool) []pairPiece {
+	return cover(t, fmt.Sprint("three", k, free, full), pairEverywhere(k, free, full).smallProgram, func(z *big.Rat) *smallProgram[*big.Rat] { return pairAt(k, free, z, full).smallProgram })
+}
+
+// cover follows the pieces from z = 1/2 until a further condition fails or z = 1. Within a piece all conditions are positive that are not 0 everywhere. Two pieces overlap
 // on a short interval, where the conditions of each that are not positive all have one sign, and the two signs are opposite: at each z one of the pieces has all its conditions.
-func cover(t *testing.T, k, free int, full bool) (pieces []pairPiece) {
-	key := fmt.Sprint(k, free, full)
+func cover(t *testing.T, key string, p *smallProgram[arith.RatFunc], programAt func(*big.Rat) *smallProgram[*big.Rat]) (pieces []pairPiece) {
 	if followed[key] != nil {
 		return followed[key]
 	}
 	defer func() { followed[key] = pieces }()
-	p := pairEverywhere(k, free, full)
+	k := p.k
 	overlap, end := ratOf(1, 1<<30), ratOf(1, 1)
 	var before arith.RatFunc // a condition that the piece before ended at
 	for from := ratOf(1, 2); ; {
 		at := plusRat(from, overlap)
-		piece := pairPiece{tight: optimalRows(t, pairAt(k, free, at, full)), from: from}
+		piece := pairPiece{tight: optimalRows(t, programAt(at)), from: from}
 		var conditions map[string]arith.RatFunc
 		piece.x, conditions = p.at(t, piece.tight)
 		maps.DeleteFunc(conditions, func(_ string, x arith.RatFunc) bool { return x.IsZero() })
@@ -174,7 +179,7 @@ func derivative(r arith.RatFunc) arith.RatFunc {
 // Theorem 6: how far the program's optimum is that of the lattice, and in how many pieces, as the document's table says. At full the pieces beyond 2/3 end at the same z for all k
 // until the last rows change.
 func TestPiecesOfThree(t *testing.T) {
-	rows := documentTable(t, "pieces")
+	rows := documentTable(t, "three.md", "pieces")
 	require.Len(t, rows, 10)
 	for _, row := range rows {
 		k, err := strconv.Atoi(row[0])
@@ -185,12 +190,12 @@ func TestPiecesOfThree(t *testing.T) {
 		if k <= 6 || slowtest.Enabled && k <= 8 {
 			free, err := strconv.Atoi(row[3])
 			require.NoError(t, err)
-			pieces := cover(t, k, free, false)
+			pieces := coverThree(t, k, free, false)
 			assert.Equal(t, row[4], strconv.Itoa(len(pieces)), "k = %d", k)
 			assert.Equal(t, "1.0000", cutOff(pieces[len(pieces)-1].to, 4), "k = %d", k)
 		}
 		for i, full := range []bool{false, true} {
-			pieces := cover(t, k, 0, full)
+			pieces := coverThree(t, k, 0, full)
 			assert.Equal(t, row[1+4*i], strconv.Itoa(len(pieces)), "k = %d", k)
 			assert.Equal(t, row[2+4*i], cutOff(pieces[len(pieces)-1].to, 4), "k = %d", k)
 			if full && k >= 5 {
@@ -204,60 +209,87 @@ func TestPiecesOfThree(t *testing.T) {
 	}
 }
 
-// peakOfThree is a row of a table of largest ratios: the pieces, and permute-and-flip's ratio on the one that holds the row's z.
-type peakOfThree struct {
-	p      *pairProgram[arith.RatFunc]
+// peak is a row of a table of largest ratios: the pieces, and permute-and-flip's ratio on the one that holds the row's z.
+type peak struct {
+	n      int
 	level  Level
+	p      *smallProgram[arith.RatFunc]
 	pieces []pairPiece
 	at     int
 	z      *big.Rat
-	flip   arith.RatFunc // permute-and-flip's error
+	flip   arith.RatFunc // the cost of permute-and-flip's table
 	ratio  arith.RatFunc
 	most   *big.Rat // at z
 }
 
-// newPeak reads a row, k, ε, z and the ratio, and checks the numbers.
-func newPeak(t *testing.T, row []string, level Level) *peakOfThree {
-	k, err := strconv.Atoi(row[0])
-	require.NoError(t, err)
-	c, f := &peakOfThree{p: pairEverywhere(k, 0, level == Full), level: level}, arith.Poly{}
-	a, b := arith.PowerSums(arith.Field[arith.RatFunc](f), c.p.z[1], k)
-	c.flip = f.Mul(a, f.Sub(f.FromInt(int64(3*k+1)), b))
-	c.z, _ = new(big.Rat).SetString(row[2])
-	c.pieces = cover(t, k, 0, level == Full)
+// newPeak reads cells with ε, z and the ratio, and checks the numbers.
+func newPeak(t *testing.T, n int, level Level, p *smallProgram[arith.RatFunc], pieces []pairPiece, cells []string) *peak {
+	c, f := &peak{n: n, level: level, p: p, pieces: pieces}, arith.Poly{}
+	x, _, _ := p.vertex(slices.DeleteFunc(slices.Clone(p.names), func(name string) bool { return name[0] != 'P' }))
+	c.flip = p.value(p.cost, x)
+	c.z, _ = new(big.Rat).SetString(cells[1])
 	c.at = slices.IndexFunc(c.pieces, func(piece pairPiece) bool { return piece.from.Cmp(c.z) < 0 && c.z.Cmp(piece.to) < 0 })
-	c.ratio = f.Quo(c.flip, c.p.total(c.pieces[c.at].x))
+	c.ratio = f.Quo(c.flip, p.value(p.cost, c.pieces[c.at].x))
 	c.most, _ = c.ratio.EvalRat(c.z)
-	assert.Equal(t, row[3], cutOff(c.most, 9), "k = %d", k)
+	assert.Equal(t, cells[2], cutOff(c.most, 9), "(%d,%d)", n, p.k)
 	z, _ := c.z.Float64()
-	assert.Equal(t, row[1], strconv.FormatFloat(-math.Log(z), 'f', 5, 64), "k = %d", k)
+	assert.Equal(t, cells[0], strconv.FormatFloat(-math.Log(z), 'f', 5, 64), "(%d,%d)", n, p.k)
 	return c
 }
 
 // below checks that the ratio is less than most on a piece, from one z to another one.
-func (c *peakOfThree) below(t *testing.T, most *big.Rat, piece pairPiece, from, to *big.Rat) {
+func (c *peak) below(t *testing.T, most *big.Rat, piece pairPiece, from, to *big.Rat) {
 	f := arith.Poly{}
-	room := f.Sub(f.Mul(f.FromRat(most), c.p.total(piece.x)), c.flip)
-	require.Equal(t, 1, signBetween(room, from, to, 12), "k = %d, z = %s", c.p.k, from.FloatString(9))
+	room := f.Sub(f.Mul(f.FromRat(most), c.p.value(c.p.cost, piece.x)), c.flip)
+	require.Equal(t, 1, signBetween(room, from, to, 12), "(%d,%d), z = %s", c.n, c.p.k, from.FloatString(9))
 }
 
-// Theorem 2: the largest ratio of permute-and-flip to the optimum of each row over all ε. At level paper it is that of one piece, within 1/400 of a point where the ratio rises before
-// and falls behind. All other pieces, and what is left of this one, stay below, and so do cells of z up to 1 where the pieces end. At full it is at most 10^-9 more than at the z of
-// the document.
+// isLargest checks that the ratio rises up to a zero of its derivative within 10^-9 above z and falls behind, near z, and that it is smaller elsewhere. It returns the numerator of the
+// derivative without factors z and z - 1.
+func (c *peak) isLargest(t *testing.T) []*big.Int {
+	own := c.pieces[c.at]
+	rises, last := derivative(c.ratio), plusRat(c.z, ratOf(1, 1_000_000_000))
+	left, right := difference(c.z, ratOf(1, 400)), plusRat(c.z, ratOf(1, 400))
+	if left.Cmp(own.from) < 0 {
+		left = own.from
+	}
+	if right.Cmp(own.to) > 0 {
+		right = own.to
+	}
+	require.Equal(t, 1, signBetween(rises, left, c.z, 3), "(%d,%d)", c.n, c.p.k)
+	require.Equal(t, -1, signBetween(rises, last, right, 3), "(%d,%d)", c.n, c.p.k)
+	require.Equal(t, -1, signBetween(derivative(rises), c.z, last, 3), "(%d,%d)", c.n, c.p.k)
+	for j, piece := range c.pieces {
+		if j != c.at {
+			c.below(t, c.most, piece, piece.from, piece.to)
+			continue
+		}
+		for _, part := range [][2]*big.Rat{{piece.from, left}, {right, piece.to}} {
+			if part[0].Cmp(part[1]) < 0 {
+				c.below(t, c.most, piece, part[0], part[1])
+			}
+		}
+	}
+	c.belowBehind(t, c.most)
+	return withoutOne(rises.Num)
+}
+
+// Theorem 2: the largest ratio of permute-and-flip to the optimum of each row over all ε. At level paper it is that of one piece; all others stay below, and so do cells of z up to 1
+// where the pieces end. At full it is at most 10^-9 more than at the z of the document.
 func TestPeaksOfThreeCandidates(t *testing.T) {
-	rows := documentTable(t, "peaks")
+	peakOf := func(row []string, level Level) *peak {
+		k, err := strconv.Atoi(row[0])
+		require.NoError(t, err)
+		return newPeak(t, 3, level, pairEverywhere(k, 0, level == Full).smallProgram, coverThree(t, k, 0, level == Full), row[1:])
+	}
+	rows := documentTable(t, "three.md", "peaks")
 	require.Len(t, rows, 11)
 	for i, row := range rows {
 		if i > 3 && !slowtest.Enabled {
 			break
 		}
-		c := newPeak(t, row, Paper)
-		rises, near, last := derivative(c.ratio), ratOf(1, 400), ratOf(1, 1_000_000_000)
-		left, right := difference(c.z, near), plusRat(c.z, near)
-		require.Equal(t, 1, signBetween(rises, left, c.z, 3), row[0])
-		require.Equal(t, -1, signBetween(rises, plusRat(c.z, last), right, 3), row[0])
-		require.Equal(t, -1, signBetween(derivative(rises), c.z, plusRat(c.z, last), 3), row[0])
-		zero := withoutOne(rises.Num)
+		c := peakOf(row, Paper)
+		zero := c.isLargest(t)
 		if degrees := []int{4, 6, 20, 23, 32}; i < len(degrees) {
 			assert.Equal(t, degrees[i], len(zero)-1, row[0])
 		}
@@ -266,28 +298,17 @@ func TestPeaksOfThreeCandidates(t *testing.T) {
 				require.Zero(t, new(big.Int).Mul(zero[0], big.NewInt(want)).Cmp(new(big.Int).Mul(zero[j], big.NewInt(int64(7+3*i)))), row[0])
 			}
 		}
-		var tight []string
-		for _, r := range c.pieces[c.at].tight {
-			tight = append(tight, r.String())
-		}
+		tight := slices.Clone(c.pieces[c.at].tight)
+		slices.SortStableFunc(tight, func(a, b string) int { return cmp.Compare(a[0], b[0]) })
 		assert.Equal(t, row[4], strings.Join(tight, ", "), row[0])
-		for j, piece := range c.pieces {
-			if j != c.at {
-				c.below(t, c.most, piece, piece.from, piece.to)
-				continue
-			}
-			c.below(t, c.most, piece, piece.from, left)
-			c.below(t, c.most, piece, right, piece.to)
-		}
-		c.belowBehind(t, c.most)
 	}
-	rows = documentTable(t, "peaks-full")
+	rows = documentTable(t, "three.md", "peaks-full")
 	require.Len(t, rows, 7)
 	for i, row := range rows {
 		if i > 1 && !slowtest.Enabled {
 			break
 		}
-		c := newPeak(t, row, Full)
+		c := peakOf(row, Full)
 		most := plusRat(c.most, ratOf(1, 1_000_000_000))
 		for _, piece := range c.pieces {
 			c.below(t, most, piece, piece.from, piece.to)
@@ -314,18 +335,18 @@ func withoutOne(p []*big.Int) []*big.Int {
 
 // belowBehind follows cells of z from where the pieces end up to 1, in which the ratio is at most permute-and-flip's error at the end over the exact optimum at the beginning: less
 // than most.
-func (c *peakOfThree) belowBehind(t *testing.T, most *big.Rat) {
+func (c *peak) belowBehind(t *testing.T, most *big.Rat) {
 	k := c.p.k
 	for from, step := c.pieces[len(c.pieces)-1].to, ratOf(1, 64); from.Cmp(ratOf(1, 1)) < 0; step = times(step, ratOf(2, 1)) {
-		optimum := exactOptimum(t, 3, k, Prior{}, c.level, newUniversal(t, 3, k, from).e)
+		optimum := exactOptimum(t, c.n, k, Prior{}, c.level, newUniversal(t, c.n, k, from).e)
 		to := plusRat(from, step)
 		if to.Cmp(ratOf(1, 1)) > 0 {
 			to = ratOf(1, 1)
 		}
-		for quotient(flipTotalExact(3, k, Prior{}, to), optimum).Cmp(most) >= 0 {
+		for quotient(flipTotalExact(c.n, k, Prior{}, to), optimum).Cmp(most) >= 0 {
 			step = times(step, ratOf(1, 2))
 			to = plusRat(from, step)
-			require.Positive(t, step.Cmp(ratOf(1, 1<<20)), "k = %d, stuck at z = %s", k, from.FloatString(9))
+			require.Positive(t, step.Cmp(ratOf(1, 1<<20)), "(%d,%d), stuck at z = %s", c.n, k, from.FloatString(9))
 		}
 		from = roundedDown(to)
 	}
@@ -337,9 +358,9 @@ func roundedDown(x *big.Rat) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).Quo(new(big.Int).Mul(x.Num(), scale), x.Denom()), scale)
 }
 
-// documentTable returns the cells of a table of research/docs/three.md.
-func documentTable(t *testing.T, name string) (rows [][]string) {
-	_, text, found := strings.Cut(doc(t, "three.md"), "<!-- table: "+name+" -->\n")
+// documentTable returns the cells of a table of a page in research/docs.
+func documentTable(t *testing.T, page, name string) (rows [][]string) {
+	_, text, found := strings.Cut(doc(t, page), "<!-- table: "+name+" -->\n")
 	require.True(t, found, name)
 	for line := range strings.Lines(text) {
 		if !strings.HasPrefix(line, "|") {
