@@ -420,10 +420,15 @@ func TestALeadOfOneStep(t *testing.T) {
 	for _, row := range rows {
 		nk := numbers(t, row, 2)
 		n, k := nk[0], nk[1]
+		end, _ := new(big.Rat).SetString(row[3])
+		f := arith.Poly{}
+		a, b := arith.PowerSums(arith.Field[arith.RatFunc](f), f.Z(), k)
+		room := f.Sub(f.Mul(f.Add(f.Z(), f.One()), f.Sub(a, f.Z())), f.Mul(a, f.Sub(b, f.Z()))) // negative where Theorem 6 holds
+		require.Equal(t, 1, signBetween(room, ratOf(1, 2), end, 3))
+		require.True(t, n > 4 || k == 2 || signBetween(room, plusRat(end, ratOf(1, 10_000)), ratOf(1, 1), 3) < 0, row)
 		if n*k > 10 && !slowtest.Enabled {
 			continue
 		}
-		end, _ := new(big.Rat).SetString(row[3])
 		if row[2] != "" {
 			_, pieces := coverTwoBest(t, n, k, "all", everything)
 			assert.Equal(t, row[2], strconv.Itoa(len(pieces)), "(%d,%d)", n, k)
