@@ -1,22 +1,27 @@
-(* What a certificate claims, and how that is decided: decide works it out from multipliers of rows and a table, and
-   decide_sound says that it is true. *)
+(** What a certificate claims, and how that is decided: decide works it out from multipliers of
+    rows and a table, and decide_sound says that it is true. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives Exponential Classes.
+From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives
+  Exponential Classes.
 From Optratio Require Import Numbers Checker Cuts Rows Errors Epsilon Reader Lines.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
 
-(* The weights of the mean: the same for all vectors, or those of the box, or given for each count vector in descending
-   lexicographic order and shared by its vectors. Or no mean: the vector with the largest expected loss. *)
+(** The weights of the mean: the same for all vectors, or those of the box, or given for each count
+    vector in descending lexicographic order and shared by its vectors. Or no mean: the vector with
+    the largest expected loss. *)
 Inductive prior := Uniform | Shifts | Weights of seq Q | Worst.
 
-(* What a certificate claims: intervals for the optimum, for the mechanisms' own losses, and for these divided by the
-   optimum. The depths are 0, ..., deepest in steps of 2/steps sensitivities. *)
+(** What a certificate claims: intervals for the optimum, for the mechanisms' own losses, and for
+    these divided by the optimum. The depths are 0, ..., deepest in steps of 2/steps
+    sensitivities. *)
 Record claims := Claims {
-  candidates : nat; deepest : nat; steps : nat; privacy : parameter; rows : level; losses : seq Q; weighted : prior;
-  optimum : Q * Q; on_pf : option (Q * Q); on_em : option (Q * Q); pf_ratio : option (Q * Q); em_ratio : option (Q * Q) }.
+  candidates : nat; deepest : nat; steps : nat; privacy : parameter; rows : level; losses : seq Q;
+    weighted : prior;
+  optimum : Q * Q; on_pf : option (Q * Q); on_em : option (Q * Q); pf_ratio : option (Q * Q);
+    em_ratio : option (Q * Q) }.
 
 Section Meaning.
 Local Open Scope ring_scope.
@@ -26,14 +31,17 @@ Definition loss_at (ls : seq Q) v : R := qR (nth q0 ls v).
 Definition weight_at n k p (d : depths n k) : R := match p with
   | Uniform | Worst => 1
   | Shifts => (shifts Box d)%:R
-  | Weights ws => qR (nth q0 ws (index (counts d) (rev (orbits n k)))) / (words k n (counts d))%:R end.
+  | Weights ws => qR (nth q0 ws (index (counts d) (rev (orbits n k)))) / (words k n (counts d))%:R
+    end.
 Definition value_of n k p ls (t : table R n k) : R :=
   if p is Worst then worst_loss (loss_at ls) t else mean_loss (weight_at p) (loss_at ls) t.
 
 Definition within (i : Q * Q) (x : R) := qR i.1 <= x <= qR i.2.
-Definition within_if (i : option (Q * Q)) (x : R) : Prop := if i is Some i then within i x else True.
-(* The interval holds x divided by the least loss of any feasible table, and 1 where that is 0. *)
-Definition ratio_within T (feasible : T -> Prop) (loss : T -> R) (i : option (Q * Q)) (x : R) : Prop := if i is Some i then
+Definition within_if (i : option (Q * Q)) (x : R) : Prop := if i is Some i then within i x
+  else True.
+(** The interval holds x divided by the least loss of any feasible table, and 1 where that is 0. *)
+Definition ratio_within T (feasible : T -> Prop) (loss : T ->
+  R) (i : option (Q * Q)) (x : R) : Prop := if i is Some i then
   (exists t, feasible t /\ qR i.1 * loss t <= x) /\
   forall t, feasible t -> x <= qR i.2 * loss t /\ (loss t = 0 -> within i 1) else True.
 
@@ -47,21 +55,25 @@ Definition claims_hold (c : claims) := forall z : R, stands_for (privacy c) z ->
       ratio_within feasible loss (pf_ratio c) pf /\ ratio_within feasible loss (em_ratio c) em].
 End Meaning.
 
-(* Less privacy is asked with a smaller z. *)
+(** Less privacy is asked with a smaller z. *)
 Lemma feasible_by_less (R : realFieldType) n k L (z z' : R) l (t : table R n k) :
   (z' <= z)%R -> feasible_by L z l t -> feasible_by L z' l t.
 Proof.
 move=> le [tp rows]; have less d r x : in_lattice d -> (z * t d r <= x)%R -> (z' * t d r <= x)%R.
   by move=> Qd; apply: le_trans; rewrite ler_wpmul2r // (tp d Qd).1.
-have W : worst_rows_by L z t -> worst_rows_by L z' t by move=> H r d e Qd Qe E; apply: less (H r d e Qd Qe E).
-have N : neighbor_rows_by L z t -> neighbor_rows_by L z' t by move=> H r d e Qd Qe E; apply: less (H r d e Qd Qe E).
+have W : worst_rows_by L z t -> worst_rows_by L z' t by move=> H r d e Qd Qe E;
+  apply: less (H r d e Qd Qe E).
+have N : neighbor_rows_by L z t -> neighbor_rows_by L z' t by move=> H r d e Qd Qe E;
+  apply: less (H r d e Qd Qe E).
 by split=> //; case: l rows => [/W|/N|[/W]|[/N]].
 Qed.
 
-(* Deciding the claims, given two numbers that e^-epsilon lies between, functions that round down and up, weights of count
-   vectors for the bound where the prior has none, multipliers of rows, and a table or none. *)
+(** Deciding the claims, given two numbers that e^-epsilon lies between, functions that round down
+    and up, weights of count vectors for the bound where the prior has none, multipliers of rows,
+    and a table or none. *)
 Section Decide.
-Variables (c : claims) (zl zu : Q) (down up : Q -> Q) (dual : seq Q) (cs : seq cut) (given : option (seq nat -> seq Q)).
+Variables (c : claims) (zl zu : Q) (down up : Q ->
+  Q) (dual : seq Q) (cs : seq cut) (given : option (seq nat -> seq Q)).
 Local Notation n := (candidates c).
 Local Notation k := (deepest c).
 Local Notation L := (steps c).
@@ -71,7 +83,8 @@ Local Notation loss v := (nth q0 (losses c) v).
 Definition table_of_weights (ms : seq (seq nat)) (ws : seq Q) : trie Q :=
   foldr (fun p t => insert t p.1 p.2) (Node [::]) (zip ms ws).
 Definition w := if weighted c is Weights ws then ws else dual.
-Definition vector_weight : seq nat -> Q := let t := table_of_weights (rev (orbits n k)) w in match weighted c with
+Definition vector_weight : seq nat -> Q := let t := table_of_weights (rev (orbits n k)) w in
+  match weighted c with
   | Uniform => fun=> qn 1
   | Shifts => fun m => qn (shifts_of k Box m)
   | Weights _ | Worst => fun m => qdiv (odflt q0 (lookup t m)) (weight n m) end.
@@ -88,16 +101,21 @@ Definition table_value (W : seq nat -> Q) (sum : Q) : Q :=
   else qdiv (total n k (fun m => qmul (W m) (point_loss m))) sum.
 End Table.
 
-(* The question of which permute-and-flip's and the exponential mechanism's errors are known: the mean error. *)
+(** The question of which permute-and-flip's and the exponential mechanism's errors are known: the
+    mean error. *)
 Definition aim : option objective :=
   if (L == 1) && all (fun v => Qeq_bool (loss v) (qn v)) (iota 0 k.+1) then
     match weighted c with Uniform => Some Vectors | Shifts => Some Box | _ => None end else None.
-Definition rated := [|| on_pf c : bool, on_em c : bool, pf_ratio c : bool, em_ratio c : bool | ~~ given].
+Definition rated := [|| on_pf c : bool, on_em c : bool, pf_ratio c : bool, em_ratio c : bool
+  | ~~ given].
 Definition least_high (W : seq nat -> Q) (sum : Q) (pf : Q * Q) : Q :=
-  if given is Some x then let v := table_value x W sum in if rated then qmin v pf.2 else v else pf.2.
-Definition bounds (i : option (Q * Q)) (e : Q * Q) : bool := if i is Some i then qle i.1 e.1 && qle e.2 i.2 else true.
-(* best: the mechanism is known to be optimal. *)
-Definition ratio_bounds (best : bool) (i : option (Q * Q)) (e : Q * Q) (lo hi : Q) : bool := if i is Some i then
+  if given is Some x then let v := table_value x W sum in if rated then qmin v pf.2 else v
+    else pf.2.
+Definition bounds (i : option (Q * Q)) (e : Q * Q) : bool := if i is Some i then qle i.1 e.1 &&
+  qle e.2 i.2 else true.
+(** best: the mechanism is known to be optimal. *)
+Definition ratio_bounds (best : bool) (i : option (Q * Q)) (e : Q * Q) (lo hi : Q) : bool :=
+  if i is Some i then
   [&& qle i.1 (qn 1) || qle q0 i.1 && qle (qmul i.1 hi) e.1,
       (best && qle (qn 1) i.2) || qle q0 i.2 && qle e.2 (qmul i.2 lo) &
       ~~ qle lo q0 || qle i.1 (qn 1) && qle (qn 1) i.2] else true.
@@ -109,14 +127,16 @@ Definition decide : outcome unit :=
   let W := vector_weight in let sum := total n k W in
   let! _ := require (all (qle q0) w && (size w == size (orbits n k))) "weight" in
   let! _ := require (~~ qle sum q0) "the weights are all 0" in
-  let! _ := require (all (is_row_by n k L l) cs && all (fun c => qle q0 (multiplier c)) cs) "multiplier" in
+  let! _ := require (all (is_row_by n k L l) cs && all (fun c => qle q0 (multiplier c)) cs)
+    "multiplier" in
   let lo := qmax q0 (qdiv (total n k (least k (changed n zl (costs W) cs))) sum) in
   let! _ := require (qle (optimum c).1 lo) "claim optimum: the lower end" in
   let! _ := require (if given is Some x then table_ok x else true) "the table violates a row" in
   let! (pf, em) := if ~~ rated then Ok ((q0, q0), (q0, q0)) else
     if aim is Some a then
       if ~~ qle zl q0 && qle zu (qn 1) then
-        Ok (pf_error n k zl zu down up a, if on_em c || em_ratio c then em_error n k zl zu down up a else (q0, q0))
+        Ok (pf_error n k zl zu down up a, if on_em c || em_ratio c then
+          em_error n k zl zu down up a else (q0, q0))
       else Open "so large an epsilon"
     else Bad "a claim on another question's errors" in
   let hi := least_high W sum pf in
@@ -133,7 +153,8 @@ Local Notation depths := (depths n k).
 Local Notation table := (table R n k).
 Implicit Types (d : depths) (t : table).
 
-Lemma lookup_weights ms ws m : size ms = size ws -> (forall m', m' \in ms -> size m' = size m) -> m \in ms ->
+Lemma lookup_weights ms ws m : size ms = size ws -> (forall m', m' \in ms -> size m' = size m) ->
+  m \in ms ->
   odflt q0 (lookup (table_of_weights ms ws) m) = nth q0 ws (index m ms).
 Proof.
 rewrite /table_of_weights; elim: ms ws => [|m' ms IH] [|q ws] //= [sz] alike; rewrite inE.
@@ -141,7 +162,7 @@ rewrite lookup_insert ?alike ?mem_head //; case: (eqVneq m' m) => //= _ ms_m.
 by apply: IH => // m'' ms''; apply: alike; rewrite inE ms'' orbT.
 Qed.
 
-(* The loss of a table, with the weights that are worked out. *)
+(** The loss of a table, with the weights that are worked out. *)
 Definition W d : R := qR (vector_weight (counts d)).
 Local Notation value := (value_of (weighted c) (losses c)).
 Hypothesis loss_ge0 : forall v, (v <= k)%N -> 0 <= loss_at R (losses c) v.
@@ -153,27 +174,33 @@ Proof. by move=> Qd; rewrite mem_filter counts_count_vectors nth_counts -in_latt
 Lemma size_in m d : m \in rev (orbits n k) -> size m = size (counts d).
 Proof. by rewrite mem_rev mem_filter size_counts => /andP[_ /count_vectors_size[]]. Qed.
 Lemma W_given d : in_lattice d -> match weighted c with Weights _ | Worst =>
-  W d = qR (nth q0 w (index (counts d) (rev (orbits n k)))) / (words k n (counts d))%:R | _ => True end.
+  W d = qR (nth q0 w (index (counts d) (rev (orbits n k)))) / (words k n (counts d))%:R
+    | _ => True end.
 Proof.
-move=> Qd; rewrite /W /vector_weight; case: (weighted c) => // [ws|]; rewrite qR_div (weightE R (counts_count_vectors d));
+move=> Qd; rewrite /W /vector_weight; case: (weighted c) => // [ws|];
+  rewrite qR_div (weightE R (counts_count_vectors d));
   by rewrite lookup_weights ?size_rev ?mem_rev ?counts_in // => m' /size_in.
 Qed.
 Lemma W_ge0 d : in_lattice d -> 0 <= W d.
 Proof.
 move=> Qd; have := W_given Qd; rewrite /W /vector_weight; case: (weighted c) => [_|_|ws ->|->];
-  rewrite ?qRn ?ler01 ?ler0n // divr_ge0 ?ler0n //; have := counts_in Qd; rewrite -mem_rev -index_mem size_rev -sw => lt;
+  rewrite ?qRn ?ler01 ?ler0n // divr_ge0 ?ler0n //; have := counts_in Qd;
+    rewrite -mem_rev -index_mem size_rev -sw => lt;
   by rewrite -qR0 -qR_le; exact: (all_nthP q0 w0).
 Qed.
-Lemma valueE t : value t = if weighted c is Worst then worst_loss (loss_at R (losses c)) t else mean_loss W (loss_at R (losses c)) t.
+Lemma valueE t : value t = if weighted c is Worst then worst_loss (loss_at R (losses c)) t
+  else mean_loss W (loss_at R (losses c)) t.
 Proof.
-have alike d : in_lattice d -> if weighted c is Worst then True else weight_at R (weighted c) d = W d.
+have alike d : in_lattice d -> if weighted c is Worst then True
+  else weight_at R (weighted c) d = W d.
   move=> Qd; have := W_given Qd; rewrite /W /vector_weight /w.
   by case: (weighted c) => [_|_|ws ->|_] //; rewrite qRn ?shifts_ofE.
 rewrite /value_of /mean_loss /table_loss; case: (weighted c) alike => // [||ws] alike;
   by congr (_ / _); apply: eq_bigr => d Qd; rewrite alike.
 Qed.
 
-Lemma expected_ge0 t d : table_proper t -> in_lattice d -> 0 <= \sum_r loss_at R (losses c) (d r) * t d r.
+Lemma expected_ge0 t d : table_proper t -> in_lattice d ->
+  0 <= \sum_r loss_at R (losses c) (d r) * t d r.
 Proof.
 by move=> tp Qd; apply: sumr_ge0 => r _; rewrite mulr_ge0 ?(tp d Qd).1 // loss_ge0 // -ltnS.
 Qed.
@@ -181,13 +208,16 @@ Lemma value_ge0 t : table_proper t -> 0 <= value t.
 Proof.
 move=> tp; rewrite valueE; have M : 0 <= mean_loss W (loss_at R (losses c)) t.
   by rewrite divr_ge0 ?(ltW pos) // sumr_ge0 // => d Qd; rewrite mulr_ge0 ?W_ge0 ?expected_ge0.
-case: (weighted c) => //; rewrite /worst_loss; elim/big_rec: _ => // d a _ a0; by rewrite le_maxr a0 orbT.
+case: (weighted c) => //; rewrite /worst_loss; elim/big_rec: _ => // d a _ a0;
+  by rewrite le_maxr a0 orbT.
 Qed.
 Lemma mean_worst t : mean_loss W (loss_at R (losses c)) t <= worst_loss (loss_at R (losses c)) t.
 Proof.
 rewrite /mean_loss ler_pdivr_mulr // mulr_sumr; apply: ler_sum => d Qd.
-rewrite mulrC ler_wpmul2r ?W_ge0 // /worst_loss; have: d \in index_enum [finType of depths] by rewrite mem_index_enum.
-elim: index_enum => // e s IH; rewrite inE big_cons => /orP[/eqP <-|/IH le]; first by rewrite Qd le_maxr lexx.
+rewrite mulrC ler_wpmul2r ?W_ge0 // /worst_loss;
+  have: d \in index_enum [finType of depths] by rewrite mem_index_enum.
+elim: index_enum => // e s IH; rewrite inE big_cons => /orP[/eqP <-|/IH le];
+  first by rewrite Qd le_maxr lexx.
 by case: ifP => // _; rewrite le_maxr le orbT.
 Qed.
 
@@ -196,19 +226,25 @@ Variable z : R.
 Hypotheses (n1 : (1 < n)%N) (low_z : qR zl <= z) (z_high : z <= qR zu).
 Local Notation feasible := (@feasible_by R n k L z l).
 
-Lemma lower_le t : all (is_row_by n k L l) cs -> all (fun c => qle q0 (multiplier c)) cs -> feasible t ->
-  qR (qmax q0 (qdiv (total n k (least k (changed n zl (costs vector_weight) cs))) (total n k vector_weight))) <= value t.
+Lemma lower_le t : all (is_row_by n k L l) cs -> all (fun c => qle q0 (multiplier c)) cs ->
+  feasible t ->
+  qR (qmax q0 (qdiv (total n k (least k (changed n zl (costs vector_weight) cs)))
+    (total n k vector_weight))) <= value t.
 Proof.
 move=> ok mus ft; have n0 : (0 < n)%N := ltnW n1.
 have := value_ge0 ft.1; rewrite /qmax -{1}qR0; case: ifP => // _ _.
-have {ft} low : qR (total n k (least k (changed n zl (costs vector_weight) cs))) <= table_loss W (loss_at R (losses c)) t.
+have {ft} low : qR (total n k (least k (changed n zl (costs vector_weight) cs))) <=
+  table_loss W (loss_at R (losses c)) t.
   apply: le_trans (lower_by_sound n0 (costs vector_weight) (feasible_by_less low_z ft) ok mus) _.
   rewrite /table_loss le_eqVlt; apply/orP; left; apply/eqP.
   apply: eq_bigr => d _; rewrite mulr_sumr; apply: eq_bigr => r _.
   by rewrite /costs qR_mul mulrA.
-have {low} low : qR (qdiv (total n k (least k (changed n zl (costs vector_weight) cs))) (total n k vector_weight)) <=
+have {low} low :
+  qR (qdiv (total n k (least k (changed n zl (costs vector_weight) cs))) (total n k vector_weight))
+  <=
     mean_loss W (loss_at R (losses c)) t.
-  by rewrite /mean_loss qR_div [qR (total n k vector_weight)]totalE ler_wpmul2r ?invr_ge0 ?(ltW pos).
+  by rewrite /mean_loss qR_div [qR (total n k vector_weight)]totalE ler_wpmul2r ?invr_ge0
+    ?(ltW pos).
 by rewrite valueE; case: (weighted c) => // ; apply: le_trans low (mean_worst t).
 Qed.
 
@@ -216,13 +252,15 @@ Lemma qmax_ge f (ms : seq (seq nat)) : let most := qR (foldr (fun m a => qmax (f
   0 <= most /\ forall m, m \in ms -> qR (f m) <= most.
 Proof.
 elim: ms => [|b ms [IH0 IH]] /=; first by rewrite qR0.
-rewrite /qmax (qR_le R); set rest := foldr _ _ _ in IH0 IH *; case: (lerP (qR (f b))) => [le|/ltW ge].
+rewrite /qmax (qR_le R); set rest := foldr _ _ _ in IH0 IH *;
+  case: (lerP (qR (f b))) => [le|/ltW ge].
   by split=> // m; rewrite inE => /orP[/eqP ->|/IH].
 split=> [|m]; first exact: le_trans IH0 ge.
 by rewrite inE => /orP[/eqP ->|/IH h]; [exact: lexx | exact: le_trans h ge].
 Qed.
 
-Lemma table_okE x : table_ok x -> feasible (point R x) /\ value (point R x : table) <= qR (table_value x vector_weight (total n k vector_weight)).
+Lemma table_okE x : table_ok x -> feasible (point R x) /\ value (point R x : table) <=
+  qR (table_value x vector_weight (total n k vector_weight)).
 Proof.
 case/andP => /allP ok rows_ok.
 have pt : table_proper (point R x : table).
@@ -233,23 +271,28 @@ have pt : table_proper (point R x : table).
 split; first exact: feasible_by_less z_high (rows_ok_sound n1 rows_ok pt).
 have lossE d : qR (point_loss x (counts d)) = \sum_r loss_at R (losses c) (d r) * point R x d r.
   by rewrite over_depthsE; apply: eq_bigr => r _; rewrite qR_mul.
-rewrite valueE /table_value; have sumE : qR (total n k vector_weight) = \sum_(d | in_lattice d) W d := totalE R n k _.
+rewrite valueE /table_value;
+  have sumE : qR (total n k vector_weight) = \sum_(d | in_lattice d) W d := totalE R n k _.
 have meanE : qR (total n k (fun m => qmul (vector_weight m) (point_loss x m))) =
     table_loss W (loss_at R (losses c)) (point R x : table).
   by rewrite totalE; apply: eq_bigr => d _; rewrite qR_mul lossE.
 case: (weighted c) => [||ws|]; last first.
-  have [s0 le] := qmax_ge (point_loss x) (orbits n k); rewrite /worst_loss; elim/big_rec: _ => // d a Qd ah.
+  have [s0 le] := qmax_ge (point_loss x) (orbits n k); rewrite /worst_loss;
+    elim/big_rec: _ => // d a Qd ah.
   by rewrite le_maxl ah andbT -lossE le // counts_in.
 all: by rewrite qR_div sumE meanE.
 Qed.
 
-(* The mechanisms' own tables. *)
+(** The mechanisms' own tables. *)
 Lemma valueE_of a t : aim = Some a -> value t = objective_mean a t.
 Proof.
-rewrite /aim; case: ifP => // /andP[_ /allP depth]; rewrite /value_of /mean_loss /objective_mean natr_sum.
-have lossE (W' : depths -> R) : table_loss W' (loss_at R (losses c)) t = table_loss W' (fun v => v%:R) t.
+rewrite /aim; case: ifP => // /andP[_ /allP depth];
+  rewrite /value_of /mean_loss /objective_mean natr_sum.
+have lossE (W' : depths -> R) : table_loss W' (loss_at R (losses c)) t =
+  table_loss W' (fun v => v%:R) t.
   apply: eq_bigr => d _; congr (_ * _); apply: eq_bigr => r _; congr (_ * _); rewrite /loss_at.
-  by have /Qeq_bool_iff/(qR_eq R) -> := depth (val (d r)) ltac:(by rewrite mem_iota ltn_ord); rewrite qRn.
+  by have /Qeq_bool_iff/(qR_eq R) -> := depth (val (d r)) ltac:(by rewrite mem_iota ltn_ord);
+    rewrite qRn.
 by case: (weighted c) => //= -[<-]; rewrite lossE.
 Qed.
 Lemma L1 a : aim = Some a -> L = 1%N. Proof. by rewrite /aim; case: ifP => // /andP[/eqP]. Qed.
@@ -259,12 +302,15 @@ Proof.
 case: i => //= i /andP[]; rewrite !(qR_le R) /within => a b /(_ isT)/andP[e1 e2].
 by rewrite (le_trans a e1) (le_trans e2 b).
 Qed.
-Lemma ratio_boundsE best i e lo hi x : ratio_bounds best i e lo hi -> (i -> encloses e (value x)) -> (i -> feasible x) ->
+Lemma ratio_boundsE best i e lo hi x : ratio_bounds best i e lo hi ->
+  (i -> encloses e (value x)) -> (i -> feasible x) ->
   (i -> best -> forall t, feasible t -> value x <= value t) ->
-  0 <= qR lo -> (forall t, feasible t -> qR lo <= value t) -> (exists t, feasible t /\ value t <= qR hi) ->
+  0 <= qR lo -> (forall t, feasible t -> qR lo <= value t) ->
+    (exists t, feasible t /\ value t <= qR hi) ->
   ratio_within feasible value i (value x).
 Proof.
-case: i => //= i /and3P[b1 b2 b3] /(_ isT)/andP[e1 e2] /(_ isT) fx /(_ isT) opt lo0 low [th [fh high]].
+case: i => //= i /and3P[b1 b2 b3] /(_ isT)/andP[e1 e2] /(_ isT) fx /(_ isT) opt lo0 low
+  [th [fh high]].
 have x0 := value_ge0 fx.1; split; last first.
   move=> t ft; have t0 := value_ge0 ft.1; split; last first.
     move=> v0; move: b3; have := low t ft; rewrite v0 -{1}(qR0 R) -qR_le => -> /=.
@@ -277,20 +323,24 @@ move: b1; rewrite !(qR_le R) qR_mul qRn qR0 => /orP[i1|/andP[i0 le]].
 by exists th; split=> //; apply: le_trans (ler_wpmul2l i0 high) (le_trans le e1).
 Qed.
 
-Lemma pf_bestE a t : aim = Some a -> 0 < z -> pf_best -> feasible t -> value (pf_table z : table) <= value t.
+Lemma pf_bestE a t : aim = Some a -> 0 < z -> pf_best -> feasible t ->
+  value (pf_table z : table) <= value t.
 Proof.
 move=> A z0 best ft; rewrite !(valueE_of _ A); move: ft; rewrite (L1 A) => /feasible_paper ft.
 have small : (n <= 2)%N || (\sum_(1 <= v < k.+1) z ^+ v <= 1).
-  case/orP: best => [->//|]; rewrite (qR_le R) /qB qR_sum qRn => le; apply/orP; right; apply: le_trans le.
+  case/orP: best => [->//|]; rewrite (qR_le R) /qB qR_sum qRn => le; apply/orP; right;
+    apply: le_trans le.
   by apply: ler_sum => v _; rewrite qpowE ler_expn2r // nnegrE ?(ltW z0) // (le_trans (ltW z0)).
 case: a A => A; last exact: pf_optimal_box.
 rewrite ler_wpmul2r ?invr_ge0 ?ler0n //.
-have E (t' : table) : table_loss (fun d => (shifts Vectors d)%:R) (fun v => v%:R) t' = table_loss (product_prior (@same_weight R)) (@depth_loss R) t'.
+have E (t' : table) : table_loss (fun d => (shifts Vectors d)%:R) (fun v => v%:R) t' =
+  table_loss (product_prior (@same_weight R)) (@depth_loss R) t'.
   by apply: eq_bigr => d _; rewrite product_same.
 rewrite !E; apply: pf_optimal_for_losses => //; first exact: depth_is_loss.
 - exact: ltr01.
 - by move=> v; exact: ler01.
-case/orP: small => [->//|le]; apply/orP; right; rewrite (eq_bigr (fun v => z ^+ v)) // => v _; by rewrite mul1r.
+case/orP: small => [->//|le]; apply/orP; right; rewrite (eq_bigr (fun v => z ^+ v)) // => v _;
+  by rewrite mul1r.
 Qed.
 End Bounds.
 End Decide.
@@ -302,57 +352,75 @@ Theorem decide_sound (R : realFieldType) c zl zu down up dual cs given u :
 Proof.
 rewrite /decide => between downP upP H z /between/andP[zl_z z_zu].
 have [u1 h1 {}H] := bindE H; have [u2 h2 {}H] := bindE H; have [u3 h3 {}H] := bindE H.
-have [u4 h4 {}H] := bindE H; have [u5 h5 {}H] := bindE H; have [u6 h6 {}H] := bindE H; have [u7 h7 {}H] := bindE H.
+have [u4 h4 {}H] := bindE H; have [u5 h5 {}H] := bindE H; have [u6 h6 {}H] := bindE H;
+  have [u7 h7 {}H] := bindE H.
 have [[pf em] own {}H] := bindE H; have [u8 h8 {}H] := bindE H; have [u9 pf1 {}H] := bindE H.
 have [u10 pf2 {}H] := bindE H; have [u11 em1 em2] := bindE H.
 have n1 := requireE h1.
 have c0 v : (v <= deepest c)%N -> (0 <= loss_at R (losses c) v)%R.
-  by move=> vk; have /allP/(_ v) := requireE h2; rewrite mem_iota /= add0n ltnS vk (qR_le R) qR0; apply.
+  by move=> vk; have /allP/(_ v) := requireE h2; rewrite mem_iota /= add0n ltnS vk (qR_le R) qR0;
+    apply.
 have /andP[w0 /eqP sw] := requireE h3.
 have pos : (0 < \sum_(d : depths (candidates c) (deepest c) | in_lattice d) @W c dual R d)%R.
   by rewrite -totalE ltNge -qR0 -qR_le; exact: requireE h4.
 have /andP[ok mus] := requireE h5.
 set lo := qmax _ _ in h6 pf2 em2; set hi := least_high _ _ _ _ _ in h8 pf2 em2.
-have low (t : table R (candidates c) (deepest c)) : feasible_by (steps c) z (rows c) t -> (qR R lo <= value_of (weighted c) (losses c) t)%R.
+have low (t : table R (candidates c) (deepest c)) : feasible_by (steps c) z (rows c) t ->
+  (qR R lo <= value_of (weighted c) (losses c) t)%R.
   exact: (lower_le c0 w0 sw pos n1 zl_z ok mus).
 have lo0 : (0 <= qR R lo)%R.
   by rewrite /lo /qmax (qR_le R) qR0; case: ifP => // _; rewrite ?qR0 ?lexx.
 have known : rated c given -> exists2 a, aim c = Some a & [/\ (0 < qR R zl)%R, (qR R zu <= 1)%R,
     encloses pf (objective_mean a (pf_table z : table R (candidates c) (deepest c))) &
-    (on_em c || em_ratio c -> encloses em (objective_mean a (em_table z : table R (candidates c) (deepest c))))].
+    (on_em c || em_ratio c ->
+      encloses em (objective_mean a (em_table z : table R (candidates c) (deepest c))))].
   move: own; case: rated => //; case: (aim c) => // a; case: ifP => // /andP[] + zu1.
   rewrite !(qR_le R) qR0 -ltNge qRn in zu1 * => zl0 [<- <-] _; exists a => //; split=> // [|->].
     exact: pf_errorE.
   exact: em_errorE.
-have asked (b : bool) : b -> (b -> rated c given) -> exists2 a, aim c = Some a & [/\ (0 < z)%R, (z <= 1)%R,
-    encloses pf (value_of (weighted c) (losses c) (pf_table z : table R (candidates c) (deepest c))) &
-    (on_em c || em_ratio c -> encloses em (value_of (weighted c) (losses c) (em_table z : table R (candidates c) (deepest c))))].
+have asked (b : bool) : b -> (b -> rated c given) ->
+  exists2 a, aim c = Some a & [/\ (0 < z)%R, (z <= 1)%R,
+    encloses pf
+      (value_of (weighted c) (losses c) (pf_table z : table R (candidates c) (deepest c))) &
+    (on_em c || em_ratio c ->
+      encloses em
+      (value_of (weighted c) (losses c) (em_table z : table R (candidates c) (deepest c))))].
   move=> hb /(_ hb)/known[a A [zl0 zu1 p e]]; exists a => //; rewrite !(valueE_of _ A); split=> //.
     exact: lt_le_trans zl0 zl_z.
   exact: le_trans z_zu zu1.
-have own_pf : rated c given -> feasible_by (steps c) z (rows c) (pf_table z : table R (candidates c) (deepest c)).
+have own_pf : rated c given ->
+  feasible_by (steps c) z (rows c) (pf_table z : table R (candidates c) (deepest c)).
   by move=> r; have [a A [z0 z1 _ _]] := asked _ r id; rewrite (L1 A); exact: pf_feasible.
-have own_em : rated c given -> feasible_by (steps c) z (rows c) (em_table z : table R (candidates c) (deepest c)).
+have own_em : rated c given ->
+  feasible_by (steps c) z (rows c) (em_table z : table R (candidates c) (deepest c)).
   by move=> r; have [a A [z0 z1 _ _]] := asked _ r id; rewrite (L1 A); exact: em_feasible.
-have high : exists t : table R (candidates c) (deepest c), feasible_by (steps c) z (rows c) t /\ (value_of (weighted c) (losses c) t <= qR R hi)%R.
-  have own_high : rated c given -> exists t : table R (candidates c) (deepest c), feasible_by (steps c) z (rows c) t /\ (value_of (weighted c) (losses c) t <= qR R pf.2)%R.
+have high : exists t : table R (candidates c) (deepest c), feasible_by (steps c) z (rows c) t /\
+  (value_of (weighted c) (losses c) t <= qR R hi)%R.
+  have own_high : rated c given -> exists t : table R (candidates c) (deepest c),
+    feasible_by (steps c) z (rows c) t /\ (value_of (weighted c) (losses c) t <= qR R pf.2)%R.
     move=> r; exists (pf_table z : table R (candidates c) (deepest c)); split; first exact: own_pf.
     by have [a A [_ _ /andP[_ p] _]] := asked _ r id.
-  move: h7; rewrite /hi /least_high; case E: (given) => [x|]; last by move=> _; apply: own_high; rewrite E /rated !orbT.
-  move=> h; have [fx vx] := table_okE sw n1 z_zu (requireE h); case: ifP => [r|_]; last by exists (point R x).
+  move: h7; rewrite /hi /least_high; case E: (given) => [x|]; last by move=> _; apply: own_high;
+    rewrite E /rated !orbT.
+  move=> h; have [fx vx] := table_okE sw n1 z_zu (requireE h); case: ifP => [r|_];
+    last by exists (point R x).
   by rewrite /qmin; case: ifP => _; [exists (point R x) | apply: own_high; rewrite E].
 split=> //.
 - by move=> t /low; apply: le_trans; rewrite -qR_le; exact: requireE h6.
-- by have [t [ft le]] := high; exists t; split=> //; apply: (le_trans le); rewrite -qR_le; exact: requireE h8.
+- by have [t [ft le]] := high; exists t; split=> //; apply: (le_trans le); rewrite -qR_le;
+    exact: requireE h8.
 - split; [apply: (boundsE (requireE pf1)) | apply: (boundsE (requireE em1))] => i.
     by have [a A [_ _ p _]] := asked (rated c given) ltac:(by rewrite /rated i) id.
-  by have [a A [_ _ _ e]] := asked (rated c given) ltac:(by rewrite /rated i !orbT) id; apply: e; rewrite i.
+  by have [a A [_ _ _ e]] := asked (rated c given) ltac:(by rewrite /rated i !orbT) id; apply: e;
+    rewrite i.
 split.
-  apply: (ratio_boundsE c0 w0 sw pos (requireE pf2)) => // i; have r : rated c given by rewrite /rated i !orbT.
+  apply: (ratio_boundsE c0 w0 sw pos (requireE pf2)) => // i;
+    have r : rated c given by rewrite /rated i !orbT.
   - by have [a A [_ _ p _]] := asked _ r id.
   - exact: own_pf.
   move=> best t; have [a A [z0 _ _ _]] := asked _ r id; exact: (pf_bestE z_zu A z0 best).
-apply: (ratio_boundsE c0 w0 sw pos (requireE em2)) => // i; have r : rated c given by rewrite /rated i !orbT.
+apply: (ratio_boundsE c0 w0 sw pos (requireE em2)) => // i;
+  have r : rated c given by rewrite /rated i !orbT.
   by have [a A [_ _ _ e]] := asked _ r id; apply: e; rewrite i orbT.
 exact: own_em.
 Qed.

@@ -1,4 +1,5 @@
-(** Certificates that Coq itself evaluates. For what follows, neither extraction nor OCaml nor zarith is trusted. *)
+(** Certificates that Coq itself evaluates. For what follows, neither extraction nor OCaml nor
+    zarith is trusted. *)
 From Coq Require Import ZArith QArith String.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Optratio Require Import Mechanisms Program PermuteAndFlip Objectives Numbers Epsilon Reader.
@@ -78,7 +79,8 @@ have [low high] := @least_meanP R 4 3 (2 # 3) Paper (210338171 # 298525500) cert
 by split=> // M Mp Mz Ms; apply: low => // -[].
 Qed.
 
-(** With --constraints dp, for tables that are private between all vectors of Q(4,3), it is 0.7046010. *)
+(** With --constraints dp, for tables that are private between all vectors of Q(4,3), it is
+    0.7046010. *)
 Definition certificate_dp_4_3 : string := "optratio-certificate 3
 problem program
 n 4

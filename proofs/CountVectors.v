@@ -1,6 +1,6 @@
-(* Score vectors that agree up to the order of the candidates have the same count vector: how many candidates there are at
-   each depth. The chains of Program.v commute with counting, and n!/(m_0! ... m_k!) vectors have the counts m. Count
-   vectors are plain lists, so that they compute. *)
+(** Score vectors that agree up to the order of the candidates have the same count vector: how many
+    candidates there are at each depth. The chains of Program.v commute with counting, and n!/(m_0!
+    ... m_k!) vectors have the counts m. Count vectors are plain lists, so that they compute. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Optratio Require Import Mechanisms Program.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -19,7 +19,8 @@ Fixpoint count_vectors k n : seq (seq nat) :=               (* all count vectors
   if k is k'.+1 then flatten [seq [seq i :: l | l <- count_vectors k' (n - i)] | i <- iota 0 n.+1]
   else [:: [:: n]].
 
-Lemma count_vectorsS k n : count_vectors k.+1 n = flatten [seq [seq i :: l | l <- count_vectors k (n - i)] | i <- iota 0 n.+1].
+Lemma count_vectorsS k n : count_vectors k.+1 n =
+  flatten [seq [seq i :: l | l <- count_vectors k (n - i)] | i <- iota 0 n.+1].
 Proof. by []. Qed.
 
 Lemma mem_count_vectors k n m : size m = k.+1 -> sumn m = n -> m \in count_vectors k n.
@@ -33,7 +34,8 @@ Qed.
 Lemma count_vectors_size k n m : m \in count_vectors k n -> size m = k.+1 /\ sumn m = n.
 Proof.
 elim: k n m => [|k IH] n m; first by rewrite inE => /eqP -> /=; rewrite addn0.
-rewrite count_vectorsS => /flatten_mapP [a]; rewrite mem_iota add0n ltnS => /= le /mapP[l /IH[s1 s2] ->] /=.
+rewrite count_vectorsS => /flatten_mapP [a];
+  rewrite mem_iota add0n ltnS => /= le /mapP[l /IH[s1 s2] ->] /=.
 by rewrite s1 s2 subnKC.
 Qed.
 
@@ -67,7 +69,8 @@ Qed.
 Lemma size_counts d : size (counts d) = k.+1. Proof. exact: size_mkseq. Qed.
 Lemma sum_counts d : sumn (counts d) = n.
 Proof.
-rewrite /counts /mkseq sumnE big_map -[iota 0 k.+1]/(index_iota 0 k.+1) big_mkord /cnt exchange_big /=.
+rewrite /counts /mkseq sumnE big_map -[iota 0 k.+1]/(index_iota 0 k.+1) big_mkord /cnt exchange_big
+  /=.
 rewrite -[RHS]card_ord -sum1_card; apply: eq_bigr => s _.
 rewrite (bigD1 (d s)) //= eqxx big1 // => i; by rewrite -val_eqE /= eq_sym => /negbTE ->.
 Qed.
@@ -110,9 +113,10 @@ have E : \sum_(s < n | s != r) (rise d r s == w :> nat) = cnt d w.+1.
 by rewrite E; case: w {E}.
 Qed.
 
-(* the chain on score vectors is the chain on orbits *)
+(** the chain on score vectors is the chain on orbits *)
 Lemma count_next_counts r d : in_lattice d ->
-  count_next k (counts d, val (d r)) = omap (fun d' : depths => (counts d', val (d' r))) (next r d).
+  count_next k (counts d, val (d r)) = omap (fun d' : depths => (counts d', val (d' r)))
+    (next r d).
 Proof.
 move=> Q; rewrite /count_next /next nth_counts -(lone_cnt r Q); case L: (lone d r).
   by rewrite /= counts_rise // ffunE eqxx (lone_top Q L).
@@ -146,7 +150,8 @@ Lemma facts_decr m (a : 'I_k.+1) : size m = k.+1 -> 0 < nth 0 m a ->
 Proof.
 move=> sm pos; rewrite /facts (bigD1 a) //= [in RHS](bigD1 a) //= mulnA; congr (_ * _).
   by rewrite /decr nth_mkseq ?sm // eqxx subn1; case: (nth 0 m a) pos.
-by apply: eq_bigr => w wa; rewrite /decr nth_mkseq ?sm // -[_ == _ :> nat]/(w == a) (negbTE wa) subn0.
+by apply: eq_bigr => w wa;
+  rewrite /decr nth_mkseq ?sm // -[_ == _ :> nat]/(w == a) (negbTE wa) subn0.
 Qed.
 
 Lemma decr_counts n (d : depths n) m (a : 'I_k.+1) : size m = k.+1 -> 0 < nth 0 m a ->
@@ -174,17 +179,20 @@ elim: n m => [|n IH] m sm sum.
     by rewrite sum1_card card_ffun !card_ord.
   apply/eqP; rewrite eqb1; apply/eqP/(@eq_from_nth _ 0); rewrite ?size_counts // => w _.
   by rewrite m0 nth_counts /cnt big_ord0.
-rewrite /words sum_fcons big_distrl /= factS -[in RHS]sum sumnE (big_nth 0) sm big_mkord big_distrl /=.
+rewrite /words sum_fcons big_distrl /= factS -[in RHS]sum sumnE (big_nth 0) sm big_mkord big_distrl
+  /=.
 apply: eq_bigr => a _; case E: (nth 0 m a) => [|c].
   rewrite mul0n big1 ?mul0n // => d _; case: eqP => // /(congr1 (nth 0 ^~ a)).
   by rewrite /= nth_counts cnt_fcons eqxx E.
 have pos : 0 < nth 0 m a by rewrite E.
-rewrite (eq_bigr (fun d : depths n => (counts d == decr m a) : nat)) => [|d _]; last by rewrite decr_counts.
+rewrite (eq_bigr (fun d : depths n => (counts d == decr m a) : nat)) => [|d _];
+  last by rewrite decr_counts.
 rewrite (facts_decr sm pos) mulnCA E IH //; first by rewrite /decr size_mkseq.
 rewrite /decr /mkseq sumnE big_map sm -[iota 0 _]/(index_iota 0 k.+1) big_mkord.
 apply/eqP; rewrite -(eqn_add2r 1) [n + 1]addn1 -sum sumnE (big_nth 0) sm big_mkord.
 rewrite [X in _ == X](bigD1 a) //= [X in X + 1 == _](bigD1 a) //= eqxx addnAC subnK //.
-rewrite eqn_add2l; apply/eqP/eq_bigr => w wa; by rewrite -[_ == _ :> nat]/(w == a) (negbTE wa) subn0.
+rewrite eqn_add2l; apply/eqP/eq_bigr => w wa;
+  by rewrite -[_ == _ :> nat]/(w == a) (negbTE wa) subn0.
 Qed.
 End Words.
 
@@ -194,7 +202,8 @@ Lemma sum_by_counts (V : zmodType) n k (F : seq nat -> V) (p : pred (seq nat)) :
   \sum_(d : depths n k | p (counts d)) F (counts d) =
   \sum_(m <- count_vectors k n | p m) F m *+ words k n m.
 Proof.
-rewrite (eq_bigr (fun d : depths n k => \sum_(m <- count_vectors k n | p m) F m *+ (counts d == m))) => [|d pd].
+rewrite (eq_bigr (fun d : depths n k => \sum_(m <- count_vectors k n
+  | p m) F m *+ (counts d == m))) => [|d pd].
   rewrite exchange_big /=; apply: eq_bigr => m pm; rewrite /words -sumrMnr [LHS]big_mkcond.
   by apply: eq_bigr => d _; case: ifP => //; case: eqP => // ->; rewrite pm.
 rewrite -big_filter (bigD1_seq (counts d)) ?filter_uniq ?count_vectors_uniq //=; last first.

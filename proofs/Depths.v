@@ -1,6 +1,7 @@
-(* Candidates of unequal sensitivities (research/docs/unequal.md, Theorems 2, 6, 7; heterogeneous.md, Theorem 1): every
-   mechanism for one sensitivity that is epsilon-DP, monotone and shift-invariant stays epsilon-DP when it is run on
-   depths no two of which part by more than 1 between neighbors. Partner, pair, runner and mixed ones are such. *)
+(** Candidates of unequal sensitivities (research/docs/unequal.md, Theorems 2, 6, 7;
+    heterogeneous.md, Theorem 1): every mechanism for one sensitivity that is epsilon-DP, monotone
+    and shift-invariant stays epsilon-DP when it is run on depths no two of which part by more than
+    1 between neighbors. Partner, pair, runner and mixed ones are such. *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Optratio Require Import Mechanisms PermuteAndFlip Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -11,41 +12,47 @@ Section AtDepths.
 Variables (S : realDomainType) (R : realFieldType) (n : nat).
 Implicit Types (M : mechanism S R n) (q : score S n) (D : score S n -> 'I_n -> S) (r s : 'I_n).
 
-(* One person's data change the score of candidate s by at most Delta_s. *)
+(** One person's data change the score of candidate s by at most Delta_s. *)
 Definition neighbors_at (Delta : 'I_n -> S) q q' := forall s, `|q s - q' s| <= Delta s.
 Definition private_at Delta (z : R) M :=
   forall q q', neighbors_at Delta q q' -> forall r, z * M q r <= M q' r.
 
-(* M at depths that count in steps of twice its sensitivity. *)
+(** M at depths that count in steps of twice its sensitivity. *)
 Definition at_depths M D : mechanism S R n := fun q => M [ffun s => - (D q s + D q s)].
 
-(* Compare M at the new depths with M at the old ones where r alone has sunk by a step: up to a shift all others are no
-   better, and that is a neighbor. *)
+(** Compare M at the new depths with M at the old ones where r alone has sunk by a step: up to a
+    shift all others are no better, and that is a neighbor. *)
 Lemma at_depths_compare z M D q q' r : private z M -> monotone M -> shift_invariant M ->
-  (forall s, s != r -> D q' r - D q r <= D q' s - D q s + 1) -> z * at_depths M D q r <= at_depths M D q' r.
+  (forall s, s != r -> D q' r - D q r <= D q' s - D q s + 1) ->
+    z * at_depths M D q r <= at_depths M D q' r.
 Proof.
 move=> Mp Mm Ms h; rewrite /at_depths; set a := [ffun s => _]; set a' := [ffun s => _].
 pose x : score S n := [ffun s => if s == r then a s - 1 else a s + 1].
 apply: (@le_trans _ _ (M x r)).
-  apply: Mp => s; rewrite !ffunE; case: ifP => _; last by rewrite [X in `|X|](_ : _ = - 1) ?normrN1 //; ring.
+  apply: Mp => s; rewrite !ffunE; case: ifP => _;
+    last by rewrite [X in `|X|](_ : _ = - 1) ?normrN1 //; ring.
   by rewrite [X in `|X|](_ : _ = 1) ?normr1 //; ring.
 rewrite -(Ms x (1 - (D q' r + D q' r) + (D q r + D q r))); apply: Mm => [|s sr]; rewrite !ffunE.
   by rewrite eqxx le_eqVlt; apply/orP; left; apply/eqP; ring.
 by rewrite (negbTE sr); apply: (le_by (ler_add (h s sr) (h s sr))); ring.
 Qed.
 
-(* No two depths part by more than 1 between neighbors. *)
+(** No two depths part by more than 1 between neighbors. *)
 Definition steady Delta D := forall q q', neighbors_at Delta q q' ->
   forall r s, r != s -> D q' r - D q r <= D q' s - D q s + 1.
 
 Lemma at_depths_proper M D : proper M -> proper (at_depths M D).
 Proof. by case=> M0 M1; split=> *; [exact: M0 | exact: M1]. Qed.
 
-Theorem at_depths_private Delta z M D : steady Delta D -> private z M -> monotone M -> shift_invariant M ->
+Theorem at_depths_private Delta z M D : steady Delta D -> private z M -> monotone M ->
+  shift_invariant M ->
   private_at Delta z (at_depths M D).
-Proof. by move=> h Mp Mm Ms q q' nb r; apply: at_depths_compare => // s sr; apply: (h q q') => //; rewrite eq_sym. Qed.
+Proof.
+by move=> h Mp Mm Ms q q' nb r; apply: at_depths_compare => // s sr; apply: (h q q') => //;
+  rewrite eq_sym.
+Qed.
 
-(* Public handicaps, and weighted means of depths at a public weight. *)
+(** Public handicaps, and weighted means of depths at a public weight. *)
 Lemma handicap_private Delta z M (h : 'I_n -> S) :
   private_at Delta z M -> private_at Delta z (fun q => M [ffun s => q s - h s]).
 Proof. by move=> Mp q q' nb r; apply: Mp => s; rewrite !ffunE opprB addrA subrK. Qed.
@@ -53,7 +60,8 @@ Lemma steady_mean Delta D D' (c : S) : 0 <= c <= 1 -> steady Delta D -> steady D
   steady Delta (fun q r => c * D q r + (1 - c) * D' q r).
 Proof.
 move=> /andP[c0]; rewrite -subr_ge0 => c1 h h' q q' nb r s rs.
-by apply: (le_by (ler_add (ler_wpmul2l c0 (h q q' nb r s rs)) (ler_wpmul2l c1 (h' q q' nb r s rs)))); ring.
+by apply: (le_by (ler_add (ler_wpmul2l c0 (h q q' nb r s rs))
+  (ler_wpmul2l c1 (h' q q' nb r s rs)))); ring.
 Qed.
 End AtDepths.
 
@@ -70,7 +78,7 @@ Qed.
 Lemma moves q q' s : neighbors_at Delta q q' -> q' s - q s <= Delta s /\ - (q' s - q s) <= Delta s.
 Proof. by move=> /(_ s); rewrite distrC ler_norml => /andP[h1 h2]; rewrite h2 ler_oppl. Qed.
 
-(* Each candidate's distance from the best score at a scale of its own. *)
+(** Each candidate's distance from the best score at a scale of its own. *)
 Definition scaled w q r : S := (top q r - q r) / w r.
 
 Section Scaled.
@@ -80,7 +88,7 @@ Hypotheses (w_ge0 : forall r, 0 <= w r) (w_pair : forall r s, r != s -> Delta r 
 Lemma part r s : s != r -> (Delta s + Delta r) / w r <= 1.
 Proof. by move=> sr; apply: div_le1 => //; rewrite addrC w_pair // eq_sym. Qed.
 
-(* The scores move by x; b is best at one of the two ends. *)
+(** The scores move by x; b is best at one of the two ends. *)
 Lemma part_best (x : 'I_n -> S) b r t : (forall s, x s <= Delta s /\ - x s <= Delta s) -> t != r ->
   (w t)^-1 <= (w r)^-1 -> x b * ((w r)^-1 - (w t)^-1) - x r / w r + x t / w t <= 1.
 Proof.
@@ -104,19 +112,21 @@ Lemma scaled_steady : steady Delta (scaled w).
 Proof.
 move=> q q' nb r t rt; have tr : t != r by rewrite eq_sym.
 have hx s := moves s nb.
-have same p : top p t = top p r by apply: top_eq => [s|]; [exact: top_ge | have [s ->] := topE p r; exists s].
+have same p : top p t = top p r by apply: top_eq => [s|]; [exact: top_ge | have [s ->] := topE p r;
+  exists s].
 rewrite /scaled !same.
 case: (leP (w t)^-1 (w r)^-1) => [|/ltW] vu; have d := vu; rewrite -subr_ge0 in d.
   have [b e] := topE q' r; have h := ler_wpmul2r d (ler_sub (lexx (q' b)) (top_ge q r b)).
   by apply: (le_by (ler_add (part_best b hx tr vu) h)); rewrite e; ring.
 have [b e] := topE q r; have h := ler_wpmul2r d (ler_sub (top_ge q' r b) (lexx (q b))).
-have hx' s : - (q' s - q s) <= Delta s /\ - - (q' s - q s) <= Delta s by rewrite opprK; case: (hx s).
+have hx' s : - (q' s - q s) <= Delta s /\ - - (q' s - q s) <= Delta s by rewrite opprK;
+  case: (hx s).
 by apply: (le_by (ler_add (part_best b hx' rt vu) h)); rewrite e; ring.
 Qed.
 End Scaled.
 
-(* The scales of partner: a candidate's sensitivity plus the largest one of the others. That of pair: the largest of
-   these sums, which is the sum of the two largest sensitivities. *)
+(** The scales of partner: a candidate's sensitivity plus the largest one of the others. That of
+    pair: the largest of these sums, which is the sum of the two largest sensitivities. *)
 Definition partner_scale r : S := Delta r + top [ffun s => if s == r then 0 else Delta s] r.
 Definition pair_scale r : S := top [ffun s => partner_scale s] r.
 Definition partner := scaled partner_scale.
@@ -139,18 +149,21 @@ Lemma partner_steady : steady Delta partner.
 Proof. by apply: scaled_steady => *; [exact: partner_scale_ge0 | exact: partner_scale_pair]. Qed.
 Lemma pair_steady : steady Delta pair.
 Proof.
-apply: scaled_steady => [r|r s rs]; apply: le_trans (pair_scale_ge r); first exact: partner_scale_ge0.
+apply: scaled_steady => [r|r s rs]; apply: le_trans (pair_scale_ge r);
+  first exact: partner_scale_ge0.
 exact: partner_scale_pair.
 Qed.
 
-(* How far s leads r, in units of what one person's data may change; gem's depth, the largest of these leads, r's own 0
-   included; the second smallest of n numbers; and the runner-up's depths. *)
+(** How far s leads r, in units of what one person's data may change; gem's depth, the largest of
+    these leads, r's own 0 included; the second smallest of n numbers; and the runner-up's
+    depths. *)
 Definition lead q r s : S := (q s - q r) / (Delta r + Delta s).
 Definition depth q r : S := top [ffun s => lead q r s] r.
 Definition second (f : 'I_n -> S) : S := nth 0 (sort <=%O (codom f)) 1.
 Definition runner q r : S := Num.min (depth q r) ((depth q r + second (depth q)) / 2%:R).
 
-(* Public candidates, those of sensitivity 0, are left out unless theirs is the best public score. *)
+(** Public candidates, those of sensitivity 0, are left out unless theirs is the best public
+    score. *)
 Definition public_tied q := forall r s, Delta r + Delta s = 0 -> q r = q s.
 
 Lemma second_smallest f r b : (forall s, f b <= f s) -> r != b ->
@@ -158,7 +171,8 @@ Lemma second_smallest f r b : (forall s, f b <= f s) -> r != b ->
 Proof.
 move=> fb rb; pose t := [seq f s | s <- enum 'I_n & s != b].
 have tE x : reflect (exists2 s, s != b & x = f s) (x \in sort <=%O t).
-  rewrite mem_sort; apply: (iffP mapP) => [[s]|[s sb ->]]; first by rewrite mem_filter => /andP[? _]; exists s.
+  rewrite mem_sort; apply: (iffP mapP) => [[s]|[s sb ->]];
+    first by rewrite mem_filter => /andP[? _]; exists s.
   by exists s; rewrite // mem_filter sb mem_enum.
 have srt : sorted <=%O (f b :: sort <=%O t).
   rewrite /= path_sortedE; last exact: le_trans.
@@ -193,14 +207,15 @@ Proof. by have := top_ge [ffun s => lead q r s] r s; rewrite ffunE. Qed.
 Lemma depth_eq q r s : (forall t, lead q r t <= lead q r s) -> depth q r = lead q r s.
 Proof. by move=> h; apply: top_eq => [t|]; [rewrite ffunE | exists s; rewrite ffunE]. Qed.
 
-(* The largest lead of another candidate over r is r's depth, and if r is the best one b, the runner-up's depth with
-   the opposite sign. It moves by at most 1. *)
+(** The largest lead of another candidate over r is r's depth, and if r is the best one b, the
+    runner-up's depth with the opposite sign. It moves by at most 1. *)
 Lemma signed q r o b : public_tied q -> o != r -> (forall t, q t <= q b) -> exists2 s, s != r &
   (forall t, t != r -> lead q r t <= lead q r s) /\
   if b == r then [/\ depth q r = 0, 0 <= second (depth q) & second (depth q) = - lead q r s]
   else depth q r = lead q r s /\ second (depth q) <= depth q r.
 Proof.
-move=> tied or best; case: (@Order.TotalTheory.arg_maxP _ _ _ o (fun s => s != r) (lead q r) or) => s sr mx.
+move=> tied or best; case: (@Order.TotalTheory.arg_maxP _ _ _ o (fun s => s != r) (lead q r) or) =>
+  s sr mx.
 have {}mx t : t != r -> lead q r t <= lead q r s := mx t.
 exists s => //; split=> //.
 have depth0 t : 0 <= depth q t by rewrite -(lead_self q t) depth_ge.
@@ -223,13 +238,15 @@ move=> [u ub Eu] least; case: (eqVneq b r) => [br|br].
   have h1 := ler_wpmul2r (addr_ge0 (Delta_ge0 t) (Delta_ge0 r)) up; rewrite lead_mul // in h1.
   have h2 := mulr_ge0 (behind s) (Delta_ge0 t); have h3 := lead_mul s r tied.
   apply: (le_by (ler_add h1 (ler_add h2 h2))).
-  transitivity (lead q s r * (Delta s + Delta r) - lead q s r * (Delta r - Delta t) - (q t - q s)); first by ring.
+  transitivity (lead q s r * (Delta s + Delta r) - lead q s r * (Delta r - Delta t) - (q t - q s));
+    first by ring.
   by rewrite h3; ring.
 split; last by apply: least; rewrite eq_sym.
 apply: depth_eq => t; case: (eqVneq t r) => [->|/mx //].
 by rewrite lead_self (le_trans (behind r)) // mx.
 Qed.
-Lemma signed_moves q q' r a a' : neighbors_at Delta q q' -> (forall t, t != r -> lead q r t <= lead q r a) ->
+Lemma signed_moves q q' r a a' : neighbors_at Delta q q' ->
+  (forall t, t != r -> lead q r t <= lead q r a) ->
   a' != r -> lead q' r a' - lead q r a <= 1.
 Proof. by move=> nb h a'r; apply: (le_by (ler_add (lead_moves r a' nb) (h a' a'r))); ring. Qed.
 Lemma public_tied_moves q q' : neighbors_at Delta q q' -> public_tied q -> public_tied q'.
@@ -240,9 +257,10 @@ move=> t u z; have := Delta_ge0 t; have := Delta_ge0 u; have /eqP := z.
 by rewrite paddr_eq0 // => /andP[/eqP a /eqP b] _ _; rewrite !same // (tied t u z).
 Qed.
 
-(* Each runner depth is half the sum of that lead and of second, which is the same for all. *)
+(** Each runner depth is half the sum of that lead and of second, which is the same for all. *)
 Lemma runnerE q r o : public_tied q -> o != r -> exists2 s, s != r &
-  (forall t, t != r -> lead q r t <= lead q r s) /\ runner q r = (lead q r s + second (depth q)) / 2%:R.
+  (forall t, t != r -> lead q r t <= lead q r s) /\ runner q r = (lead q r s + second (depth q)) /
+    2%:R.
 Proof.
 move=> tied or; have [b e] := topE q r; have best t : q t <= q b by rewrite -e top_ge.
 have [s sr [mx h]] := signed tied or best; exists s => //; split=> //; move: h; rewrite /runner.
@@ -255,16 +273,19 @@ Theorem runner_moves q q' : public_tied q -> neighbors_at Delta q q' ->
   forall r s, r != s -> runner q' r - runner q r <= runner q' s - runner q s + 1.
 Proof.
 move=> tied nb r s rs; have sr : s != r by rewrite eq_sym.
-have tied' := public_tied_moves nb tied; have nb' : neighbors_at Delta q' q by move=> t; rewrite distrC.
-have half (x y : S) : x <= y -> x / 2%:R <= y / 2%:R by move=> h; rewrite ler_wpmul2r // invr_ge0 ler0n.
+have tied' := public_tied_moves nb tied; have nb' : neighbors_at Delta q' q by move=> t;
+  rewrite distrC.
+have half (x y : S) : x <= y -> x / 2%:R <= y / 2%:R by move=> h;
+  rewrite ler_wpmul2r // invr_ge0 ler0n.
 have [a ar [mr er]] := runnerE tied sr; have [a' ar' [_ er']] := runnerE tied' sr.
 have [c cs [_ es]] := runnerE tied rs; have [c' cs' [ms' es']] := runnerE tied' rs.
 have h := half _ _ (ler_add (signed_moves nb mr ar') (signed_moves nb' ms' cs)).
 by rewrite er er' es es'; apply: (le_by h); field.
 Qed.
 
-(* The mixed depths of Theorem 7, for m between the two largest sensitivities and most the largest one: the distance
-   from the best score, and what a candidate's sensitivity falls short of m times its depth and the runner-up's. *)
+(** The mixed depths of Theorem 7, for m between the two largest sensitivities and most the largest
+    one: the distance from the best score, and what a candidate's sensitivity falls short of m
+    times its depth and the runner-up's. *)
 Definition short (m : S) s : S := Num.max 0 (m - Delta s).
 Definition best q r : 'I_n := [arg max_(s > r) q s]%O.
 Definition mixed m most q r : S :=
@@ -278,13 +299,16 @@ Proof. by split=> // t; have := top_ge q r t. Qed.
 Lemma best_same q r s : best q r = best q s.
 Proof.
 rewrite /best /Order.arg_max /extremum; case: pickP => // no.
-by have [b e] := topE q r; have /negP[] := negbT (no b); apply/forallP => t; have := top_ge q r t; rewrite e.
+by have [b e] := topE q r; have /negP[] := negbT (no b); apply/forallP => t; have := top_ge q r t;
+  rewrite e.
 Qed.
 Lemma mixedE m most q r o : public_tied q -> o != r -> exists2 s, s != r &
   (forall t, t != r -> lead q r t <= lead q r s) /\
-  mixed m most q r = (top q r - q r + short m r * lead q r s + short m (best q r) * second (depth q)) / (most + m).
+  mixed m most q r = (top q r - q r + short m r * lead q r s + short m (best q r) *
+    second (depth q)) / (most + m).
 Proof.
-move=> tied or; have [e b] := bestP q r; have [s sr [mx h]] := signed tied or b; exists s => //; split=> //.
+move=> tied or; have [e b] := bestP q r; have [s sr [mx h]] := signed tied or b; exists s => //;
+  split=> //.
 rewrite /mixed (eq_sym r (best q r)); case: (eqVneq (best q r) r) h => [br [_ _ ->]|_ [<- _] //].
 by rewrite mulr0n e br subrr add0r mulrN addrN mul0r.
 Qed.
@@ -292,7 +316,8 @@ Lemma short_sum m most r s : between m most -> r != s ->
   (Delta s + Delta r) + short m r + short m s <= most + m.
 Proof.
 move=> [mM [all two]] rs; have [r1 s1] := (all r, all s).
-rewrite /short; case: (leP 0 (m - Delta r)) => hr; case: (leP 0 (m - Delta s)) => hs; rewrite ?addr0.
+rewrite /short; case: (leP 0 (m - Delta r)) => hr; case: (leP 0 (m - Delta s)) => hs;
+  rewrite ?addr0.
 - by apply: (le_by mM); ring.
 - by apply: (le_by s1); ring.
 - by apply: (le_by r1); ring.
@@ -300,18 +325,23 @@ by case: (two r s rs) => h; move: hr hs; rewrite ?subr_lt0 !ltNge h.
 Qed.
 
 Theorem mixed_moves m most q q' : between m most -> public_tied q -> neighbors_at Delta q q' ->
-  forall r s, r != s -> mixed m most q' r - mixed m most q r <= mixed m most q' s - mixed m most q s + 1.
+  forall r s, r != s -> mixed m most q' r - mixed m most q r <= mixed m most q' s -
+    mixed m most q s + 1.
 Proof.
 move=> bt tied nb r s rs; have sr : s != r by rewrite eq_sym.
-have tied' := public_tied_moves nb tied; have nb' : neighbors_at Delta q' q by move=> t; rewrite distrC.
+have tied' := public_tied_moves nb tied; have nb' : neighbors_at Delta q' q by move=> t;
+  rewrite distrC.
 have short0 t : 0 <= short m t by rewrite /short le_maxr lexx.
 have [a ar [mr ->]] := mixedE m most tied sr; have [a' ar' [_ ->]] := mixedE m most tied' sr.
 have [c cs [_ ->]] := mixedE m most tied rs; have [c' cs' [ms' ->]] := mixedE m most tied' rs.
-have same (p : score S n) : top p s = top p r by rewrite (bestP p s).1 (bestP p r).1 (best_same p s r).
+have same (p : score S n) : top p s = top p r by rewrite (bestP p s).1 (bestP p r).1
+  (best_same p s r).
 have sum := short_sum bt rs; have nonneg : 0 <= most + m by apply: le_trans sum; rewrite !addr_ge0.
-have h := ler_add (ler_wpmul2l (short0 r) (signed_moves nb mr ar')) (ler_wpmul2l (short0 s) (signed_moves nb' ms' cs)).
+have h := ler_add (ler_wpmul2l (short0 r) (signed_moves nb mr ar'))
+  (ler_wpmul2l (short0 s) (signed_moves nb' ms' cs)).
 have {}h := ler_add (ler_add h (ler_add (moves s nb).1 (moves r nb).2)) sum.
-pose x := q' s - q s - (q' r - q r) + short m r * (lead q' r a' - lead q r a) + short m s * (lead q s c - lead q' s c').
+pose x := q' s - q s - (q' r - q r) + short m r * (lead q' r a' - lead q r a) + short m s *
+  (lead q s c - lead q' s c').
 have {}h : x <= most + m by apply: (le_by h); rewrite /x; ring.
 rewrite !same (best_same q s r) (best_same q' s r); move: (div_le1 nonneg h).
 by move: (most + m)^-1 => k hk; apply: (le_by hk); rewrite /x; ring.
@@ -330,7 +360,8 @@ by rewrite z ltxx.
 Qed.
 End Scores.
 
-(* What is proved of the mechanisms: all real scores, any sensitivities, any number of candidates. *)
+(** What is proved of the mechanisms: all real scores, any sensitivities, any number of
+    candidates. *)
 Section Unequal.
 Variables (S R : realFieldType) (n : nat) (Delta : 'I_n -> S).
 Hypothesis Delta_ge0 : forall s, 0 <= Delta s.
@@ -344,14 +375,20 @@ Proof. by apply: at_depths_private => //; apply: partner_steady. Qed.
 Theorem pair_private : private_at Delta z (at_depths M (pair Delta)).
 Proof. by apply: at_depths_private => //; apply: pair_steady. Qed.
 
-(* With public candidates, of which those that are not best have been left out. *)
+(** With public candidates, of which those that are not best have been left out. *)
 Theorem runner_private_tied q q' : public_tied Delta q -> neighbors_at Delta q q' ->
   forall r, z * at_depths M (runner Delta) q r <= at_depths M (runner Delta) q' r.
-Proof. by move=> tied nb r; apply: at_depths_compare => // s sr; apply: runner_moves; rewrite // eq_sym. Qed.
-Theorem mixed_private_tied m most q q' : between Delta m most -> public_tied Delta q -> neighbors_at Delta q q' ->
+Proof.
+by move=> tied nb r; apply: at_depths_compare => // s sr; apply: runner_moves; rewrite // eq_sym.
+Qed.
+Theorem mixed_private_tied m most q q' : between Delta m most -> public_tied Delta q ->
+  neighbors_at Delta q q' ->
   forall r, z * at_depths M (mixed Delta m most) q r <= at_depths M (mixed Delta m most) q' r.
-Proof. by move=> bt tied nb r; apply: at_depths_compare => // s sr; apply: mixed_moves; rewrite // eq_sym. Qed.
-Theorem mixed_private m most : between Delta m most -> (forall r s, r != s -> 0 < Delta r + Delta s) ->
+Proof.
+by move=> bt tied nb r; apply: at_depths_compare => // s sr; apply: mixed_moves; rewrite // eq_sym.
+Qed.
+Theorem mixed_private m most : between Delta m most ->
+  (forall r s, r != s -> 0 < Delta r + Delta s) ->
   private_at Delta z (at_depths M (mixed Delta m most)).
 Proof. by move=> bt pos; apply: at_depths_private => //; apply: mixed_steady. Qed.
 Theorem runner_private : (forall r s, r != s -> 0 < Delta r + Delta s) ->
@@ -365,13 +402,25 @@ Hypothesis E_anti : forall x y, x <= y -> E y <= E x.
 Notation pf := (@permute_and_flip S R n E).
 
 Theorem pf_partner_private : private_at Delta (E (1 + 1)) (at_depths pf (partner Delta)).
-Proof. by apply: partner_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
+Proof.
+by apply: partner_private => //;
+  [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
+Qed.
 Theorem pf_pair_private : private_at Delta (E (1 + 1)) (at_depths pf (pair Delta)).
-Proof. by apply: pair_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
-Theorem pf_mixed_private most : between Delta most most -> (forall r s, r != s -> 0 < Delta r + Delta s) ->
+Proof.
+by apply: pair_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
+Qed.
+Theorem pf_mixed_private most : between Delta most most ->
+  (forall r s, r != s -> 0 < Delta r + Delta s) ->
   private_at Delta (E (1 + 1)) (at_depths pf (mixed Delta most most)).
-Proof. by apply: mixed_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
+Proof.
+by apply: mixed_private => //;
+  [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
+Qed.
 Theorem pf_runner_private : (forall r s, r != s -> 0 < Delta r + Delta s) ->
   private_at Delta (E (1 + 1)) (at_depths pf (runner Delta)).
-Proof. by apply: runner_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
+Proof.
+by apply: runner_private => //;
+  [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
+Qed.
 End Unequal.

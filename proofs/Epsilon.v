@@ -1,4 +1,4 @@
-(* Which number e^-epsilon is: given, or enclosed by the series of the exponential function. *)
+(** Which number e^-epsilon is: given, or enclosed by the series of the exponential function. *)
 From Coq Require Import ZArith QArith.
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From Optratio Require Import Numbers.
@@ -6,39 +6,42 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* A certificate has e^-epsilon, or epsilon, as a fraction. *)
+(** A certificate has e^-epsilon, or epsilon, as a fraction. *)
 Inductive parameter := ExpMinus of Q | Epsilon of Q.
 
 Section Meaning.
 Variable R : realFieldType.
-(* The first j terms of the series of e^-x. *)
+(** The first j terms of the series of e^-x. *)
 Definition partial (x : R) j : R := \sum_(i < j) (- x) ^+ i / i`!%:R.
-(* z is e^-x: whenever x/m <= 1, its m-th root lies between any even and the next odd number of terms of the series at
-   x/m, as they fall in size and alternate in sign. No two numbers of an archimedean field are so. *)
+(** z is e^-x: whenever x/m <= 1, its m-th root lies between any even and the next odd number of
+    terms of the series at x/m, as they fall in size and alternate in sign. No two numbers of an
+    archimedean field are so. *)
 Definition is_exp_minus (x z : R) := forall m, (0 < m)%N -> x <= m%:R ->
   exists2 y, z = y ^+ m & forall j, partial (x / m%:R) j.*2 <= y <= partial (x / m%:R) j.*2.+1.
 Definition stands_for (p : parameter) (z : R) : Prop := match p with
   | ExpMinus q => z = qR R q | Epsilon e => is_exp_minus (qR R e) z end.
 End Meaning.
 
-(* The terms of the series from number i on, the next one being t. *)
+(** The terms of the series from number i on, the next one being t. *)
 Fixpoint qterms (x t : Q) (i j : nat) : seq Q :=
   if j is j'.+1 then t :: qterms x (qdiv (qmul (qsub q0 x) t) (qn i)) i.+1 j' else [::].
 Definition qpartial x j := qsum [seq t | t <- qterms x (qn 1) 1 j].
 Fixpoint qto (x : Q) i : Q := if i is i'.+1 then qmul x (qto x i') else qn 1.
-(* Multiples of 2^-bits, which are short. *)
+(** Multiples of 2^-bits, which are short. *)
 Definition power2 (bits : nat) : positive := Pos.iter xO xH (Pos.of_succ_nat bits).
 Definition floor_at (bits : nat) (x : Q) : Q :=
   let d := power2 bits in Qred (Qmake (Z.div (Z.mul (Qnum x) (Zpos d)) (Zpos (Qden x))) d).
 Definition ceil_at bits x := qsub q0 (floor_at bits (qsub q0 x)).
-(* Two numbers of which z lies between. That rounding goes the right way is looked at. *)
+(** Two numbers of which z lies between. That rounding goes the right way is looked at. *)
 Definition ends (bits : nat) (p : parameter) : option (Q * Q) := match p with
   | ExpMinus q => Some (q, q)
   | Epsilon e =>
-    let m := (Z.to_nat (Z.div (Qnum e) (Zpos (Qden e)))).+1 in let x := qdiv e (qn m) in let j := (bits %/ 8 + 8)%N in
+    let m := (Z.to_nat (Z.div (Qnum e) (Zpos (Qden e)))).+1 in let x := qdiv e (qn m) in let j :=
+      (bits %/ 8 + 8)%N in
     let a := qpartial x j.*2 in let b := qpartial x j.*2.+1 in
     let a' := floor_at bits (qto a m) in let b' := ceil_at bits (qto b m) in
-    if [&& qle e (qn m), qle q0 a, qle a' (qto a m) & qle (qto b m) b'] then Some (a', b') else None end.
+    if [&& qle e (qn m), qle q0 a, qle a' (qto a m) & qle (qto b m) b'] then Some (a', b')
+      else None end.
 
 Section Soundness.
 Variable R : realFieldType.
@@ -47,7 +50,8 @@ Local Notation qR := (qR R).
 Lemma qtermsE x t i j : [seq qR u | u <- qterms x t i.+1 j] =
   [seq qR t * (- qR x) ^+ v * i`!%:R / (i + v)`!%:R | v <- iota 0 j].
 Proof.
-elim: j t i => //= j IH t i; rewrite expr0 mulr1 addn0 mulfK ?pnatr_eq0 -?lt0n ?fact_gt0 //; congr cons.
+elim: j t i => //= j IH t i; rewrite expr0 mulr1 addn0 mulfK ?pnatr_eq0 -?lt0n ?fact_gt0 //;
+  congr cons.
 rewrite IH -[1%N]add1n iotaDl -map_comp; apply: eq_map => v /=.
 rewrite qR_div qR_mul qR_sub qR0 sub0r qRn add1n addnS addSn exprS (factS i) natrM.
 have nz : (i.+1)%:R != 0 :> R by rewrite pnatr_eq0.

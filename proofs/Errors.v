@@ -1,8 +1,9 @@
-(* The errors of permute-and-flip and of the exponential mechanism on the lattice, enclosed where z is, and exact where z
-   is known. *)
+(** The errors of permute-and-flip and of the exponential mechanism on the lattice, enclosed where
+    z is, and exact where z is known. *)
 From Coq Require Import ZArith QArith.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives Exponential Numbers Checker.
+From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives
+  Exponential Numbers Checker.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 
@@ -15,22 +16,24 @@ Definition qB := qsum [seq qpow v | v <- index_iota 1 k.+1].
 End Powers.
 Arguments powers : simpl never.
 
-(* z lies between two numbers, and what is worked out is rounded by two functions, down and up. *)
+(** z lies between two numbers, and what is worked out is rounded by two functions, down and up. *)
 Section Errors.
 Variables (n k : nat) (zl zu : Q) (down up : Q -> Q).
-(* The multipliers of the recurrence, Y and so A - B Y between the first number and the second. *)
+(** The multipliers of the recurrence, Y and so A - B Y between the first number and the second. *)
 Definition subtract (a b y : Q * Q) : Q * Q :=
   let most := qmul (if qle q0 y.2 then b.2 else b.1) y.2 in
   let least := qmul (if qle q0 y.1 then b.1 else b.2) y.1 in
   (down (qsub a.1 most), up (qsub a.2 least)).
 Fixpoint qY (a b : Q * Q) i : Q * Q :=
   if i is i'.+1 then (if i' is 0%N then (q0, q0) else subtract a b (qY a b i')) else (q0, q0).
-Definition ys := let a := (qA k zl, qA k zu) in let b := (qB k zl, qB k zu) in [seq qY a b i | i <- iota 0 n.+1].
+Definition ys := let a := (qA k zl, qA k zu) in let b := (qB k zl, qB k zu) in
+  [seq qY a b i | i <- iota 0 n.+1].
 Definition recurrence : seq nat -> Q * Q := let s := ys in fun m => nth (q0, q0) s (nth 0%N m 0).
 Definition em_loss : seq nat -> Q * Q := let low := powers k zl in let high := powers k zu in
   let losses s m := over_depths k m (fun v => qmul (qn v) (nth q0 s v)) in
   let weights s m := over_depths k m (nth q0 s) in
-  fun m => (down (qdiv (losses low m) (weights high m)), up (qdiv (losses high m) (weights low m))).
+  fun m => (down (qdiv (losses low m) (weights high m)),
+    up (qdiv (losses high m) (weights low m))).
 
 Local Open Scope ring_scope.
 Variables (R : realFieldType) (z : R).
@@ -54,7 +57,8 @@ Proof. by rewrite qpowE exprn_ge0 // ltW. Qed.
 Lemma A_between : encloses (qA k zl, qA k zu) (A k z ones id).
 Proof.
 rewrite /encloses /qA !qR_sum /A divr1.
-by apply/andP; split; apply: ler_sum => v _; rewrite qR_mul qRn mul1r ler_wpmul2l ?ler0n ?pow_low ?pow_high.
+by apply/andP; split; apply: ler_sum => v _;
+  rewrite qR_mul qRn mul1r ler_wpmul2l ?ler0n ?pow_low ?pow_high.
 Qed.
 Lemma B_between : encloses (qB k zl, qB k zu) (B k z ones).
 Proof.
@@ -64,7 +68,8 @@ Qed.
 Lemma B_low_ge0 : 0 <= qR (qB k zl).
 Proof. by rewrite /qB qR_sum sumr_ge0 // => v _; exact: pow_ge0. Qed.
 
-Lemma subtract_between a b y (a' b' y' : R) : encloses a a' -> encloses b b' -> 0 <= qR b.1 -> encloses y y' ->
+Lemma subtract_between a b y (a' b' y' : R) : encloses a a' -> encloses b b' -> 0 <= qR b.1 ->
+  encloses y y' ->
   encloses (subtract a b y) (a' - b' * y').
 Proof.
 move=> /andP[a1 a2] /andP[b1 b2] b0 /andP[y1 y2]; have b'0 := le_trans b0 b1.
@@ -84,15 +89,18 @@ elim: i => [|[|i] IH]; rewrite ?YS /encloses /= ?qR0 ?lexx //.
 exact: subtract_between A_between B_between B_low_ge0 IH.
 Qed.
 
-Lemma total_between f (F : depths n k -> R) : (forall d, in_lattice d -> encloses (f (counts d)) (F d)) ->
-  encloses (total n k (fun m => (f m).1), total n k (fun m => (f m).2)) (\sum_(d | in_lattice d) F d).
+Lemma total_between f (F : depths n k -> R) : (forall d, in_lattice d ->
+  encloses (f (counts d)) (F d)) ->
+  encloses (total n k (fun m => (f m).1), total n k (fun m => (f m).2)) (\sum_(d
+    | in_lattice d) F d).
 Proof.
 move=> H; rewrite /encloses /= !totalE.
 by apply/andP; split; apply: ler_sum => d /H/andP[].
 Qed.
 
 Theorem pf_total_between :
-  encloses (total n k (fun m => (recurrence m).1), total n k (fun m => (recurrence m).2)) (table_error (pf_table z : table R n k)).
+  encloses (total n k (fun m => (recurrence m).1), total n k (fun m => (recurrence m).2))
+    (table_error (pf_table z : table R n k)).
 Proof.
 rewrite pf_value; apply: total_between => d _.
 have c0 : nth 0%N (counts d) 0 = cnt d 0 := nth_counts d 0.
@@ -101,7 +109,8 @@ by rewrite /recurrence c0 (nth_map 0%N) ?size_iota // nth_iota // add0n qY_betwe
 Qed.
 
 Theorem em_total_between :
-  encloses (total n k (fun m => (em_loss m).1), total n k (fun m => (em_loss m).2)) (table_error (em_table z : table R n k)).
+  encloses (total n k (fun m => (em_loss m).1), total n k (fun m => (em_loss m).2))
+    (table_error (em_table z : table R n k)).
 Proof.
 apply: total_between => d /existsP[u _].
 have P q (r : 'I_n) : qR (nth q0 (powers k q) (d r)) = qR (qpow q (d r)).
@@ -116,7 +125,8 @@ have z_gt0 : 0 < \sum_(s < n) z ^+ d s.
   by apply: lt_le_trans (pos _ z0) _; apply: ler_sum => s _; exact: pow_low.
 rewrite E /em_loss /encloses /=; apply/andP; split.
   apply: (le_trans (downP _)); rewrite qR_div !over_depthsE.
-  rewrite [X in X / _ <= _](eq_bigr (fun r => (d r)%:R * qR (qpow zl (d r)))) => [|r _]; last by rewrite qR_mul qRn P.
+  rewrite [X in X / _ <= _](eq_bigr (fun r => (d r)%:R * qR (qpow zl (d r)))) => [|r _];
+    last by rewrite qR_mul qRn P.
   rewrite [X in _ / X <= _](eq_bigr (fun s => qR (qpow zu (d s)))) => [|s _]; last by rewrite P.
   apply: ler_pmul.
   - by apply: sumr_ge0 => r _; rewrite mulr_ge0 ?ler0n ?pow_ge0.
@@ -124,7 +134,8 @@ rewrite E /em_loss /encloses /=; apply/andP; split.
   - by apply: ler_sum => r _; rewrite ler_wpmul2l ?ler0n ?pow_low.
   by rewrite lef_pinv ?posrE ?(pos _ high0) //; apply: ler_sum => s _; exact: pow_high.
 apply: le_trans (upP _); rewrite qR_div !over_depthsE.
-rewrite [X in _ <= X / _](eq_bigr (fun r => (d r)%:R * qR (qpow zu (d r)))) => [|r _]; last by rewrite qR_mul qRn P.
+rewrite [X in _ <= X / _](eq_bigr (fun r => (d r)%:R * qR (qpow zu (d r)))) => [|r _];
+  last by rewrite qR_mul qRn P.
 rewrite [X in _ <= _ / X](eq_bigr (fun s => qR (qpow zl (d s)))) => [|s _]; last by rewrite P.
 apply: ler_pmul.
 - by apply: sumr_ge0 => r _; rewrite mulr_ge0 ?ler0n ?exprn_ge0 ?z_ge0.
@@ -134,11 +145,12 @@ by rewrite lef_pinv ?posrE ?(pos _ z0) //; apply: ler_sum => s _; exact: pow_low
 Qed.
 End Errors.
 
-(* The mean for an objective of what has the total f j on Q(n,j), and so of the two mechanisms. *)
+(** The mean for an objective of what has the total f j on Q(n,j), and so of the two mechanisms. *)
 Section Objective.
 Variables (n k : nat) (zl zu : Q) (down up : Q -> Q) (o : objective).
 Definition mean_of (f : nat -> seq nat -> Q) : Q :=
-  qdiv (if o is Box then qsum [seq total n j (f j) | j <- iota 0 k.+1] else total n k (f k)) (vectors n k o).
+  qdiv (if o is Box then qsum [seq total n j (f j) | j <- iota 0 k.+1] else total n k (f k))
+    (vectors n k o).
 Definition means_of (f : nat -> seq nat -> Q * Q) : Q * Q :=
   (mean_of (fun j m => (f j m).1), mean_of (fun j m => (f j m).2)).
 Definition pf_error := means_of (fun j => recurrence n j zl zu down up).
@@ -152,14 +164,18 @@ Hypotheses (downP : forall x, qR (down x) <= qR x) (upP : forall x, qR x <= qR (
 
 Lemma means_between f (T : forall j, table R n j) :
   (forall j d r, (j <= k)%N -> narrow j (T k) d r = T j d r) ->
-  (forall j, encloses (total n j (fun m => (f j m).1), total n j (fun m => (f j m).2)) (table_error (T j))) ->
+  (forall j, encloses (total n j (fun m => (f j m).1), total n j (fun m => (f j m).2))
+    (table_error (T j))) ->
   encloses (means_of f) (objective_mean o (T k)).
 Proof.
 move=> alike E; rewrite /encloses /means_of /mean_of /= !qR_div vectorsE /objective_mean.
-have v0 : 0 <= ((\sum_(d : depths n k | in_lattice d) shifts o d)%:R)^-1 :> R by rewrite invr_ge0 ler0n.
-suff /andP[a b] : qR (if o is Box then qsum [seq total n j (fun m => (f j m).1) | j <- iota 0 k.+1] else total n k (fun m => (f k m).1))
+have v0 : 0 <= ((\sum_(d : depths n k | in_lattice d) shifts o d)%:R)^-1 :> R
+  by rewrite invr_ge0 ler0n.
+suff /andP[a b] : qR (if o is Box then qsum [seq total n j (fun m => (f j m).1) | j <- iota 0 k.+1]
+  else total n k (fun m => (f k m).1))
     <= table_loss (fun d => (shifts o d)%:R) (fun v => v%:R) (T k) <=
-    qR (if o is Box then qsum [seq total n j (fun m => (f j m).2) | j <- iota 0 k.+1] else total n k (fun m => (f k m).2)).
+    qR (if o is Box then qsum [seq total n j (fun m => (f j m).2) | j <- iota 0 k.+1]
+      else total n k (fun m => (f k m).2)).
   by rewrite !ler_wpmul2r.
 case: o.
   have -> : table_loss (fun d => (shifts Vectors d)%:R) (fun v => v%:R) (T k) = table_error (T k).
@@ -171,7 +187,8 @@ Qed.
 
 Theorem pf_errorE : encloses pf_error (objective_mean o (pf_table z : table R n k)).
 Proof.
-apply: (means_between (T := fun j => pf_table z)) => [j d r|j]; [exact: narrow_pf | exact: pf_total_between].
+apply: (means_between (T := fun j => pf_table z)) => [j d r|j];
+  [exact: narrow_pf | exact: pf_total_between].
 Qed.
 
 Theorem em_errorE : encloses em_error (objective_mean o (em_table z : table R n k)).

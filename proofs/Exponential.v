@@ -1,6 +1,7 @@
-(* The exponential mechanism on real or integer scores. Permute-and-flip is at least as good for every loss that does
-   not rise with the score (McKenna & Sheldon 2020, Theorem 2). Where m candidates are best, it takes each other one
-   more than 1/(1 + 1/m) times as often (research/docs/claims-proofs.md). *)
+(** The exponential mechanism on real or integer scores. Permute-and-flip is at least as good for
+    every loss that does not rise with the score (McKenna & Sheldon 2020, Theorem 2). Where m
+    candidates are best, it takes each other one more than 1/(1 + 1/m) times as often
+    (research/docs/claims-proofs.md). *)
 From mathcomp Require Import all_ssreflect all_algebra perm zify ring.
 From Optratio Require Import Mechanisms Program PermuteAndFlip Integral Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -11,21 +12,24 @@ Section Weights.
 Variables (R : realFieldType) (n : nat).
 Implicit Types (w f g : 'I_n -> R) (r s : 'I_n).
 
-(* Chebyshev's inequality for sums: f and g order the candidates in opposite ways. *)
+(** Chebyshev's inequality for sums: f and g order the candidates in opposite ways. *)
 Lemma chebyshev w f g : (forall r, 0 <= w r) -> (forall r s, 0 <= (f r - f s) * (g s - g r)) ->
   (\sum_r w r) * (\sum_r f r * (w r * g r)) <= (\sum_r f r * w r) * (\sum_r w r * g r).
 Proof.
 move=> w0 fg; rewrite -subr_ge0 -(pmulrn_lge0 _ (ltn0Sn 1)) mulr2n.
-rewrite {1}[(\sum_r w r) * _]mulrC {2}[(\sum_r f r * w r) * _]mulrC !big_distrlr -!sumrB -big_split /=.
+rewrite {1}[(\sum_r w r) * _]mulrC {2}[(\sum_r f r * w r) * _]mulrC !big_distrlr -!sumrB -big_split
+  /=.
 apply: sumr_ge0 => r _; rewrite -!sumrB -big_split; apply: sumr_ge0 => s _.
 by have := mulr_ge0 (mulr_ge0 (w0 r) (w0 s)) (fg r s); congr (0 <= _); rewrite /=; ring.
 Qed.
 
-(* Permute-and-flip's probability divided by the weight rises with the weight. *)
+(** Permute-and-flip's probability divided by the weight rises with the weight. *)
 Definition per_weight w r : R := integral (\prod_(s < n | s != r) (1 - w s *: 'X)).
-Lemma per_weight_mono w r s : (forall i, w i <= 1) -> w r <= w s -> per_weight w r <= per_weight w s.
+Lemma per_weight_mono w r s : (forall i, w i <= 1) -> w r <= w s ->
+  per_weight w r <= per_weight w s.
 Proof.
-move=> w1 le; case: (eqVneq r s) => [->//|rs]; rewrite -subr_ge0 -mulN1r -integralZ -integralD scaleN1r; apply: good_int.
+move=> w1 le; case: (eqVneq r s) => [->//|rs];
+  rewrite -subr_ge0 -mulN1r -integralZ -integralD scaleN1r; apply: good_int.
 rewrite (bigD1 r) //= [X in _ - X](bigD1 s) 1?eq_sym //=.
 rewrite [X in _ - _ * X](eq_bigl _ _ (fun i => andbC _ _)) -mulrBl; apply: goodM; last first.
   by apply: good_prod => i _; apply: good_factor.
@@ -62,7 +66,8 @@ rewrite mulrA ler_pdivr_mulr ?(total_gt0 q r) // mulrAC ler_pdivl_mulr ?(total_g
 have -> (a c : R) : E 1 * E 1 * a * c = E 1 * a * (E 1 * c) by ring.
 apply: ler_pmul; rewrite ?mulr_ge0 ?E_ge0 ?total_ge0 //.
   by rewrite -ED; apply: E_anti; apply: (le_by (b r).1); ring.
-by rewrite mulr_sumr; apply: ler_sum => s _; rewrite -ED; apply: E_anti; apply: (le_by (b s).2); ring.
+by rewrite mulr_sumr; apply: ler_sum => s _; rewrite -ED; apply: E_anti; apply: (le_by (b s).2);
+  ring.
 Qed.
 
 Theorem em_symmetric : symmetric em.
@@ -80,13 +85,16 @@ Qed.
 
 Theorem em_monotone : monotone em.
 Proof.
-move=> q q' r up down; rewrite ler_pdivr_mulr ?(total_gt0 q r) // mulrAC ler_pdivl_mulr ?(total_gt0 q' r) //.
-rewrite (bigD1 r) // [X in _ <= _ * X](bigD1 r) //= !mulrDr [E (- q' r) * E (- q r)]mulrC ler_add2l.
-apply: ler_pmul; [exact: E_ge0 | by apply: sumr_ge0 => s _; exact: E_ge0 | by rewrite E_anti // ler_opp2 |].
+move=> q q' r up down;
+  rewrite ler_pdivr_mulr ?(total_gt0 q r) // mulrAC ler_pdivl_mulr ?(total_gt0 q' r) //.
+rewrite (bigD1 r) // [X in _ <= _ * X](bigD1 r) //= !mulrDr [E (- q' r) * E (- q r)]mulrC
+  ler_add2l.
+apply: ler_pmul; [exact: E_ge0 | by apply: sumr_ge0 => s _;
+  exact: E_ge0 | by rewrite E_anti // ler_opp2 |].
 by apply: ler_sum => s sr; rewrite E_anti // ler_opp2 down.
 Qed.
 
-(* Both mechanisms by the weights relative to the best score. *)
+(** Both mechanisms by the weights relative to the best score. *)
 Section ByWeights.
 Variables (q : score S n) (r0 : 'I_n).
 Let w s := E (top q r0 - q s).
@@ -107,14 +115,17 @@ Lemma weights_gt0 : 0 < \sum_s w s.
 Proof. by rewrite (bigD1 r0) //= ltr_paddr ?weight_gt0 // sumr_ge0 // => s _; exact: E_ge0. Qed.
 End ByWeights.
 
-(* With f r = top q r - q r this is the expected error. *)
+(** With f r = top q r - q r this is the expected error. *)
 Theorem pf_dominates q (f : 'I_n -> R) : (forall r s, q r <= q s -> f s <= f r) ->
   \sum_r f r * pf q r <= \sum_r f r * em q r.
 Proof.
-move=> fq; case: (pickP (xpredT : pred 'I_n)) => [r0 _|no]; last by rewrite !big1 // => r; have := no r.
-under eq_bigr do rewrite (pf_by_weight q r0); under [X in _ <= X]eq_bigr do rewrite (em_by_weight q r0) mulrA.
+move=> fq; case: (pickP (xpredT : pred 'I_n)) => [r0 _|no]; last by rewrite !big1 // => r;
+  have := no r.
+under eq_bigr do rewrite (pf_by_weight q r0);
+  under [X in _ <= X]eq_bigr do rewrite (em_by_weight q r0) mulrA.
 set w := fun s => E (top q r0 - q s).
-rewrite -mulr_suml ler_pdivl_mulr ?weights_gt0 // mulrC -[X in _ <= X]mulr1 -(pf_sum (weight_top q r0)).
+rewrite -mulr_suml ler_pdivl_mulr ?weights_gt0 // mulrC -[X in _ <= X]mulr1
+  -(pf_sum (weight_top q r0)).
 apply: chebyshev => [r|r s]; first exact: E_ge0.
 wlog le : r s / q r <= q s => [h|].
   by case/orP: (le_total (q r) (q s)) => le; [exact: h | rewrite -mulrNN !opprB; exact: h].
@@ -122,17 +133,18 @@ rewrite mulr_ge0 ?subr_ge0 ?fq //; apply: per_weight_mono; first exact: weight_l
 by rewrite E_anti // ler_add2l ler_opp2.
 Qed.
 
-(* The probability of an error of t or more. *)
+(** The probability of an error of t or more. *)
 Corollary pf_tail q (t : S) :
   \sum_(r | t <= top q r - q r) pf q r <= \sum_(r | t <= top q r - q r) em q r.
 Proof.
-have by_loss (M : 'I_n -> R) : \sum_(r | t <= top q r - q r) M r = \sum_r (t <= top q r - q r)%R%:R * M r.
+have by_loss (M : 'I_n -> R) : \sum_(r | t <= top q r - q r) M r =
+  \sum_r (t <= top q r - q r)%R%:R * M r.
   by rewrite big_mkcond; apply: eq_bigr => r _; case: ifP; rewrite ?mul1r ?mul0r.
 rewrite !by_loss; apply: pf_dominates => r s le; rewrite ler_nat (top_const q r s).
 by case: (boolP (t <= _ - q s)) => // /le_trans -> //; rewrite ler_add2l ler_opp2.
 Qed.
 
-(* How much better it can be. *)
+(** How much better it can be. *)
 Theorem em_within q r : q r < top q r ->
   em q r < (1 + (#|[set s | q s == top q s]|%:R)^-1) * pf q r.
 Proof.
@@ -148,7 +160,8 @@ have mT : m <= T.
   rewrite inE (top_const q r); case: (eqVneq s r) => [->|sr]; first by rewrite lt_eqF.
   by case: eqP => [e|_]; [rewrite /w e subrr (E0 ED E_gt0) | exact: E_ge0].
 have g1 : 1 <= (1 + T) * per_weight w r.
-  have e : per_weight w r = per_weight w' r by congr integral; apply: eq_bigr => s /negbTE sr; rewrite /w' sr.
+  have e : per_weight w r = per_weight w' r by congr integral; apply: eq_bigr => s /negbTE sr;
+    rewrite /w' sr.
   have e1 : exists s, w' s = 1 by exists r; rewrite /w' eqxx.
   rewrite e -[X in X <= _](pf_sum e1); have -> : 1 + T = \sum_s w' s.
     by rewrite (bigD1 r) //= /w' eqxx; congr (_ + _); apply: eq_bigr => s /negbTE ->.
@@ -165,8 +178,9 @@ by rewrite mulrC ler_pdivl_mulr // mul1r (le_trans mT) // ler_addr ltW.
 Qed.
 End Mechanism.
 
-(* On the lattice its probabilities are in proportion to z^depth. *)
-Definition em_table (R : realFieldType) n k (z : R) : table R n k := fun d r => z ^+ d r / \sum_s z ^+ d s.
+(** On the lattice its probabilities are in proportion to z^depth. *)
+Definition em_table (R : realFieldType) n k (z : R) : table R n k :=
+  fun d r => z ^+ d r / \sum_s z ^+ d s.
 
 Lemma em_on_lattice (R : realFieldType) n k (E : integers -> R) (d : depths n k) r :
   (forall x y, E (x + y) = E x * E y) -> (forall x, 0 < E x) ->
@@ -176,7 +190,8 @@ move=> ED E_gt0; rewrite /table_of /exponential /em_table ffunE opprK E_double /
 by apply: eq_bigr => s _; rewrite ffunE opprK E_double.
 Qed.
 
-(* Permute-and-flip's and the exponential mechanism's own tables satisfy all rows where the step is 2. *)
+(** Permute-and-flip's and the exponential mechanism's own tables satisfy all rows where the step
+    is 2. *)
 Section Known.
 Variables (R : realFieldType) (n k : nat) (z : R).
 Hypotheses (z0 : 0 < z) (z1 : z <= 1).
@@ -187,15 +202,17 @@ Proof. by apply: ler_wiexpn2l; [exact: ltW | exact: z1]. Qed.
 Lemma power_bounds a : 0 <= z ^+ a <= 1.
 Proof. by rewrite exprn_ge0 ?exprn_ile1 // ltW. Qed.
 
-(* r falls by at most c steps against any other candidate. *)
+(** r falls by at most c steps against any other candidate. *)
 Definition falls_by c r d e := forall s, (d s + e r <= e s + d r + c)%N.
 Lemma feasible_if t l : table_proper t ->
-  (forall c r d e, in_lattice d -> in_lattice e -> falls_by c r d e -> z ^+ c * t d r <= t e r) -> feasible_by 1 z l t.
+  (forall c r d e, in_lattice d -> in_lattice e -> falls_by c r d e -> z ^+ c * t d r <= t e r) ->
+    feasible_by 1 z l t.
 Proof.
 move=> tp le; have N : neighbor_rows_by 1 z t.
   by move=> r d e Qd Qe nde; rewrite -[z]expr1; apply: le => // s; exact: nde.
 have M : monotone_rows t.
-  by move=> r d e Qd Qe f; rewrite -[t d r]mul1r -(expr0 z); apply: le => // s; rewrite addn0; exact: f.
+  by move=> r d e Qd Qe f; rewrite -[t d r]mul1r -(expr0 z); apply: le => // s; rewrite addn0;
+    exact: f.
 by have W := neighbor_worst_by N; case: l; split.
 Qed.
 
@@ -205,8 +222,10 @@ apply: feasible_if => [d /existsP[u /eqP du]|c r d e Qd /existsP[u /eqP eu] fall
   split=> [r|]; last by apply: pf_sum; exists u; rewrite du expr0.
   rewrite mulr_ge0 //; first by case/andP: (power_bounds (d r)).
   by apply/good_int/good_prod => s _; apply: good_factor; case/andP: (power_bounds (d s)).
-have up : (e r <= d r + c)%N by have := fall u; rewrite eu add0n; apply: leq_trans; rewrite leq_addl.
-apply: (@pf_compare _ _ _ _ _ _ (z ^+ (d r + c - e r))) => [|s|s|s _|]; try exact: power_bounds; rewrite -!exprD.
+have up : (e r <= d r + c)%N by have := fall u; rewrite eu add0n; apply: leq_trans;
+  rewrite leq_addl.
+apply: (@pf_compare _ _ _ _ _ _ (z ^+ (d r + c - e r))) => [|s|s|s _|]; try exact: power_bounds;
+  rewrite -!exprD.
   by apply: power_le; have := fall s; lia.
 by rewrite subnK // addnC lexx.
 Qed.
@@ -218,7 +237,8 @@ have S0 (d : depths n k) (r : 'I_n) : 0 < \sum_s z ^+ d s.
 apply: feasible_if => [d /existsP[u _]|c r d e _ _ fall].
   split=> [r|]; first by rewrite divr_ge0 ?exprn_ge0 ?(ltW (S0 d u)) // ltW.
   by rewrite -mulr_suml divff // lt0r_neq0 // (S0 d u).
-rewrite /em_table mulrA ler_pdivr_mulr ?(S0 d r) // mulrAC ler_pdivl_mulr ?(S0 e r) // -exprD !mulr_sumr.
+rewrite /em_table mulrA ler_pdivr_mulr ?(S0 d r) // mulrAC ler_pdivl_mulr ?(S0 e r) // -exprD
+  !mulr_sumr.
 by apply: ler_sum => s _; rewrite -!exprD; apply: power_le; have := fall s; lia.
 Qed.
 End Known.

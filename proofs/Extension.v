@@ -1,13 +1,13 @@
-(* From the bounded lattice to all scores (research/docs/extension.md): every private table is a mechanism's. It rounds
-   the scores, all by the same random offset, to steps of the lattice, clips the depths at the lattice's last one, and
-   answers as the table says. *)
+(** From the bounded lattice to all scores (research/docs/extension.md): every private table is a
+    mechanism's. It rounds the scores, all by the same random offset, to steps of the lattice,
+    clips the depths at the lattice's last one, and answers as the table says. *)
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm zify ring.
 From Optratio Require Import Mechanisms Program Private Exponential.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* Scores in whole steps of the lattice. *)
+(** Scores in whole steps of the lattice. *)
 Section Rounded.
 Variables (R : realFieldType) (n k L : nat) (z : R) (t : table R n k).
 Implicit Types (a : score integers n) (d : depths n k) (r s : 'I_n).
@@ -18,19 +18,22 @@ apply: top_eq => [s|]; first by rewrite ffunE ler_add2r top_ge.
 by have [s ->] := topE a r; exists s; rewrite ffunE.
 Qed.
 
-(* The depths below the best score, clipped at k; r only shows that there is a candidate. *)
+(** The depths below the best score, clipped at k; r only shows that there is a candidate. *)
 Definition clipped a r : depths n k := [ffun s => inord (minn k `|top a r - a s|)].
 Definition at_rounded a r : R := t (clipped a r) r.
 
 Lemma clippedE a r s : clipped a r s = minn k `|top a r - a s| :> nat.
 Proof. by rewrite ffunE inordK // ltnS geq_minl. Qed.
 Lemma clipped_in_lattice a r : in_lattice (clipped a r).
-Proof. by have [s E] := topE a r; apply/existsP; exists s; rewrite clippedE E subrr absz0 minn0. Qed.
+Proof.
+by have [s E] := topE a r; apply/existsP; exists s; rewrite clippedE E subrr absz0 minn0.
+Qed.
 Lemma clipped_any a r r' : clipped a r = clipped a r'.
 Proof. by apply/ffunP => s; rewrite !ffunE (top_const a r' r). Qed.
 Lemma clipped_shift a c r : clipped [ffun s => a s + c] r = clipped a r.
 Proof. by apply/ffunP => s; rewrite !ffunE top_shift opprD addrACA subrr addr0. Qed.
-Lemma clipped_perm a (p : {perm 'I_n}) r : clipped [ffun s => a (p s)] r = [ffun s => clipped a r (p s)].
+Lemma clipped_perm a (p : {perm 'I_n}) r : clipped [ffun s => a (p s)] r =
+  [ffun s => clipped a r (p s)].
 Proof.
 apply/ffunP => s; rewrite !ffunE; congr (inord (minn k `|_ - _|)).
 apply: top_eq => [i|]; first by rewrite ffunE top_ge.
@@ -43,19 +46,22 @@ case/existsP=> s0 /eqP ds0; have E : top [ffun s => - (d s : nat)%:Z] r = 0.
 apply/ffunP => s; apply: val_inj; rewrite /= clippedE E ffunE; have := ltn_ord (d s); lia.
 Qed.
 
-(* Clipping moves no two depths further apart. *)
+(** Clipping moves no two depths further apart. *)
 Lemma clip_near (x y x' y' m m' : int) : 0 <= x' - x <= L%:Z -> 0 <= y' - y <= L%:Z ->
   x <= m -> y <= m -> x' <= m' -> y' <= m' -> m <= m' -> m' <= m + L%:Z ->
   (minn k `|m - x| + minn k `|m' - y'| <= minn k `|m' - x'| + minn k `|m - y| + L)%N.
 Proof.
-have A (a b : int) : b <= a -> exists2 v : nat, `|a - b|%N = v & a = b + v%:Z by exists `|a - b|%N; lia.
+have A (a b : int) : b <= a -> exists2 v : nat, `|a - b|%N = v & a = b + v%:Z by exists `|a - b|%N;
+  lia.
 move=> hx hy /A[v1 -> E1] /A[v2 -> E2] /A[v3 -> E3] /A[v4 -> E4] mm mL; lia.
 Qed.
-Lemma clipped_near a a' r : (forall s, 0 <= a' s - a s <= L%:Z) -> near_by L (clipped a r) (clipped a' r).
+Lemma clipped_near a a' r : (forall s, 0 <= a' s - a s <= L%:Z) ->
+  near_by L (clipped a r) (clipped a' r).
 Proof.
 move=> moved s s'; rewrite !clippedE.
 have m0 : top a r <= top a' r by have [i ->] := topE a r; move: (moved i) (top_ge a' r i); lia.
-have mL : top a' r <= top a r + L%:Z by have [i ->] := topE a' r; move: (moved i) (top_ge a r i); lia.
+have mL : top a' r <= top a r + L%:Z by have [i ->] := topE a' r; move: (moved i) (top_ge a r i);
+  lia.
 apply: (clip_near (moved s) (moved s')) m0 mL; exact: top_ge.
 Qed.
 
@@ -74,8 +80,9 @@ Proof. by rewrite /at_rounded clipped_shift. Qed.
 Lemma rounded_lattice d r : in_lattice d -> at_rounded [ffun s => - (d s : nat)%:Z] r = t d r.
 Proof. by move=> Qd; rewrite /at_rounded clipped_lattice. Qed.
 
-(* A table that treats candidates alike. *)
-Definition symmetric_table := forall d (p : {perm 'I_n}) r, in_lattice d -> t [ffun s => d (p s)] r = t d (p r).
+(** A table that treats candidates alike. *)
+Definition symmetric_table := forall d (p : {perm 'I_n}) r, in_lattice d ->
+  t [ffun s => d (p s)] r = t d (p r).
 Lemma rounded_symmetric a (p : {perm 'I_n}) r : symmetric_table ->
   at_rounded [ffun s => a (p s)] r = at_rounded a (p r).
 Proof.
@@ -83,7 +90,8 @@ by move=> sym; rewrite /at_rounded clipped_perm sym ?(clipped_any a (p r) r) // 
 Qed.
 End Rounded.
 
-(* Integer scores, where a step of the lattice is 2: the offset is 0 or 1, each with probability 1/2. *)
+(** Integer scores, where a step of the lattice is 2: the offset is 0 or 1, each with probability
+    1/2. *)
 Section Integers.
 Variables (R : realFieldType) (n k : nat) (z : R) (t : table R n k).
 Implicit Types (q : score integers n) (d : depths n k) (r s : 'I_n).

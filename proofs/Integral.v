@@ -1,5 +1,5 @@
-(* Integrals of polynomials over [0, 1] in any ordered field: a sum of products t^i (1-t)^j with nonnegative coefficients
-   has a nonnegative integral, and [0, 1] may be cut in two. *)
+(** Integrals of polynomials over [0, 1] in any ordered field: a sum of products t^i (1-t)^j with
+    nonnegative coefficients has a nonnegative integral, and [0, 1] may be cut in two. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Optratio Require Import PermuteAndFlip.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -12,7 +12,8 @@ Implicit Types (p q : {poly R}) (a b c : R).
 
 Definition bernstein i j : {poly R} := 'X ^+ i * (1 - 'X) ^+ j.
 
-Lemma deriv_bernstein i j : (bernstein i.+1 j.+1)^`() = i.+1%:R *: bernstein i j.+1 - j.+1%:R *: bernstein i.+1 j.
+Lemma deriv_bernstein i j : (bernstein i.+1 j.+1)^`() = i.+1%:R *: bernstein i j.+1 -
+  j.+1%:R *: bernstein i.+1 j.
 Proof.
 have d1 : (1 : {poly R})^`() = 0 by rewrite -polyC1 derivC.
 rewrite /bernstein derivM derivXn deriv_exp derivB derivX d1 sub0r /=.
@@ -21,7 +22,8 @@ Qed.
 
 Lemma int_Xn i : integral ('X^i : {poly R}) = i.+1%:R^-1.
 Proof.
-rewrite (@integralE _ _ i.+1) ?size_polyXn // big_ord_recr /= coefXn eqxx mul1r big1 ?add0r // => j _.
+rewrite (@integralE _ _ i.+1) ?size_polyXn // big_ord_recr /= coefXn eqxx mul1r big1 ?add0r // =>
+  j _.
 by rewrite coefXn ltn_eqF ?mul0r.
 Qed.
 
@@ -30,14 +32,15 @@ Proof.
 elim: j i => [|j IH] i; first by rewrite /bernstein expr0 mulr1 int_Xn invr_gt0 ltr0n.
 have := integral_deriv (bernstein i.+1 j.+1).
 have -> : (bernstein i.+1 j.+1).[1] = 0.
-  by rewrite /bernstein hornerM [(1 - 'X) ^+ _]exprS hornerM hornerD hornerN hornerX -polyC1 hornerC subrr mul0r mulr0.
+  by rewrite /bernstein hornerM [(1 - 'X) ^+ _]exprS hornerM hornerD hornerN hornerX -polyC1
+    hornerC subrr mul0r mulr0.
 have -> : (bernstein i.+1 j.+1).[0] = 0 by rewrite /bernstein hornerM exprS hornerM hornerX !mul0r.
 rewrite subr0 deriv_bernstein integralD -scaleN1r !integralZ mulN1r.
 move/eqP; rewrite subr_eq0 => /eqP E.
 by rewrite -(pmulr_rgt0 _ (ltr0Sn R i)) E mulr_gt0 ?ltr0n.
 Qed.
 
-(* Polynomials whose products with such polynomials have nonnegative integrals. *)
+(** Polynomials whose products with such polynomials have nonnegative integrals. *)
 Definition nonneg p := forall i j, 0 <= integral (bernstein i j * p).
 Definition good p := forall q, nonneg q -> nonneg (q * p).
 
@@ -50,7 +53,9 @@ Lemma good1 : good 1. Proof. by move=> q; rewrite mulr1. Qed.
 Lemma goodM p q : good p -> good q -> good (p * q).
 Proof. by move=> gp gq h nh; rewrite mulrA; apply/gq/gp. Qed.
 Lemma goodD p q : good p -> good q -> good (p + q).
-Proof. by move=> gp gq h nh i j; rewrite !mulrDr integralD addr_ge0 //; [apply: gp | apply: gq]. Qed.
+Proof.
+by move=> gp gq h nh i j; rewrite !mulrDr integralD addr_ge0 //; [apply: gp | apply: gq].
+Qed.
 Lemma goodZ c p : 0 <= c -> good p -> good (c *: p).
 Proof. by move=> c0 gp h nh i j; rewrite -!scalerAr integralZ mulr_ge0 //; apply: gp. Qed.
 Lemma goodX : good 'X.
@@ -66,7 +71,7 @@ Qed.
 Lemma good_prod I (s : seq I) (P : pred I) (F : I -> {poly R}) :
   (forall i, P i -> good (F i)) -> good (\prod_(i <- s | P i) F i).
 Proof. by move=> h; apply: big_ind => //; [exact: good1 | exact: goodM]. Qed.
-(* a linear polynomial that is nonnegative at 0 and at 1 *)
+(** a linear polynomial that is nonnegative at 0 and at 1 *)
 Lemma good_linear a b : 0 <= a -> 0 <= a + b -> good (a%:P + b *: 'X).
 Proof.
 move=> a0 ab; have -> : a%:P + b *: 'X = a *: (1 - 'X) + (a + b) *: 'X.
@@ -74,7 +79,8 @@ move=> a0 ab; have -> : a%:P + b *: 'X = a *: (1 - 'X) + (a + b) *: 'X.
 by apply: goodD; apply: goodZ => //; [exact: goodX1 | exact: goodX].
 Qed.
 
-Lemma int_cut p c : integral p = c * integral (p \Po (c *: 'X)) + (1 - c) * integral (p \Po (c%:P + (1 - c) *: 'X)).
+Lemma int_cut p c : integral p = c * integral (p \Po (c *: 'X)) + (1 - c) *
+  integral (p \Po (c%:P + (1 - c) *: 'X)).
 Proof.
 pose F : {poly R} := \poly_(i < (size p).+1) (p`_i.-1 / i%:R).
 have FE : F^`() = p.
@@ -83,10 +89,12 @@ have FE : F^`() = p.
   by rewrite mul0rn nth_default.
 have D a b : b * integral (p \Po (a%:P + b *: 'X)) = F.[a + b] - F.[a].
   have -> : b * integral (p \Po (a%:P + b *: 'X)) = integral ((F \Po (a%:P + b *: 'X))^`()).
-    rewrite deriv_comp FE derivD derivC add0r derivZ derivX -integralZ alg_polyC mulrC mul_polyC //.
+    rewrite deriv_comp FE derivD derivC add0r derivZ derivX -integralZ alg_polyC mulrC mul_polyC
+      //.
   by rewrite integral_deriv !horner_comp !(hornerD, hornerC, hornerZ, hornerX) mulr1 mulr0 addr0.
 have := D 0 c; have := D c (1 - c); have := D 0 1.
-rewrite !add0r scale1r comp_polyXr mul1r => -> -> ->; have -> : c + (1 - c) = 1 by rewrite addrC subrK.
+rewrite !add0r scale1r comp_polyXr mul1r => -> -> ->;
+  have -> : c + (1 - c) = 1 by rewrite addrC subrK.
 by rewrite [RHS]addrC addrA subrK.
 Qed.
 End Integral.

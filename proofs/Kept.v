@@ -1,5 +1,6 @@
-(* Section private: probabilities that a table or a program states, at inputs of which pairs are neighbors, are
-   (epsilon, delta)-private on these pairs, whatever they are within their intervals. *)
+(** Section private: probabilities that a table or a program states, at inputs of which pairs are
+    neighbors, are (epsilon, delta)-private on these pairs, whatever they are within their
+    intervals. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Optratio Require Import Numbers Epsilon Reader Lines Certificate Witness.
@@ -7,63 +8,81 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
 
-(* Two inputs and the distance at which they are neighbors: at the first no set of outcomes may be much likelier. *)
+(** Two inputs and the distance at which they are neighbors: at the first no set of outcomes may be
+    much likelier. *)
 Record direction := Direction { likelier : nat; against : nat; distance : Q }.
-Record private_table := PrivateTable { keeps : parameter; spare : Q; outputs : nat; stated : seq (seq (Q * Q)); pairs : seq direction }.
+Record private_table := PrivateTable { keeps : parameter; spare : Q; outputs : nat;
+  stated : seq (seq (Q * Q)); pairs : seq direction }.
 Definition entry (t : private_table) i o : Q * Q := nth (q0, q0) (nth [::] (stated t) i) o.
 Definition same_q (a b : Q) : bool := Z.eqb (Qnum a) (Qnum b) && Pos.eqb (Qden a) (Qden b).
-(* e^(-d epsilon). Where e^epsilon is rational so are its powers, of which the long ones are left open. *)
-Definition at_distance (p : parameter) (d : Q) : option parameter := if same_q d (qn 1) then Some p else match p with
+(** e^(-d epsilon). Where e^epsilon is rational so are its powers, of which the long ones are left
+    open. *)
+Definition at_distance (p : parameter) (d : Q) : option parameter := if same_q d (qn 1) then Some p
+  else match p with
   | Epsilon e => Some (Epsilon (qmul d e))
-  | ExpMinus q => if [&& Pos.eqb (Qden d) xH, Z.leb 0 (Qnum d) & Z.leb (Z.mul (Qnum d) (Z.succ (Z.log2 (Zpos (Qden q))))) 8192]
+  | ExpMinus q => if [&& Pos.eqb (Qden d) xH, Z.leb 0 (Qnum d) &
+    Z.leb (Z.mul (Qnum d) (Z.succ (Z.log2 (Zpos (Qden q))))) 8192]
       then Some (ExpMinus (qto q (Z.to_nat (Qnum d)))) else None end.
 
-(* What lies between which numbers, for every distance that there is. *)
+(** What lies between which numbers, for every distance that there is. *)
 Fixpoint recall (es : seq (Q * (Q * Q))) (d : Q) : option (Q * Q) :=
   if es is (d', e) :: es' then if same_q d' d then Some e else recall es' d else None.
-Fixpoint enclosures (bits : Z) (p : parameter) (ps : seq direction) (es : seq (Q * (Q * Q))) : outcome (seq (Q * (Q * Q))) :=
+Fixpoint enclosures (bits : Z) (p : parameter) (ps : seq direction) (es : seq (Q * (Q * Q)))
+  : outcome (seq (Q * (Q * Q))) :=
   if ps is a :: ps' then let d := distance a in
     if recall es d is Some _ then enclosures bits p ps' es else
-    let! q := if at_distance p d is Some q then Ok q else Open "such a distance at a rational e^epsilon" in
+    let! q := if at_distance p d is Some q then Ok q
+      else Open "such a distance at a rational e^epsilon" in
     let! e := ends_for bits q in
     let! _ := if qle q0 e.1 then Ok tt else Open "epsilon" in enclosures bits p ps' ((d, e) :: es)
   else Ok es.
 
-(* Deciding it. *)
+(** Deciding it. *)
 Definition excess_at (t : private_table) (z : Q) (i j : nat) : Q :=
   qsum [seq qmax q0 (qsub (qmul z (entry t i o).2) (entry t j o).1) | o <- iota 0 (outputs t)].
-Definition pair_kept (t : private_table) (z : Q) (i j : nat) : bool := qle (excess_at t z i j) (qmul z (spare t)).
-Fixpoint all_kept (t : private_table) (es : seq (Q * (Q * Q))) (ps : seq direction) : outcome unit := if ps is p :: ps' then
+Definition pair_kept (t : private_table) (z : Q) (i j : nat) : bool :=
+  qle (excess_at t z i j) (qmul z (spare t)).
+Fixpoint all_kept (t : private_table) (es : seq (Q * (Q * Q))) (ps : seq direction) : outcome
+  unit := if ps is p :: ps' then
     let! (zl, zu) := found (recall es (distance p)) "pair" in
     if pair_kept t zu (likelier p) (against p) then all_kept t es ps'
-    else if pair_kept t zl (likelier p) (against p) then Open "a bound as close as this at an irrational e^epsilon"
+    else if pair_kept t zl (likelier p) (against p) then
+      Open "a bound as close as this at an irrational e^epsilon"
     else Bad "a pair"
   else Ok tt.
 Definition not_negative (t : private_table) := all (all (fun i => qle q0 i.1)) (stated t).
 
-Fixpoint each A (P : A -> Prop) (s : seq A) : Prop := if s is a :: s' then P a /\ each P s' else True.
-Lemma each_mix A (P P' T : A -> Prop) s : (forall a, P a -> P' a -> T a) -> each P s -> each P' s -> each T s.
+Fixpoint each A (P : A -> Prop) (s : seq A) : Prop := if s is a :: s' then P a /\ each P s'
+  else True.
+Lemma each_mix A (P P' T : A -> Prop) s : (forall a, P a -> P' a -> T a) -> each P s ->
+  each P' s -> each T s.
 Proof. by move=> H; elim: s => //= a s IH [Pa Ps] [Pa' Ps']; split; [exact: H | exact: IH]. Qed.
 Section Meaning.
 Local Open Scope ring_scope.
 Variable R : realFieldType.
 Local Notation qR := (qR R).
-Definition total_of (t : private_table) (x : nat -> R) (S : pred nat) := \sum_(o <- iota 0 (outputs t) | S o) x o.
-(* With z = e^(-d epsilon), z Pr[S] <= Pr'[S] + z delta for every set S of outcomes. *)
-Definition kept (t : private_table) := forall x : nat -> nat -> R, (forall i o, within (entry t i o) (x i o)) ->
+Definition total_of (t : private_table) (x : nat -> R) (S : pred nat) :=
+  \sum_(o <- iota 0 (outputs t) | S o) x o.
+(** With z = e^(-d epsilon), z Pr[S] <= Pr'[S] + z delta for every set S of outcomes. *)
+Definition kept (t : private_table) := forall x : nat -> nat ->
+  R, (forall i o, within (entry t i o) (x i o)) ->
   each (fun p => forall q (z : R), at_distance (keeps t) (distance p) = Some q -> stands_for q z ->
-    forall S, z * total_of t (x (likelier p)) S <= total_of t (x (against p)) S + z * qR (spare t)) (pairs t).
+    forall S, z * total_of t (x (likelier p)) S <= total_of t (x (against p)) S + z *
+      qR (spare t)) (pairs t).
 
-Lemma entry_ge0 t (x : nat -> nat -> R) : not_negative t -> (forall i o, within (entry t i o) (x i o)) -> forall i o, 0 <= x i o.
+Lemma entry_ge0 t (x : nat -> nat -> R) : not_negative t ->
+  (forall i o, within (entry t i o) (x i o)) -> forall i o, 0 <= x i o.
 Proof.
 move=> nn H i o; have /andP[le _] := H i o; apply: le_trans le; rewrite /entry.
-case: (ltnP i (size (stated t))) => [lt|ge]; last by rewrite [nth [::] _ i]nth_default // nth_nil qR0.
+case: (ltnP i (size (stated t))) => [lt|ge];
+  last by rewrite [nth [::] _ i]nth_default // nth_nil qR0.
 have := (all_nthP [::] nn) i lt; move: (nth [::] (stated t) i) => s s0.
 case: (ltnP o (size s)) => [lt'|ge]; last by rewrite nth_default // qR0.
 by have := (all_nthP (q0, q0) s0) o lt'; rewrite (qR_le R) qR0.
 Qed.
 
-Lemma pair_keptE t (zu : Q) (z : R) (x : nat -> nat -> R) i j S : (forall i o, within (entry t i o) (x i o)) ->
+Lemma pair_keptE t (zu : Q) (z : R) (x : nat -> nat -> R) i j S :
+  (forall i o, within (entry t i o) (x i o)) ->
   (forall i o, 0 <= x i o) -> 0 <= z -> z <= qR zu -> pair_kept t zu i j ->
   z * total_of t (x i) S <= total_of t (x j) S + z * qR (spare t).
 Proof.
@@ -73,11 +92,13 @@ have [E|zu0] := eqVneq (qR zu) 0.
   by rewrite !mul0r addr0 sumr_ge0.
 have {zu0} zu_gt0 : 0 < qR zu by rewrite lt_neqAle eq_sym zu0 (le_trans z0).
 have le : qR zu * total_of t (x i) S - total_of t (x j) S <= qR zu * qR (spare t).
-  apply: le_trans kept_zu; rewrite /total_of mulr_sumr -sumrB [X in X <= _]big_mkcond; apply: ler_sum => o _.
+  apply: le_trans kept_zu; rewrite /total_of mulr_sumr -sumrB [X in X <= _]big_mkcond;
+    apply: ler_sum => o _.
   have [xi xj] := (H i o, H j o); move: xi xj => /andP[_ xi] /andP[xj _].
   have m0 : 0 <= qR (qmax q0 (qsub (qmul zu (entry t i o).2) (entry t j o).1)).
     by rewrite /qmax; case: ifP; rewrite ?qR0 // (qR_le R) qR0.
-  have m1 : qR (qsub (qmul zu (entry t i o).2) (entry t j o).1) <= qR (qmax q0 (qsub (qmul zu (entry t i o).2) (entry t j o).1)).
+  have m1 : qR (qsub (qmul zu (entry t i o).2) (entry t j o).1) <=
+    qR (qmax q0 (qsub (qmul zu (entry t i o).2) (entry t j o).1)).
     by rewrite /qmax; case: ifP => // /negbT; rewrite (qR_le R) -ltNge => /ltW.
   case: ifP => // _; apply: le_trans m1; rewrite qR_sub qR_mul; apply: ler_sub => //.
   by rewrite ler_wpmul2l // ltW.
@@ -89,7 +110,8 @@ apply: (le_trans h); rewrite addrC ler_add2r ler_pimull //; exact: sumr_ge0.
 Qed.
 
 Local Opaque ends_for.
-Definition sure (p : parameter) (es : seq (Q * (Q * Q))) := forall d e q (z : R), recall es d = Some e ->
+Definition sure (p : parameter) (es : seq (Q * (Q * Q))) :=
+  forall d e q (z : R), recall es d = Some e ->
   at_distance p d = Some q -> stands_for q z -> 0 <= qR e.1 /\ qR e.1 <= z <= qR e.2.
 Lemma enclosuresE bits p ps es : enclosures bits p ps [::] = Ok es -> sure p es.
 Proof.
@@ -102,10 +124,12 @@ have <- : distance a = d by case: (distance a) d n1 d1 => [? ?] [? ?] /= -> ->.
 case: (at_distance p _) Eq => // _ [->] [<-] [<-] zq; split; last exact: ends_forE E zq.
 by move: pos; rewrite (qR_le R) qR0; case: ifP.
 Qed.
-Theorem all_kept_sound bits t es u : not_negative t -> enclosures bits (keeps t) (pairs t) [::] = Ok es ->
+Theorem all_kept_sound bits t es u : not_negative t ->
+  enclosures bits (keeps t) (pairs t) [::] = Ok es ->
   all_kept t es (pairs t) = Ok u -> kept t.
 Proof.
-move=> nn /enclosuresE known ok x H; have x0 := entry_ge0 nn H; elim: (pairs t) ok => [|p ps IH] ok; first by [].
+move=> nn /enclosuresE known ok x H; have x0 := entry_ge0 nn H;
+  elim: (pairs t) ok => [|p ps IH] ok; first by [].
 have [[zl zu] E {}ok] := bindE ok; move: ok; case: ifP => [k /IH rest|_]; last by case: ifP.
 split=> // q z Eq zq S; case Er: (recall _ _) E => [e|] // [Ee].
 have [zl0 /andP[low high]] := known (distance p) e q z Er Eq zq.
@@ -113,20 +137,24 @@ by apply: (pair_keptE S H x0 _ _ k); [exact: le_trans low | rewrite Ee in high].
 Qed.
 End Meaning.
 
-(* Reading the lines after "problem private". *)
+(** Reading the lines after "problem private". *)
 Definition probabilities (f : seq text) : option (seq (Q * Q)) :=
-  let o := [seq probability a | a <- f] in if all isSome o then Some [seq odflt (q0, q0) a | a <- o] else None.
-Fixpoint inputs (left : nat) (outputs : Z) (l : lines_left) (rows : seq (seq (Q * Q))) : outcome (seq (seq (Q * Q)) * lines_left) :=
+  let o := [seq probability a | a <- f] in if all isSome o then Some [seq odflt (q0, q0) a
+    | a <- o] else None.
+Fixpoint inputs (left : nat) (outputs : Z) (l : lines_left) (rows : seq (seq (Q * Q))) : outcome
+  (seq (seq (Q * Q)) * lines_left) :=
   if left is left'.+1 then
     let! (name, l) := take_line "input" l in
     let! _ := require (if name is [:: [::]] then false else 0 < size name) "input" in
     let! (f, l) := take_line "pmf" l in
     let! p := found (probabilities f) "pmf" in
-    let! _ := require [&& Z.eqb (Z.of_nat (size p)) outputs, qle (qsum [seq i.1 | i <- p]) (qn 1) & qle (qn 1) (qsum [seq i.2 | i <- p])] "pmf" in
+    let! _ := require [&& Z.eqb (Z.of_nat (size p)) outputs, qle (qsum [seq i.1 | i <- p]) (qn 1) &
+      qle (qn 1) (qsum [seq i.2 | i <- p])] "pmf" in
     inputs left' outputs l (p :: rows)
   else Ok (rev rows, l).
-(* The inputs of a line are after those of the line before, and no direction comes twice. *)
-Fixpoint neighborhoods (n : Z) (last : Z * Z) (seen : seq (Z * Z)) (l : lines_left) (ps : seq direction) :
+(** The inputs of a line are after those of the line before, and no direction comes twice. *)
+Fixpoint neighborhoods (n : Z) (last : Z * Z) (seen : seq (Z * Z)) (l : lines_left)
+  (ps : seq direction) :
     outcome (seq direction * lines_left) := match l with
   | (a :: f) :: l' =>
     let one_way := same a (word "arrow") in
@@ -134,11 +162,14 @@ Fixpoint neighborhoods (n : Z) (last : Z * Z) (seen : seq (Z * Z)) (l : lines_le
       let! i := found (whole i) "pair" in let! j := found (whole j) "pair" in
       let! d := found (rational d) "pair" in
       let! _ := require [&& Z.ltb i n, Z.ltb j n, ~~ Z.eqb i j & qle q0 d] "pair" in
-      let! _ := require (Z.ltb last.1 i || Z.eqb last.1 i && Z.ltb last.2 j) "pair: not after the line before" in
+      let! _ := require (Z.ltb last.1 i || Z.eqb last.1 i && Z.ltb last.2 j)
+        "pair: not after the line before" in
       let twice p := seq.has (fun q => Z.eqb q.1 p.1 && Z.eqb q.2 p.2) seen in
-      let! _ := require (~~ twice (i, j) && (one_way || ~~ twice (j, i))) "pair: neighbors already" in
+      let! _ := require (~~ twice (i, j) && (one_way || ~~ twice (j, i)))
+        "pair: neighbors already" in
       let a := Z.to_nat i in let b := Z.to_nat j in
-      let more := if one_way then [:: Direction b a d] else [:: Direction a b d; Direction b a d] in
+      let more := if one_way then [:: Direction b a d] else [:: Direction a b d;
+        Direction b a d] in
       neighborhoods n (i, j) ((i, j) :: (if one_way then seen else (j, i) :: seen)) l' (more ++ ps)
       else Bad "pair"
     else Ok (ps, l)
@@ -168,6 +199,7 @@ Definition check_private (rest : seq text) : outcome private_table :=
 
 Theorem check_private_sound (R : realFieldType) rest t : check_private rest = Ok t -> kept R t.
 Proof.
-rewrite /check_private => H; have [t' _ {}H] := bindE H; have [u nn {}H] := bindE H; have [es E {}H] := bindE H.
+rewrite /check_private => H; have [t' _ {}H] := bindE H; have [u nn {}H] := bindE H;
+  have [es E {}H] := bindE H.
 have [v ok [<-]] := bindE H; exact: all_kept_sound (requireE nn) E ok.
 Qed.

@@ -1,4 +1,4 @@
-(* Reading the lines that all sections have, and the numbers that e^-epsilon lies between. *)
+(** Reading the lines that all sections have, and the numbers that e^-epsilon lies between. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Optratio Require Import Numbers Epsilon Reader.
@@ -6,11 +6,12 @@ Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
 
-Lemma bindE A B (a : outcome A) (f : A -> outcome B) b : bind a f = Ok b -> exists2 v, a = Ok v & f v = Ok b.
+Lemma bindE A B (a : outcome A) (f : A -> outcome B) b : bind a f = Ok b ->
+  exists2 v, a = Ok v & f v = Ok b.
 Proof. by case: a => // v E; exists v. Qed.
 Lemma requireE b s u : require b s = Ok u -> b. Proof. by case: b. Qed.
 
-(* Reading the lines. A reader takes what it knows from the front of the remaining lines. *)
+(** Reading the lines. A reader takes what it knows from the front of the remaining lines. *)
 Definition lines_left := seq (seq text).
 Definition take_line (name : string) (l : lines_left) : outcome (seq text * lines_left) :=
   if l is (a :: f) :: l' then if same a (word name) then Ok (f, l') else Bad name else Bad name.
@@ -25,15 +26,17 @@ Definition take_claim (what : string) (l : lines_left) : outcome (option (Q * Q)
   if l is (c :: f) :: l' then
     let w := fields (word what) in let s := size w in
     if same c (word "claim") && all2 same (take s f) w then
-      if drop s f is [:: a; b] then let! i := interval "claim" a b in Ok (Some i, l') else Bad "claim"
+      if drop s f is [:: a; b] then let! i := interval "claim" a b in
+        Ok (Some i, l') else Bad "claim"
     else Ok (None, l)
   else Ok (None, l).
 
 Definition values (f : seq text) : option (seq Q) :=
   let o := [seq value a | a <- f] in if all isSome o then Some [seq odflt q0 a | a <- o] else None.
 
-(* Lines that give some of many things a weight. *)
-Fixpoint weights (most last : Z) (left : lines_left) : outcome (seq (Z * Q) * lines_left) := match left with
+(** Lines that give some of many things a weight. *)
+Fixpoint weights (most last : Z) (left : lines_left) : outcome (seq (Z * Q) * lines_left) :=
+  match left with
   | (a :: f) :: rest => if same a (word "weight") then
       if f is [:: i; v] then
         let! i := found (whole i) "weight" in
@@ -43,13 +46,15 @@ Fixpoint weights (most last : Z) (left : lines_left) : outcome (seq (Z * Q) * li
       else Bad "weight"
     else Ok ([::], left)
   | _ => Ok ([::], left) end.
-Fixpoint all_weights (i : Z) (ms : seq (seq nat)) (ws : seq (Z * Q)) : seq Q := if ms is _ :: ms' then
+Fixpoint all_weights (i : Z) (ms : seq (seq nat)) (ws : seq (Z * Q)) : seq Q :=
+  if ms is _ :: ms' then
     match ws with
-    | (j, v) :: ws' => if Z.eqb i j then v :: all_weights (Z.succ i) ms' ws' else q0 :: all_weights (Z.succ i) ms' ws
+    | (j, v) :: ws' => if Z.eqb i j then v :: all_weights (Z.succ i) ms' ws'
+      else q0 :: all_weights (Z.succ i) ms' ws
     | [::] => q0 :: all_weights (Z.succ i) ms' ws end
   else [::].
 
-(* epsilon or exp-epsilon, as every section has them. *)
+(** epsilon or exp-epsilon, as every section has them. *)
 Definition take_parameter (l : lines_left) : outcome (parameter * lines_left) :=
   let short (a : text) := at_most 4096 a in
   let bits e := Z.ltb (Z.abs (Qnum e)) (Z.pow 2 4096) && Z.ltb (Zpos (Qden e)) (Z.pow 2 4096) in
@@ -62,7 +67,8 @@ Definition take_parameter (l : lines_left) : outcome (parameter * lines_left) :=
     let! _ := require (short a) "exp-epsilon" in
     let! e := found (rational a) "exp-epsilon" in
     let! _ := require (qle (qn 1) e && bits e) "exp-epsilon" in Ok (ExpMinus (qdiv (qn 1) e), l).
-(* The numbers that z lies between, to so many bits. What takes powers of more than some 2^21 bits is left open. *)
+(** The numbers that z lies between, to so many bits. What takes powers of more than some 2^21 bits
+    is left open. *)
 Definition work (bits : Z) (p : parameter) : Z := if p is Epsilon e then
     let m := Z.succ (Z.div (Qnum e) (Zpos (Qden e))) in
     Z.mul (Z.mul m (Z.add bits 64)) (Z.add (Z.log2 (Zpos (Qden e))) (Z.add (Z.log2 m) 8))

@@ -1,11 +1,11 @@
-(* Fractions that compute, and what they denote in an ordered field R. *)
+(** Fractions that compute, and what they denote in an ordered field R. *)
 From Coq Require Import ZArith QArith Qreduction.
 From mathcomp Require Import all_ssreflect all_algebra.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* Arithmetic in lowest terms. *)
+(** Arithmetic in lowest terms. *)
 Definition q0 : Q := Qmake Z0 xH.
 Definition qz (a : Z) : Q := Qmake a xH.
 Definition qn (i : nat) : Q := qz (Z.of_nat i).
@@ -16,8 +16,9 @@ Definition qdiv a b := Qred (Qdiv a b).
 Definition qle (a b : Q) : bool := Qle_bool a b.
 Definition qmin a b := if qle a b then a else b.
 Definition qmax a b := if qle a b then b else a.
-(* A sum as a tree, which keeps the numbers short. *)
-Fixpoint qpairs (s : seq Q) : seq Q := match s with a :: b :: t => qadd a b :: qpairs t | _ => s end.
+(** A sum as a tree, which keeps the numbers short. *)
+Fixpoint qpairs (s : seq Q) : seq Q := match s with a :: b :: t => qadd a b :: qpairs t
+  | _ => s end.
 Definition qsum (s : seq Q) : Q := foldr qadd q0 (iter 20 qpairs s).
 
 Section Den.
@@ -99,7 +100,8 @@ Lemma qR_le a b : qle a b = (qR a <= qR b).
 Proof.
 rewrite -subr_ge0 /qR /qle /Qle_bool.
 have -> : zR (Qnum b) / pR (Qden b) - zR (Qnum a) / pR (Qden a) =
-    zR (Z.sub (Z.mul (Qnum b) (Zpos (Qden a))) (Z.mul (Qnum a) (Zpos (Qden b)))) / (pR (Qden b) * pR (Qden a)).
+    zR (Z.sub (Z.mul (Qnum b) (Zpos (Qden a))) (Z.mul (Qnum a) (Zpos (Qden b)))) / (pR (Qden b) *
+      pR (Qden a)).
   by rewrite zRB !zRM -mulNr addf_div ?pR_neq0 // mulNr.
 rewrite pmulr_lge0 ?invr_gt0 ?mulr_gt0 ?pR_gt0 //.
 case: (Z.leb_spec (Z.mul (Qnum a) (Zpos (Qden b))) (Z.mul (Qnum b) (Zpos (Qden a)))) => h.

@@ -1,11 +1,13 @@
-(* Permute-and-flip on the lattice, and its optimality where z + ... + z^k <= 1 (research/docs/threshold.md, Theorem 1). *)
+(** Permute-and-flip on the lattice, and its optimality where z + ... + z^k <= 1
+    (research/docs/threshold.md, Theorem 1). *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From Optratio Require Import Mechanisms Program CountVectors Threshold.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* Complementary slackness along chains: where every row with a multiplier is tight, the two sides are equal. *)
+(** Complementary slackness along chains: where every row with a multiplier is tight, the two sides
+    are equal. *)
 Section Tight.
 Variables (R : realFieldType) (T : finType) (z : R).
 Variables (P : pred T) (next : T -> option T) (x c y lam : T -> R).
@@ -19,7 +21,8 @@ Proof.
 pose A := [set a | P a && isSome (next a)]; pose h a := odflt a (next a); pose F a := lam a * x a.
 have hinj : {in A &, injective h}.
   move=> a b; rewrite !inE /h => /andP[Pa]; case Ea: (next a) => [a'|//] _.
-  by move=> /andP[Pb]; case Eb: (next b) => [b'|//] _ /= E; apply: (next_inj Pa Pb Ea); rewrite Eb E.
+  by move=> /andP[Pb]; case Eb: (next b) => [b'|//] _ /= E; apply: (next_inj Pa Pb Ea);
+    rewrite Eb E.
 have E1 : \sum_(a | P a) z * oapp lam 0 (next a) * x a = \sum_(a | P a) F a.
   transitivity (\sum_(a in A) F (h a)).
     rewrite (bigID (fun a => isSome (next a))) /= [X in _ + X]big1 ?addr0; last first.
@@ -43,7 +46,7 @@ End Tight.
 
 Section Pf.
 Variable R : realFieldType.
-(* The integral of a polynomial over [0, 1]. *)
+(** The integral of a polynomial over [0, 1]. *)
 Definition integral (p : {poly R}) : R := \sum_(i < size p) p`_i / i.+1%:R.
 Implicit Types p q : {poly R}.
 Lemma integralE p N : (size p <= N)%N -> integral p = \sum_(i < N) p`_i / i.+1%:R.
@@ -54,7 +57,8 @@ Qed.
 Lemma integralD p q : integral (p + q) = integral p + integral q.
 Proof.
 pose N := maxn (size p) (size q).
-rewrite (@integralE _ N) ?size_add // (@integralE p N) ?leq_maxl // (@integralE q N) ?leq_maxr // -big_split.
+rewrite (@integralE _ N) ?size_add // (@integralE p N) ?leq_maxl // (@integralE q N) ?leq_maxr //
+  -big_split.
 by apply: eq_bigr => i _; rewrite coefD mulrDl.
 Qed.
 Lemma integralZ c p : integral (c *: p) = c * integral p.
@@ -63,7 +67,8 @@ rewrite (@integralE _ (size p)) ?size_scale_leq // /integral mulr_sumr.
 by apply: eq_bigr => i _; rewrite coefZ mulrA.
 Qed.
 Lemma integral0 : integral 0 = 0. Proof. by rewrite /integral size_poly0 big_ord0. Qed.
-Lemma integral_sum I (s : seq I) (F : I -> {poly R}) : integral (\sum_(i <- s) F i) = \sum_(i <- s) integral (F i).
+Lemma integral_sum I (s : seq I) (F : I -> {poly R}) : integral (\sum_(i <- s) F i) =
+  \sum_(i <- s) integral (F i).
 Proof. by elim/big_rec2: _ => [|i a b _ <-]; rewrite ?integral0 ?integralD. Qed.
 Lemma integral_deriv p : integral p^`() = p.[1] - p.[0].
 Proof.
@@ -86,8 +91,9 @@ Qed.
 
 Variable n : nat.
 Implicit Types w : 'I_n -> R.
-(* Permute-and-flip takes candidate r with probability w_r times the integral over t in [0, 1] of the product of
-   1 - t w_s over the others, where w_s is e^(-epsilon/(2 Delta)) to the power of the distance from the best score. *)
+(** Permute-and-flip takes candidate r with probability w_r times the integral over t in [0, 1] of
+    the product of 1 - t w_s over the others, where w_s is e^(-epsilon/(2 Delta)) to the power of
+    the distance from the best score. *)
 Definition pf w r : R := w r * integral (\prod_(s < n | s != r) (1 - w s *: 'X)).
 
 Lemma pf_sum w : (exists s, w s = 1) -> \sum_r pf w r = 1.
@@ -95,22 +101,25 @@ Proof.
 case=> s ps.
 have E : \sum_r pf w r = - integral ((\prod_(i < n) (1 - w i *: 'X))^`()).
   rewrite deriv_bigprod ?index_enum_uniq // integral_sum -sumrN; apply: eq_bigr => r _.
-  by rewrite derivB derivZ derivX derivC sub0r alg_polyC mulNr -scaleN1r integralZ mulN1r opprK mul_polyC integralZ.
-rewrite E integral_deriv !horner_prod (bigD1 s) //= hornerD hornerN hornerZ hornerX hornerC ps mulr1 subrr mul0r sub0r opprK.
+  by rewrite derivB derivZ derivX derivC sub0r alg_polyC mulNr -scaleN1r integralZ mulN1r opprK
+    mul_polyC integralZ.
+rewrite E integral_deriv !horner_prod (bigD1 s) //= hornerD hornerN hornerZ hornerX hornerC ps
+  mulr1 subrr mul0r sub0r opprK.
 by apply: big1 => i _; rewrite hornerD hornerN hornerZ hornerX hornerC mulr0 subr0.
 Qed.
 
-Lemma pf_tight w w' z r : w' r = z * w r -> (forall s, s != r -> w' s = w s) -> pf w' r = z * pf w r.
+Lemma pf_tight w w' z r : w' r = z * w r -> (forall s, s != r -> w' s = w s) ->
+  pf w' r = z * pf w r.
 Proof.
 move=> E1 E2; rewrite /pf E1 mulrA; congr (_ * integral _).
 by apply: eq_bigr => s sr; rewrite E2.
 Qed.
 
 Variables (k : nat) (z : R).
-(* Its table on the lattice of step 2 Delta, where w_s = z^depth. *)
+(** Its table on the lattice of step 2 Delta, where w_s = z^depth. *)
 Definition pf_table : table R n k := fun d r => pf (fun s => z ^+ d s) r.
 
-(* Its loss is the bound of Threshold.v, for every loss and product prior. *)
+(** Its loss is the bound of Threshold.v, for every loss and product prior. *)
 Lemma pf_loss g c : 0 < g 0%N -> loss c ->
   table_loss (product_prior g) c pf_table =
     \sum_(d : depths n k | in_lattice d) product_prior g d * Y k z g c (cnt d 0).
@@ -118,10 +127,12 @@ Proof.
 move=> g0 c_loss; pose W := @product_prior R n k g; pose y d := W d * Y k z g c (cnt d 0).
 have -> : \sum_(d : depths n k | in_lattice d) product_prior g d * Y k z g c (cnt d 0) =
     \sum_r \sum_(d | in_lattice d) y d * pf_table d r.
-  rewrite exchange_big /=; apply: eq_bigr => d /existsP[s /eqP ds]; rewrite -mulr_sumr pf_sum ?mulr1 //.
+  rewrite exchange_big /=; apply: eq_bigr => d /existsP[s /eqP ds];
+    rewrite -mulr_sumr pf_sum ?mulr1 //.
   by exists s; rewrite ds expr0.
 rewrite table_lossE exchange_big /=; apply: eq_bigr => r _; apply/esym.
-apply: (@tight_chain R _ z (@in_lattice n k) (next r) (pf_table ^~ r) (fun d => W d * c (d r)) y (lamT z g c r)).
+apply: (@tight_chain R _ z (@in_lattice n k) (next r) (pf_table ^~ r) (fun d => W d * c (d r)) y
+  (lamT z g c r)).
 - exact: next_injective.
 - exact: next_in_lattice.
 - move=> a d Qa; rewrite /next; case L: (lone a r).
@@ -143,45 +154,51 @@ apply: (@tight_chain R _ z (@in_lattice n k) (next r) (pf_table ^~ r) (fun d => 
 - by move=> a Qa; apply: red_holds.
 Qed.
 
-(* At every level it has the least loss, for all n and k, every monotone loss and every product prior with
-   z g(1) + ... + z^k g(k) <= g(0), and for n <= 2 for every product prior. *)
-Theorem pf_optimal_for_losses g c (t : table R n k) : 0 < z -> loss c -> 0 < g 0%N -> (forall v, 0 <= g v) ->
+(** At every level it has the least loss, for all n and k, every monotone loss and every product
+    prior with z g(1) + ... + z^k g(k) <= g(0), and for n <= 2 for every product prior. *)
+Theorem pf_optimal_for_losses g c (t : table R n k) : 0 < z -> loss c -> 0 < g 0%N ->
+  (forall v, 0 <= g v) ->
   (n <= 2)%N || (\sum_(1 <= v < k.+1) g v * z ^+ v <= g 0%N) ->
-  feasible z Paper t -> table_loss (product_prior g) c pf_table <= table_loss (product_prior g) c t.
+  feasible z Paper t ->
+    table_loss (product_prior g) c pf_table <= table_loss (product_prior g) c t.
 Proof.
 move=> z0 c_loss g0 g_ge0 b1 ft; rewrite pf_loss //; apply: threshold_lower_bound => //.
 by rewrite /B ler_pdivr_mulr // mul1r.
 Qed.
 
-(* The mean error is the loss v at depth v where all score vectors weigh the same. *)
+(** The mean error is the loss v at depth v where all score vectors weigh the same. *)
 Definition depth_loss v : R := v%:R.
 Lemma depth_is_loss : loss depth_loss.
 Proof. by split=> // u v; rewrite ler_nat. Qed.
 Definition same_weight (v : nat) : R := 1.
 Lemma product_same (d : depths n k) : product_prior same_weight d = 1.
 Proof. exact: big1. Qed.
-Lemma table_error_loss (t : table R n k) : table_error t = table_loss (product_prior same_weight) depth_loss t.
+Lemma table_error_loss (t : table R n k) : table_error t = table_loss (product_prior same_weight)
+  depth_loss t.
 Proof. by apply: eq_bigr => d _; rewrite product_same mul1r. Qed.
 
-Lemma pf_value : table_error pf_table = \sum_(d : depths n k | in_lattice d) Y k z same_weight depth_loss (cnt d 0).
+Lemma pf_value : table_error pf_table = \sum_(d : depths n k | in_lattice d) Y k z same_weight
+  depth_loss (cnt d 0).
 Proof.
 rewrite table_error_loss pf_loss ?ltr01 //; last exact: depth_is_loss.
 by apply: eq_bigr => d _; rewrite product_same mul1r.
 Qed.
 
-(* It has the least mean error for all n and k with z + ... + z^k <= 1. *)
+(** It has the least mean error for all n and k with z + ... + z^k <= 1. *)
 Theorem pf_optimal (t : table R n k) : 0 < z -> \sum_(1 <= v < k.+1) z ^+ v <= 1 ->
   feasible z Paper t -> table_mean pf_table <= table_mean t.
 Proof.
-move=> z0 b1 ft; rewrite ler_wpmul2r ?invr_ge0 ?ler0n // !table_error_loss; apply: pf_optimal_for_losses => //.
+move=> z0 b1 ft; rewrite ler_wpmul2r ?invr_ge0 ?ler0n // !table_error_loss;
+  apply: pf_optimal_for_losses => //.
 - exact: depth_is_loss.
 - exact: ltr01.
 - by move=> v; exact: ler01.
 - by rewrite (eq_bigr (fun v => z ^+ v)) ?b1 ?orbT // => v _; rewrite mul1r.
 Qed.
 
-(* So it has for all n and k where z <= 1/2, which is epsilon >= ln 2. *)
-Theorem pf_optimal_half (t : table R n k) : 0 < z -> z + z <= 1 -> feasible z Paper t -> table_mean pf_table <= table_mean t.
+(** So it has for all n and k where z <= 1/2, which is epsilon >= ln 2. *)
+Theorem pf_optimal_half (t : table R n k) : 0 < z -> z + z <= 1 -> feasible z Paper t ->
+  table_mean pf_table <= table_mean t.
 Proof.
 move=> z0 z2; apply: pf_optimal => //; suff: \sum_(1 <= v < k.+1) z ^+ v <= 1 - z ^+ k.
   by move/le_trans; apply; rewrite ler_subl_addr ler_addl exprn_ge0 // ltW.

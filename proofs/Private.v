@@ -1,5 +1,5 @@
-(* Permute-and-flip on scores of any ordered ring, the reals or the integers, is a proper mechanism, epsilon-DP,
-   symmetric, monotone and invariant under shifts. *)
+(** Permute-and-flip on scores of any ordered ring, the reals or the integers, is a proper
+    mechanism, epsilon-DP, symmetric, monotone and invariant under shifts. *)
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm ring.
 From Optratio Require Import Mechanisms Program PermuteAndFlip Integral.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
@@ -12,7 +12,9 @@ Implicit Types (w v : 'I_n -> R) (r s : 'I_n) (p q : {poly R}).
 
 Lemma comp_prod (P : pred 'I_n) (F : 'I_n -> {poly R}) q :
   (\prod_(s < n | P s) F s) \Po q = \prod_(s < n | P s) (F s \Po q).
-Proof. by apply: (big_morph (fun p => p \Po q)) => [a b|]; rewrite ?comp_polyM // -polyC1 comp_polyC. Qed.
+Proof.
+by apply: (big_morph (fun p => p \Po q)) => [a b|]; rewrite ?comp_polyM // -polyC1 comp_polyC.
+Qed.
 
 Lemma good_factor (a : R) : a <= 1 -> good (1 - a *: 'X).
 Proof. by move=> a1; rewrite -scaleNr -polyC1; apply: good_linear; rewrite ?ler01 // subr_ge0. Qed.
@@ -21,57 +23,68 @@ Lemma good_prod_sub (P : pred 'I_n) (F G : 'I_n -> {poly R}) :
   (forall s, P s -> good (G s) /\ good (F s - G s)) ->
   good (\prod_(s < n | P s) F s - \prod_(s < n | P s) G s).
 Proof.
-move=> h; suff [] : good (\prod_(s < n | P s) G s) /\ good (\prod_(s < n | P s) F s - \prod_(s < n | P s) G s) by [].
+move=> h; suff [] : good (\prod_(s < n | P s) G s) /\
+  good (\prod_(s < n | P s) F s - \prod_(s < n | P s) G s) by [].
 apply: (big_ind2 (fun f g => good g /\ good (f - g))) => [|f1 g1 f2 g2 [a1 b1] [a2 b2]|s /h //].
-  by split; [exact: good1 | rewrite subrr -[0](scale0r 1); apply: goodZ; [rewrite lexx | exact: good1]].
+  by split; [exact: good1 | rewrite subrr -[0](scale0r 1); apply: goodZ;
+    [rewrite lexx | exact: good1]].
 split; first exact: goodM.
 have -> : f1 * f2 - g1 * g2 = (f1 - g1) * (f2 - g2) + (f1 - g1) * g2 + g1 * (f2 - g2).
   by rewrite -mulrDr subrK mulrBl mulrBr addrA subrK.
 by apply: goodD; [apply: goodD|]; apply: goodM.
 Qed.
 
-(* A product of linear polynomials that are positive at 0 and nonnegative at 1, times a power of t. *)
-Lemma int_prod_gt0 (P : pred 'I_n) (a b : 'I_n -> R) i : (forall s, P s -> 0 < a s /\ 0 <= a s + b s) ->
+(** A product of linear polynomials that are positive at 0 and nonnegative at 1, times a power of
+    t. *)
+Lemma int_prod_gt0 (P : pred 'I_n) (a b : 'I_n -> R) i : (forall s, P s ->
+  0 < a s /\ 0 <= a s + b s) ->
   0 < integral ('X^i * \prod_(s < n | P s) ((a s)%:P + b s *: 'X)).
 Proof.
 move=> h; pose G := \prod_(s < n | P s) (a s *: (1 - 'X)).
 have G0 : 0 < integral ('X^i * G).
   rewrite /G scaler_prod prodr_const -scalerAr integralZ mulr_gt0 ?int_bernstein //.
   by apply: prodr_gt0 => s /h [].
-apply: lt_le_trans G0 _; rewrite -subr_ge0 -mulN1r -integralZ -integralD scaleN1r -mulrBr; apply: good_int.
-apply: goodM; first by elim: i => [|i IH]; rewrite ?expr0 ?exprS; [exact: good1 | apply: goodM IH; exact: goodX].
+apply: lt_le_trans G0 _; rewrite -subr_ge0 -mulN1r -integralZ -integralD scaleN1r -mulrBr;
+  apply: good_int.
+apply: goodM; first by elim: i => [|i IH]; rewrite ?expr0 ?exprS;
+  [exact: good1 | apply: goodM IH; exact: goodX].
 apply: good_prod_sub => s /h [a0 ab]; split; first by apply: goodZ; [exact: ltW | exact: goodX1].
 have -> : (a s)%:P + b s *: 'X - a s *: (1 - 'X) = (a s + b s) *: 'X.
   by rewrite -!mul_polyC polyCD; ring.
 by apply: goodZ => //; exact: goodX.
 Qed.
 
-(* The probability of r, with the integral over [0, 1] cut at rho. *)
+(** The probability of r, with the integral over [0, 1] cut at rho. *)
 Definition lower_part w r (rho : R) := integral (\prod_(s < n | s != r) (1 - (rho * w s) *: 'X)).
 Definition upper_part w r (rho : R) :=
   integral (\prod_(s < n | s != r) ((1 - w s * rho)%:P + (- (w s * (1 - rho))) *: 'X)).
 Lemma pf_cut w r rho : pf w r = w r * (rho * lower_part w r rho + (1 - rho) * upper_part w r rho).
 Proof.
-rewrite /pf (int_cut _ rho) !comp_prod; congr (_ * (_ * integral _ + _ * integral _)); apply: eq_bigr => s _.
+rewrite /pf (int_cut _ rho) !comp_prod; congr (_ * (_ * integral _ + _ * integral _));
+  apply: eq_bigr => s _.
   by rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerA mulrC.
 rewrite comp_polyB comp_polyZ comp_polyX -polyC1 comp_polyC scalerDr scalerA opprD addrA.
 by rewrite scaleNr polyCB polyCM mul_polyC.
 Qed.
-Lemma upper_part_ge0 w r rho : 0 <= rho <= 1 -> (forall s, 0 <= w s <= 1) -> 0 <= upper_part w r rho.
+Lemma upper_part_ge0 w r rho : 0 <= rho <= 1 -> (forall s, 0 <= w s <= 1) ->
+  0 <= upper_part w r rho.
 Proof.
 case/andP=> rho0 rho1 hw; apply/good_int/good_prod => s _; case/andP: (hw s) => a0 a1.
 apply: good_linear; first by rewrite subr_ge0 (le_trans _ rho1) // ler_pimull.
 by rewrite -addrA -opprD -mulrDr addrC [rho + _]addrC subrK mulr1 addrC subr_ge0.
 Qed.
-Lemma lower_part_ge w (p : 'I_n -> R) r rho : (forall s, p s <= 1) -> (forall s, s != r -> rho * w s <= p s) ->
+Lemma lower_part_ge w (p : 'I_n -> R) r rho : (forall s, p s <= 1) ->
+  (forall s, s != r -> rho * w s <= p s) ->
   integral (\prod_(s < n | s != r) (1 - p s *: 'X)) <= lower_part w r rho.
 Proof.
-move=> p1 le; rewrite -subr_ge0 -mulN1r -integralZ -integralD scaleN1r; apply/good_int/good_prod_sub => s sr.
+move=> p1 le; rewrite -subr_ge0 -mulN1r -integralZ -integralD scaleN1r;
+  apply/good_int/good_prod_sub => s sr.
 split; first exact: good_factor.
 by rewrite opprB addrC addrA subrK -scalerBl; apply: goodZ; [rewrite subr_ge0 le | exact: goodX].
 Qed.
 
-(* Permute-and-flip with the weights p' compared to that with p, where rho is the ratio of their scales. *)
+(** Permute-and-flip with the weights p' compared to that with p, where rho is the ratio of their
+    scales. *)
 Lemma pf_compare (p p' : 'I_n -> R) r (c rho : R) : 0 <= rho <= 1 ->
   (forall s, 0 <= p s <= 1) -> (forall s, 0 <= p' s <= 1) ->
   (forall s, s != r -> rho * p' s <= p s) -> c * p r <= rho * p' r -> c * pf p r <= pf p' r.
@@ -80,19 +93,22 @@ move=> rho01 hp hp' others hr; have [rho0 rho1] := andP rho01; rewrite (pf_cut p
 have p1 s : p s <= 1 by case/andP: (hp s).
 have I0 : 0 <= integral (\prod_(s < n | s != r) (1 - p s *: 'X)).
   by apply/good_int/good_prod => s _; exact: good_factor.
-apply: (le_trans (ler_wpmul2r I0 hr)); rewrite [rho * _]mulrC -mulrA ler_wpmul2l //; first by case/andP: (hp' r).
+apply: (le_trans (ler_wpmul2r I0 hr)); rewrite [rho * _]mulrC -mulrA ler_wpmul2l //;
+  first by case/andP: (hp' r).
 rewrite -[X in X <= _]addr0 ler_add ?ler_wpmul2l ?lower_part_ge // mulr_ge0 ?subr_ge0 //.
 exact: upper_part_ge0.
 Qed.
 End Weights.
 
-(* E(x) stands for e^(-epsilon x / 2) where x is a difference of scores: an exponential function of base at most 1. *)
+(** E(x) stands for e^(-epsilon x / 2) where x is a difference of scores: an exponential function
+    of base at most 1. *)
 Section Mechanism.
 Variables (S : realDomainType) (R : realFieldType) (n : nat) (E : S -> R).
-Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x) (E_anti : forall x y, x <= y -> E y <= E x).
+Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x)
+  (E_anti : forall x y, x <= y -> E y <= E x).
 Implicit Types (q : score S n) (r s : 'I_n).
 
-(* The best score; r only shows that there is a candidate. *)
+(** The best score; r only shows that there is a candidate. *)
 Definition top q r : S := q [arg max_(s > r) q s]%O.
 Definition permute_and_flip : mechanism S R n := fun q r => pf (fun s => E (top q r - q s)) r.
 
@@ -109,7 +125,10 @@ Lemma E_le1 x : 0 <= x -> E x <= 1. Proof. by move=> x0; rewrite -E0 E_anti. Qed
 Lemma weight_bounds q r s : 0 <= E (top q r - q s) <= 1.
 Proof. by rewrite ltW ?E_gt0 // E_le1 // subr_ge0 top_ge. Qed.
 Lemma norm_le (a b : S) : `|a - b| <= 1 -> a <= 1 + b /\ b <= 1 + a.
-Proof. by rewrite ler_distl ler_subl_addl [b + 1]addrC => /andP[h1 h2]; split=> //; rewrite addrC -ler_subl_addr. Qed.
+Proof.
+by rewrite ler_distl ler_subl_addl [b + 1]addrC => /andP[h1 h2]; split=> //;
+  rewrite addrC -ler_subl_addr.
+Qed.
 
 Lemma le_by (a b x y : S) : a <= b -> y - x = b - a -> x <= y.
 Proof. by rewrite -subr_ge0 => + h; rewrite -h subr_ge0. Qed.
@@ -174,10 +193,11 @@ by have [s h] := topE q r0; exists s; rewrite h subrr E0.
 Qed.
 End Mechanism.
 
-(* On the lattice it is pf_table, whose optimality PermuteAndFlip.v proves. *)
+(** On the lattice it is pf_table, whose optimality PermuteAndFlip.v proves. *)
 Section OnLattice.
 Variables (R : realFieldType) (n k : nat) (E : integers -> R).
-Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x) (E_anti : forall x y, x <= y -> E y <= E x).
+Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x)
+  (E_anti : forall x y, x <= y -> E y <= E x).
 
 Lemma E_double i : E (2 * i)%N%:Z = E (1 + 1) ^+ i.
 Proof. by elim: i => [|i IH]; rewrite ?muln0 ?(E0 ED E_gt0) // mulnS PoszD ED IH exprS. Qed.
@@ -188,18 +208,21 @@ Proof.
 move=> /existsP[s0 /eqP ds0]; have t : top (score_of d) r = 0.
   apply: top_eq => [s|]; first by rewrite ffunE oppr_le0.
   by exists s0; rewrite ffunE ds0 muln0 oppr0.
-have e s : E (top (score_of d) r - score_of d s) = E (1 + 1) ^+ d s by rewrite t ffunE opprK add0r E_double.
-by rewrite /table_of /permute_and_flip /pf_table /pf e; congr (_ * integral _); apply: eq_bigr => s _; rewrite e.
+have e s : E (top (score_of d) r - score_of d s) = E (1 + 1) ^+ d s
+  by rewrite t ffunE opprK add0r E_double.
+by rewrite /table_of /permute_and_flip /pf_table /pf e; congr (_ * integral _);
+  apply: eq_bigr => s _; rewrite e.
 Qed.
 
 Lemma pf_loss_on_lattice W (c : nat -> R) :
-  table_loss W c (table_of (@permute_and_flip _ R n E) : table R n k) = table_loss W c (pf_table (E (1 + 1))).
+  table_loss W c (table_of (@permute_and_flip _ R n E) : table R n k) =
+    table_loss W c (pf_table (E (1 + 1))).
 Proof.
 by apply: eq_bigr => d Qd; congr (_ * _); apply: eq_bigr => r _; rewrite pf_on_lattice.
 Qed.
 
-(* research/docs/threshold.md, Theorem 1, "if": a mechanism that is itself private is the best of all, for every monotone
-   loss and product prior, and for the mean error. *)
+(** research/docs/threshold.md, Theorem 1, "if": a mechanism that is itself private is the best of
+    all, for every monotone loss and product prior, and for the mean error. *)
 Theorem pf_best_for_losses (M : mechanism integers R n) (g c : nat -> R) :
   loss c -> 0 < g 0%N -> (forall v, 0 <= g v) ->
   (n <= 2)%N || (\sum_(1 <= v < k.+1) g v * E (1 + 1) ^+ v <= g 0%N) ->
@@ -216,7 +239,8 @@ Theorem pf_best (M : mechanism integers R n) : \sum_(1 <= v < k.+1) E (1 + 1) ^+
   mean_error k (@permute_and_flip _ R n E) <= mean_error k M.
 Proof.
 move=> B1 Mp Md Ms.
-have -> : mean_error k (@permute_and_flip _ R n E) = table_mean (pf_table (E (1 + 1)) : table R n k).
+have -> : mean_error k (@permute_and_flip _ R n E) = table_mean (pf_table (E (1 + 1)) :
+  table R n k).
   by rewrite /mean_error /table_mean !table_error_loss pf_loss_on_lattice.
 by apply: pf_optimal => //; apply: table_of_feasible => // -[].
 Qed.

@@ -1,13 +1,14 @@
-(* The optimal-mechanism program of McKenna & Sheldon (2020, App. D) at the four levels of research/docs/levels.md, over
-   tables that need not be symmetric, on lattices whose step is 2/L sensitivities; every private mechanism gives a point
-   of it; and weak duality where L = 1: multipliers bound the error of all points from below. *)
+(** The optimal-mechanism program of McKenna & Sheldon (2020, App. D) at the four levels of
+    research/docs/levels.md, over tables that need not be symmetric, on lattices whose step is 2/L
+    sensitivities; every private mechanism gives a point of it; and weak duality where L = 1:
+    multipliers bound the error of all points from below. *)
 From mathcomp Require Import all_ssreflect all_algebra zify ring.
 From Optratio Require Import Mechanisms.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* Weak duality where every row says x(next a) >= z x(a) and next is injective. *)
+(** Weak duality where every row says x(next a) >= z x(a) and next is injective. *)
 Section Duality.
 Variables (R : realFieldType) (T : finType) (z : R).
 Variables (P : pred T) (next : T -> option T) (x c y lam : T -> R).
@@ -25,7 +26,8 @@ pose h a := odflt a (next a).
 pose F a := lam a * x a.
 have hinj : {in A &, injective h}.
   move=> a b; rewrite !inE /h => /andP[Pa]; case Ea: (next a) => [a'|//] _.
-  by move=> /andP[Pb]; case Eb: (next b) => [b'|//] _ /= E; apply: (next_inj Pa Pb Ea); rewrite Eb E.
+  by move=> /andP[Pb]; case Eb: (next b) => [b'|//] _ /= E; apply: (next_inj Pa Pb Ea);
+    rewrite Eb E.
 have le1 : \sum_(a | P a) (z * oapp lam 0 (next a)) * x a <= \sum_(a | P a) F a.
   apply: (@le_trans _ _ (\sum_(a in A) F (h a))).
     rewrite (bigID (fun a => isSome (next a))) /=.
@@ -53,23 +55,25 @@ Notation depths := (depths n k).
 Notation table := (table R n k).
 Implicit Types (d e : depths) (r s : 'I_n) (t : table) (L : nat) (z : R).
 
-(* The chain of candidate r: it sinks by one step, all else staying the same, as long as it can. Where it is alone at
-   the top all others rise by one step instead, which is the same up to a shift. *)
+(** The chain of candidate r: it sinks by one step, all else staying the same, as long as it can.
+    Where it is alone at the top all others rise by one step instead, which is the same up to a
+    shift. *)
 Definition lone d r := [forall s, (s != r) ==> (0 < d s)%N].
 Definition sink d r : depths := [ffun s => if s == r then inord (d s).+1 else d s].
 Definition rise d r : depths := [ffun s => if s == r then d s else inord (d s).-1].
 Definition next r d : option depths :=
   if lone d r then Some (rise d r) else if (d r < k)%N then Some (sink d r) else None.
 
-(* On a lattice whose step is 2/L sensitivities; the chains are those of L = 1. Depth vectors whose scores are neighbors
-   after a shift: no two changes of depth are more than L steps apart. *)
+(** On a lattice whose step is 2/L sensitivities; the chains are those of L = 1. Depth vectors
+    whose scores are neighbors after a shift: no two changes of depth are more than L steps
+    apart. *)
 Definition near_by L d e := forall s s', (d s + e s' <= e s + d s' + L)%N.
-(* The worst neighbor: candidate r sinks by L steps against each other one. *)
+(** The worst neighbor: candidate r sinks by L steps against each other one. *)
 Definition sinks_by L r d e := forall s, s != r -> (e s + d r + L = d s + e r)%N.
-(* e has r at least as high as d does, against each other candidate. *)
+(** e has r at least as high as d does, against each other candidate. *)
 Definition favors r d e := forall s, (d s + e r <= e s + d r)%N.
 
-(* What the levels ask of a table. (P) and (T) of docs are worst_rows_by 1. *)
+(** What the levels ask of a table. (P) and (T) of docs are worst_rows_by 1. *)
 Definition table_proper t :=
   forall d, in_lattice d -> (forall r, 0 <= t d r) /\ \sum_r t d r = 1.
 Definition worst_rows_by L z t :=
@@ -87,7 +91,7 @@ Definition feasible_by L z (l : level) t := table_proper t /\ match l with
   | Full => neighbor_rows_by L z t /\ monotone_rows t end.
 Notation feasible := (feasible_by 1).
 
-(* The worst neighbor is a neighbor. *)
+(** The worst neighbor is a neighbor. *)
 Lemma sinks_near L r d e : in_lattice d -> in_lattice e -> sinks_by L r d e -> near_by L d e.
 Proof.
 move=> /existsP[u /eqP du] /existsP[w /eqP ew] sk s s'.
@@ -97,9 +101,12 @@ Qed.
 Lemma neighbor_worst_by L z t : neighbor_rows_by L z t -> worst_rows_by L z t.
 Proof. by move=> H r d e Qd Qe /(sinks_near Qd Qe); exact: H. Qed.
 Lemma feasible_paper L z l t : feasible_by L z l t -> feasible_by L z Paper t.
-Proof. by case: l => -[tp w]; split=> //; [exact: neighbor_worst_by | case: w | case: w => /neighbor_worst_by]. Qed.
+Proof.
+by case: l => -[tp w]; split=> //;
+  [exact: neighbor_worst_by | case: w | case: w => /neighbor_worst_by].
+Qed.
 
-(* Steps of a chain. *)
+(** Steps of a chain. *)
 Lemma val_pred (i : 'I_k.+1) : (inord i.-1 : 'I_k.+1) = i.-1 :> nat.
 Proof. by rewrite inordK // (leq_ltn_trans (leq_pred _)). Qed.
 
@@ -117,7 +124,8 @@ rewrite negb_imply -leqNgt leqn0 => /andP[sr s0]; apply/existsP; exists s.
 by rewrite ffunE (negbTE sr).
 Qed.
 
-Lemma next_injective r a b d : in_lattice a -> in_lattice b -> next r a = Some d -> next r b = Some d -> a = b.
+Lemma next_injective r a b d : in_lattice a -> in_lattice b -> next r a = Some d ->
+  next r b = Some d -> a = b.
 Proof.
 move=> Qa Qb; rewrite /next; case La: (lone a r); case Lb: (lone b r).
 - case=> <- [] /ffunP E; apply/ffunP => s; move: (E s); rewrite !ffunE.
@@ -133,7 +141,7 @@ rewrite !ffunE; case: eqP => [->|//] /(congr1 val) /=; rewrite !inordK // => -[]
 exact/esym/val_inj.
 Qed.
 
-(* In a step of a chain the candidate sinks by a step, and that is all that does so. *)
+(** In a step of a chain the candidate sinks by a step, and that is all that does so. *)
 Lemma next_sinks r d e : in_lattice d -> next r d = Some e -> sinks_by 1 r d e.
 Proof.
 move=> Qd; rewrite /next; case: ifP => lon.
@@ -141,25 +149,30 @@ move=> Qd; rewrite /next; case: ifP => lon.
   by move/forallP/(_ s): lon; rewrite sr /=; lia.
 by case: ltnP => // lt [<-] s sr; rewrite !ffunE eqxx (negbTE sr) inordK //; lia.
 Qed.
-Lemma sinks_next r d e : (1 < n)%N -> in_lattice d -> in_lattice e -> sinks_by 1 r d e -> next r d = Some e.
+Lemma sinks_next r d e : (1 < n)%N -> in_lattice d -> in_lattice e -> sinks_by 1 r d e ->
+  next r d = Some e.
 Proof.
 move=> n1 Qd /existsP[v /eqP ev] sk; rewrite /next; case: ifP => lon.
-  have dr := lone_top Qd lon; have up s : s != r -> (0 < d s)%N by move/forallP/(_ s): lon => /= /implyP.
+  have dr := lone_top Qd lon; have up s : s != r ->
+    (0 < d s)%N by move/forallP/(_ s): lon => /= /implyP.
   have er : e r = 0%N :> nat.
     by case: (eqVneq v r) => [<-//|vr]; have := sk v vr; have := up v vr; lia.
   congr Some; apply/ffunP => s; apply: val_inj; rewrite ffunE /=.
   by case: (eqVneq s r) => [->|sr]; rewrite ?val_pred ?dr ?er //; have := sk s sr; lia.
 have [w wr dw] : exists2 w, w != r & d w = 0%N :> nat.
-  move/negbT: lon; rewrite negb_forall => /existsP[w]; rewrite negb_imply -leqNgt leqn0 => /andP[wr /eqP dw].
+  move/negbT: lon; rewrite negb_forall => /existsP[w];
+    rewrite negb_imply -leqNgt leqn0 => /andP[wr /eqP dw].
   by exists w.
 have er : (e r = (d r).+1 :> nat)%N.
-  by have := sk w wr; rewrite dw; case: (eqVneq v r) => [E|vr]; [rewrite -E ev; lia | have := sk v vr; lia].
+  by have := sk w wr; rewrite dw; case: (eqVneq v r) => [E|vr];
+    [rewrite -E ev; lia | have := sk v vr; lia].
 have lt : (d r < k)%N by have := ltn_ord (e r); lia.
 rewrite lt; congr Some; apply/ffunP => s; apply: val_inj; rewrite ffunE /=.
 by case: (eqVneq s r) => [->|sr]; rewrite ?inordK //; have := sk s sr; lia.
 Qed.
 
-(* The lower bound: any multipliers lam >= 0 and y whose reduced costs, for the costs c, are nonnegative. *)
+(** The lower bound: any multipliers lam >= 0 and y whose reduced costs, for the costs c, are
+    nonnegative. *)
 Theorem lower_bound z t (c : depths -> 'I_n -> R) (y : depths -> R) (lam : 'I_n -> depths -> R) :
   table_proper t -> worst_rows_by 1 z t ->
   (forall r d, in_lattice d -> 0 <= lam r d) ->
@@ -170,7 +183,8 @@ move=> tp tw l0 red.
 have -> : \sum_(d | in_lattice d) y d = \sum_r \sum_(d | in_lattice d) y d * t d r.
   by rewrite exchange_big /=; apply: eq_bigr => d Qd; rewrite -mulr_sumr (tp d Qd).2 mulr1.
 rewrite [X in _ <= X]exchange_big /=; apply: ler_sum => r _.
-apply: (@weak_chain R _ z (@in_lattice n k) (next r) (fun d => t d r) (fun d => c d r) y (lam r)) => //.
+apply: (@weak_chain R _ z (@in_lattice n k) (next r) (fun d => t d r) (fun d => c d r) y (lam r))
+  => //.
 - exact: next_injective.
 - exact: next_in_lattice.
 - by move=> a Qa; exact: (tp a Qa).1.
@@ -181,9 +195,11 @@ Qed.
 End Lattice.
 Notation feasible := (feasible_by 1).
 
-(* Every private, shift-invariant mechanism gives a table that satisfies all rows, whatever the scores' ring is. *)
+(** Every private, shift-invariant mechanism gives a table that satisfies all rows, whatever the
+    scores' ring is. *)
 Section OfMechanism.
-Variables (S : realDomainType) (R : realFieldType) (n k L : nat) (z : R) (h : S) (M : mechanism S R n).
+Variables (S : realDomainType) (R : realFieldType) (n k L : nat) (z : R) (h : S)
+  (M : mechanism S R n).
 Hypotheses (hL : h *+ L = 2%:R) (Mp : proper M) (Mdp : private z M) (Msi : shift_invariant M).
 Implicit Types (d e : depths n k) (r s : 'I_n).
 Variable q : depths n k -> score S n.
@@ -231,9 +247,11 @@ by case: l => H; split=> //; do ?split=> //; apply: monotone_rows_at; apply: H; 
 Qed.
 End OfMechanism.
 
-(* On real or other scores, and on whole ones with a step of 2. *)
-Theorem table_by_feasible (S : realDomainType) (R : realFieldType) n k L (z : R) (h : S) (M : mechanism S R n) l :
-  h *+ L = 2%:R -> proper M -> private z M -> shift_invariant M -> (l = Monotone \/ l = Full -> monotone M) ->
+(** On real or other scores, and on whole ones with a step of 2. *)
+Theorem table_by_feasible (S : realDomainType) (R : realFieldType) n k L (z : R) (h : S) (M :
+  mechanism S R n) l :
+  h *+ L = 2%:R -> proper M -> private z M -> shift_invariant M ->
+    (l = Monotone \/ l = Full -> monotone M) ->
   feasible_by L z l (table_by h M : table R n k).
 Proof. by move=> hL Mp Mz Ms; apply: (feasible_at hL Mp Mz Ms) => d s; rewrite ffunE. Qed.
 Theorem table_of_feasible (R : realFieldType) n k (z : R) (M : mechanism integers R n) l :

@@ -1,5 +1,6 @@
-(* The rows of a lattice whose step is 2/L sensitivities, decided for a point that gives each variable of the symmetric
-   program its probability; and the lower bound by multipliers of rows. *)
+(** The rows of a lattice whose step is 2/L sensitivities, decided for a point that gives each
+    variable of the symmetric program its probability; and the lower bound by multipliers of
+    rows. *)
 From Coq Require Import ZArith QArith.
 From mathcomp Require Import all_ssreflect all_algebra all_fingroup zify.
 From Optratio Require Import Mechanisms Program CountVectors Classes Numbers Checker Cuts Steps.
@@ -11,28 +12,34 @@ Section Rows.
 Variables (n k L : nat) (z : Q) (x : seq nat -> seq Q).
 Implicit Types (m s : seq nat) (j : seq (seq nat)) (v w : nat).
 
-(* How many candidates there are at each depth before the best one is at depth 0: the count vector and the best's depth,
-   if no depth is beyond k from there. *)
+(** How many candidates there are at each depth before the best one is at depth 0: the count vector
+    and the best's depth, if no depth is beyond k from there. *)
 Definition settle s : option (seq nat * nat) :=
   let c := find (ltn 0) s in let rest := drop c s in
   if all (pred1 0) (drop k.+1 rest) then Some (mkseq (nth 0 rest) k.+1, c) else None.
 
-(* The given candidate, at depth w, sinks by L steps. *)
+(** The given candidate, at depth w, sinks by L steps. *)
 Definition sunk m w : seq nat := mkseq (fun u => nth 0 m u - (u == w) + (u == w + L)) (k.+1 + L).
 Definition worst_ok m w : bool := if nth 0 m w == 0 then true else
-  if settle (sunk m w) is Some (m', c) then qle (qmul z (nth q0 (x m) w)) (nth q0 (x m') (w + L - c)) else true.
+  if settle (sunk m w) is Some (m', c) then
+    qle (qmul z (nth q0 (x m) w)) (nth q0 (x m') (w + L - c)) else true.
 Definition worst_all m := all (worst_ok m) (iota 0 k.+1).
 
-(* A neighbor: of the candidates at depth v, j_v t sink by t <= L steps. *)
+(** A neighbor: of the candidates at depth v, j_v t sink by t <= L steps. *)
 Fixpoint moves m : seq (seq (seq nat)) :=
-  if m is i :: m' then let l := moves m' in flatten [seq [seq a :: j | j <- l] | a <- count_vectors L i] else [:: [::]].
+  if m is i :: m' then let l := moves m' in
+    flatten [seq [seq a :: j | j <- l] | a <- count_vectors L i] else [:: [::]].
 Definition moved j : seq nat :=
-  mkseq (fun u => sumn [seq (if t <= u then nth 0 (nth [::] j (u - t)) t else 0) | t <- iota 0 L.+1]) (k.+1 + L).
-Definition moves_ok (zs : seq Q) j : bool := if settle (moved j) is Some (m', c) then let xs := x m' in
+  mkseq (fun u => sumn [seq (if t <= u then nth 0 (nth [::] j (u - t)) t else 0)
+    | t <- iota 0 L.+1]) (k.+1 + L).
+Definition moves_ok (zs : seq Q) j : bool := if settle (moved j) is Some (m', c) then let xs :=
+  x m' in
     all (fun v => let a := nth [::] j v in let zx := nth q0 zs v in
-      all (fun t => (nth 0 a t == 0) || qle zx (nth q0 xs (v + t - c))) (iota 0 L.+1)) (iota 0 k.+1)
+      all (fun t => (nth 0 a t == 0) || qle zx (nth q0 xs (v + t - c))) (iota 0 L.+1)) (iota 0
+        k.+1)
   else true.
-Definition near_all m := let zs := [seq qmul z (nth q0 (x m) v) | v <- iota 0 k.+1] in all (moves_ok zs) (moves m).
+Definition near_all m := let zs := [seq qmul z (nth q0 (x m) v) | v <- iota 0 k.+1] in
+  all (moves_ok zs) (moves m).
 
 Definition rows_ok (l : level) : bool := let all_of ok := all ok (orbits n k) in match l with
   | Paper => all_of worst_all
@@ -41,7 +48,8 @@ Definition rows_ok (l : level) : bool := let all_of ok := all ok (orbits n k) in
   | Full => all_of near_all && all_of (steps_ok k x) end.
 End Rows.
 
-Lemma mem_moves L m j : size j = size m -> (forall v, v < size m -> nth [::] j v \in count_vectors L (nth 0 m v)) ->
+Lemma mem_moves L m j : size j = size m ->
+  (forall v, v < size m -> nth [::] j v \in count_vectors L (nth 0 m v)) ->
   j \in moves L m.
 Proof.
 elim: m j => [|i m IH] [|a j] // [sj] ok; apply/flatten_mapP; exists a; first exact: (ok 0).
@@ -56,8 +64,9 @@ Local Notation depths := (depths n k).
 Local Notation point := (point R x : table R n k).
 Implicit Types (d e : depths) (r s : 'I_n).
 
-(* If all candidates move from d to e by what f says, up to the common c. *)
-Lemma settle_counts (f : 'I_n -> nat) (c : nat) e (l : seq nat) : in_lattice e -> (forall s, (e s + c = f s)%N) ->
+(** If all candidates move from d to e by what f says, up to the common c. *)
+Lemma settle_counts (f : 'I_n -> nat) (c : nat) e (l : seq nat) : in_lattice e ->
+  (forall s, (e s + c = f s)%N) ->
   (forall u, nth 0%N l u = \sum_s (f s == u : nat))%N -> settle k l = Some (counts e, c).
 Proof.
 move=> /existsP[s0 /eqP e0] E N.
@@ -78,7 +87,8 @@ congr (Some (_, _)); apply: eq_mkseq => w; rewrite nth_drop N; apply: eq_bigr =>
 by rewrite -E addnC eqn_add2l.
 Qed.
 
-Lemma worst_sound : (1 < n)%N -> all (worst_all k L z x) (orbits n k) -> worst_rows_by L (qR z) point.
+Lemma worst_sound : (1 < n)%N -> all (worst_all k L z x) (orbits n k) ->
+  worst_rows_by L (qR z) point.
 Proof.
 move=> n1 /allP ok r d e Qd Qe sk.
 have [w wr] : exists w, w != r.
@@ -92,9 +102,11 @@ have E s : (e s + c = f s)%N.
   rewrite /f /c; case: (eqVneq s r) => [->|sr]; first by rewrite mul1n; lia.
   by have := sk s sr; lia.
 have N u : nth 0%N (sunk k L (counts d) (d r)) u = (\sum_s (f s == u : nat))%N.
-  rewrite (bigD1 r) //= {1}/f eqxx mul1n; have -> : (\sum_(s | s != r) (f s == u) = cnt d u - (d r == u :> nat))%N.
+  rewrite (bigD1 r) //= {1}/f eqxx mul1n;
+    have -> : (\sum_(s | s != r) (f s == u) = cnt d u - (d r == u :> nat))%N.
     by rewrite (cntD1 d r) addKn; apply: eq_bigr => s sr; rewrite /f (negbTE sr) addn0.
-  rewrite /sunk; case: (ltnP u (k.+1 + L)) => lt; first by rewrite nth_mkseq // nth_counts addnC (eq_sym u (val _)) (eq_sym u (_ + _)%N).
+  rewrite /sunk; case: (ltnP u (k.+1 + L)) => lt;
+    first by rewrite nth_mkseq // nth_counts addnC (eq_sym u (val _)) (eq_sym u (_ + _)%N).
   rewrite nth_default ?size_mkseq // cnt_out; last by lia.
   by have := ltn_ord (d r); case: eqP => //; lia.
 have /ok/allP/(_ (val (d r))) := orbit_of Qd; rewrite mem_iota /= add0n ltn_ord => /(_ isT).
@@ -113,21 +125,25 @@ have [s0 min0] : exists s0, forall s, (d s + e s0 <= e s + d s0)%N.
 have [u1 e1] : exists u, e u = 0%N :> nat by case/existsP: Qe => u /eqP; exists u.
 pose b s := (e s + d s0 - (d s + e s0))%N; pose c := (d s0 - e s0)%N.
 have bL s : (b s <= L)%N by rewrite /b; have := nde s0 s; lia.
-have E s : (e s + c = d s + b s)%N by rewrite /b /c; have := min0 s; have := min0 u1; rewrite e1; lia.
+have E s : (e s + c = d s + b s)%N by rewrite /b /c; have := min0 s; have := min0 u1; rewrite e1;
+  lia.
 pose j := mkseq (fun v => mkseq (fun t => \sum_s ((d s == v :> nat) && (b s == t)))%N L.+1) k.+1.
-have nth_j v t : (t <= L)%N -> nth 0%N (nth [::] j v) t = (\sum_s ((d s == v :> nat) && (b s == t)))%N.
+have nth_j v t : (t <= L)%N ->
+  nth 0%N (nth [::] j v) t = (\sum_s ((d s == v :> nat) && (b s == t)))%N.
   move=> tL; case: (ltnP v k.+1) => h; first by rewrite !nth_mkseq.
   rewrite [nth [::] _ _]nth_default ?size_mkseq // nth_nil big1 // => s _; case: eqP => // dv.
   by move: (ltn_ord (d s)); rewrite dv ltnNge h.
 have mj : j \in moves L (counts d).
   apply: mem_moves => [|v]; first by rewrite size_counts size_mkseq.
-  rewrite size_counts => lt; rewrite nth_mkseq //; apply: mem_count_vectors; first exact: size_mkseq.
+  rewrite size_counts => lt; rewrite nth_mkseq //; apply: mem_count_vectors;
+    first exact: size_mkseq.
   rewrite nth_counts sumnE big_map -[iota 0 L.+1]/(index_iota 0 L.+1) big_mkord exchange_big /=.
   apply: eq_bigr => s _; case: eqP => _; last by rewrite big1.
   rewrite (bigD1 (inord (b s))) //= inordK ?ltnS ?bL // eqxx big1 // => t.
   by rewrite -val_eqE /= inordK ?ltnS ?bL // eq_sym => /negbTE ->.
 have N u : nth 0%N (moved k L j) u = (\sum_s (d s + b s == u : nat))%N.
-  have -> : (\sum_s (d s + b s == u) = \sum_(t < L.+1) if t <= u then \sum_s ((d s == (u - t)%N :> nat) && (b s == t)) else 0)%N.
+  have -> : (\sum_s (d s + b s == u) = \sum_(t < L.+1) if t <= u then
+    \sum_s ((d s == (u - t)%N :> nat) && (b s == t)) else 0)%N.
     rewrite (eq_bigr (fun s => \sum_(t < L.+1) (d s + b s == u) * (b s == t)))%N => [|s _].
       rewrite exchange_big /=; apply: eq_bigr => t _; case: leqP => tu; last first.
         by rewrite big1 // => s _; case: eqP => // du; case: eqP => // bt; lia.
@@ -136,34 +152,39 @@ have N u : nth 0%N (moved k L j) u = (\sum_s (d s + b s == u : nat))%N.
     rewrite (bigD1 (inord (b s))) //= inordK ?ltnS ?bL // eqxx muln1 big1 ?addn0 // => t.
     by rewrite -val_eqE /= inordK ?ltnS ?bL // eq_sym => /negbTE ->; rewrite muln0.
   rewrite /moved; case: (ltnP u (k.+1 + L)) => lt; last first.
-    rewrite nth_default ?size_mkseq //; symmetry; apply: big1 => t _; case: ifP => // _; apply: big1 => s _.
+    rewrite nth_default ?size_mkseq //; symmetry; apply: big1 => t _; case: ifP => // _;
+      apply: big1 => s _.
     by case: eqP => //; have := ltn_ord (d s); have := ltn_ord t; lia.
-  rewrite nth_mkseq // sumnE big_map -[iota 0 L.+1]/(index_iota 0 L.+1) big_mkord; apply: eq_bigr => t _.
+  rewrite nth_mkseq // sumnE big_map -[iota 0 L.+1]/(index_iota 0 L.+1) big_mkord;
+    apply: eq_bigr => t _.
   by case: ifP => // _; rewrite nth_j // -ltnS.
-have := ok _ (orbit_of Qd); rewrite /near_all => /allP/(_ _ mj); rewrite /moves_ok (settle_counts Qe E N).
+have := ok _ (orbit_of Qd); rewrite /near_all => /allP/(_ _ mj);
+  rewrite /moves_ok (settle_counts Qe E N).
 have among v w : (v <= w)%N -> v \in iota 0 w.+1 by rewrite mem_iota add0n ltnS.
 move=> /allP/(_ _ (among _ _ (ltnSE (ltn_ord (d r)))))/allP/(_ _ (among _ _ (bL r))).
 rewrite (nth_map 0%N) ?size_iota ?ltn_ord // nth_iota ?ltn_ord // add0n -E addnK nth_j //.
 by rewrite eqn0Ngt (bigD1 r) //= !eqxx /= (qR_le R) qR_mul.
 Qed.
 
-(* So a point that passes has every row of the level. *)
-Theorem rows_ok_sound l : (1 < n)%N -> rows_ok n k L z x l -> table_proper point -> feasible_by L (qR z) l point.
+(** So a point that passes has every row of the level. *)
+Theorem rows_ok_sound l : (1 < n)%N -> rows_ok n k L z x l -> table_proper point ->
+  feasible_by L (qR z) l point.
 Proof.
 by case: l => n1 /= => [ok|ok|/andP[ok mo]|/andP[ok mo]] tp; split=> //; do ?split;
   do ?[exact: worst_sound | exact: near_sound | exact: steps_sound].
 Qed.
 End Soundness.
 
-(* Rows with multipliers. The first of two lists of depths is that of the right side. *)
+(** Rows with multipliers. The first of two lists of depths is that of the right side. *)
 Definition sinks_lists n L s s' :=
   all (fun i => nth 0 s' i + head 0 s + L == nth 0 s i + head 0 s') (iota 1 n.-1).
-Definition is_row_by n k L l (c : cut) := let s := candidates_of k (left c) in let s' := candidates_of k (right c) in
+Definition is_row_by n k L l (c : cut) := let s := candidates_of k (left c) in let s' :=
+  candidates_of k (right c) in
   [&& represents n k (left c) s, represents n k (right c) s' & if of_privacy c
     then if asks_neighbors l then near_lists L s' s else sinks_lists n L s' s
     else asks_monotone l && favors_lists s' s].
 
-(* The least cost of a count vector. *)
+(** The least cost of a count vector. *)
 Definition least k (cost : seq nat * nat -> Q) (m : seq nat) : Q :=
   foldr (fun v a => if nth 0 m v == 0 then a else qmin (cost (m, v)) a) (cost (m, 0)) (iota 1 k).
 
@@ -180,7 +201,8 @@ Lemma permuteE (p : 'S_n) d s : permute p d s = d (p s). Proof. by rewrite ffunE
 Lemma sinks_listsP a b s s' : represents n k a s -> represents n k b s' -> sinks_lists n L s s' ->
   sinks_by L (Ordinal n0) (vector_of n k s) (vector_of n k s').
 Proof.
-move=> /and5P[/eqP sa ka _ _ _] /and5P[/eqP sb kb _ _ _] /allP ok i i0; rewrite !vector_ofE // !nth0.
+move=> /and5P[/eqP sa ka _ _ _] /and5P[/eqP sb kb _ _ _] /allP ok i i0;
+  rewrite !vector_ofE // !nth0.
 have /ok/eqP : val i \in iota 1 n.-1; last by [].
 rewrite mem_iota add1n prednK // ltn_ord andbT lt0n; apply: contraNneq i0 => E; exact/eqP/val_inj.
 Qed.
@@ -205,9 +227,11 @@ Qed.
 
 Lemma least_le cost d r : in_lattice d -> qR (least k cost (counts d)) <= qR (cost (class_of d r)).
 Proof.
-move=> Qd; rewrite /least /class_of; suff H s : let a := foldr (fun v a => if nth 0%N (counts d) v == 0%N then a
+move=> Qd; rewrite /least /class_of;
+  suff H s : let a := foldr (fun v a => if nth 0%N (counts d) v == 0%N then a
     else qmin (cost (counts d, v)) a) (cost (counts d, 0%N)) s in
-  qR a <= qR (cost (counts d, 0%N)) /\ forall v, v \in s -> nth 0%N (counts d) v != 0%N -> qR a <= qR (cost (counts d, v)).
+  qR a <= qR (cost (counts d, 0%N)) /\ forall v, v \in s -> nth 0%N (counts d) v != 0%N ->
+    qR a <= qR (cost (counts d, v)).
   have [h1 h2] := H (iota 1 k); case E: (val (d r)) => [|v] //; rewrite -E; apply: h2.
     by rewrite mem_iota /= add1n E /= -E ltn_ord.
   by rewrite nth_counts -lt0n cnt_pos.
@@ -217,10 +241,12 @@ rewrite inE => /orP[/eqP->|vs] nz; first by rewrite (negbTE nz) qR_min le_minl l
 by case: ifP => // _; [|rewrite qR_min le_minl]; rewrite (h2 v vs nz) ?orbT.
 Qed.
 
-(* Weak duality: what is left of the costs, after rows were taken off with multipliers, bounds every table. *)
+(** Weak duality: what is left of the costs, after rows were taken off with multipliers, bounds
+    every table. *)
 Theorem lower_by_sound cs cost : feasible_by L (qR z) l t -> all (is_row_by n k L l) cs ->
   all (fun c => qle q0 (multiplier c)) cs ->
-  qR (total n k (least k (changed n z cost cs))) <= \sum_(d | in_lattice d) \sum_r qR (cost (class_of d r)) * t d r.
+  qR (total n k (least k (changed n z cost cs))) <= \sum_(d
+    | in_lattice d) \sum_r qR (cost (class_of d r)) * t d r.
 Proof.
 move=> ft rows mus; have H := changed_le_of n0 (fun c => @is_row_by_holds c ft) cost rows mus.
 apply: le_trans H; rewrite totalE; apply: ler_sum => d Qd; have [x0 x1] := ft.1 d Qd.

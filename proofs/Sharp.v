@@ -1,26 +1,31 @@
-(* The threshold is sharp (research/docs/threshold.md, Theorem 1, "only if"): where z g(1) + ... + z^k g(k) > g(0) and n >= 3,
-   permute-and-flip's loss on Q(n,k) is not the least, at any level. A table near permute-and-flip's is better: a candidate
-   below two that are best is taken a little more often, and one of these two less often, as far as privacy allows. *)
+(** The threshold is sharp (research/docs/threshold.md, Theorem 1, "only if"): where z g(1) + ... +
+    z^k g(k) > g(0) and n >= 3, permute-and-flip's loss on Q(n,k) is not the least, at any level. A
+    table near permute-and-flip's is better: a candidate below two that are best is taken a little
+    more often, and one of these two less often, as far as privacy allows. *)
 From mathcomp Require Import all_ssreflect all_algebra ring zify.
-From Optratio Require Import Mechanisms Program Levels Threshold PermuteAndFlip Objectives Integral Private.
+From Optratio Require Import Mechanisms Program Levels Threshold PermuteAndFlip Objectives Integral
+  Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(* Strict comparisons. *)
+(** Strict comparisons. *)
 Section Strict.
 Variables (R : realFieldType) (n : nat).
 Implicit Types (w p : 'I_n -> R) (r s : 'I_n).
 
 Lemma upper_part_gt0 w r rho : 0 <= rho < 1 -> (forall s, 0 <= w s <= 1) -> 0 < upper_part w r rho.
 Proof.
-case/andP=> rho0 rho1 hw; rewrite /upper_part -[\prod_(s < n | _) _]mul1r -(expr0 'X); apply: int_prod_gt0 => s _.
+case/andP=> rho0 rho1 hw; rewrite /upper_part -[\prod_(s < n | _) _]mul1r -(expr0 'X);
+  apply: int_prod_gt0 => s _.
 case/andP: (hw s) => a0 a1; split; first by rewrite subr_gt0 (le_lt_trans _ rho1) // ler_pimull.
 by rewrite -addrA -opprD -mulrDr addrC [rho + _]addrC subrK mulr1 addrC subr_ge0.
 Qed.
 
-Lemma lower_part_gt w (p : 'I_n -> R) r rho : (forall s, 0 <= p s <= 1) -> (forall s, s != r -> rho * w s <= p s) ->
-  (exists2 s, s != r & rho * w s < p s) -> integral (\prod_(s < n | s != r) (1 - p s *: 'X)) < lower_part w r rho.
+Lemma lower_part_gt w (p : 'I_n -> R) r rho : (forall s, 0 <= p s <= 1) ->
+  (forall s, s != r -> rho * w s <= p s) ->
+  (exists2 s, s != r & rho * w s < p s) -> integral (\prod_(s < n | s != r) (1 - p s *: 'X)) <
+    lower_part w r rho.
 Proof.
 move=> hp le [i ir lt]; have p1 s : p s <= 1 by case/andP: (hp s).
 have w1 s : s != r -> rho * w s <= 1 by move=> sr; exact: le_trans (le s sr) (p1 s).
@@ -56,7 +61,7 @@ by apply: upper_part_gt0; rewrite ?ltW.
 Qed.
 End Strict.
 
-(* Finitely many positive numbers have a positive lower bound. *)
+(** Finitely many positive numbers have a positive lower bound. *)
 Lemma positive_bound (R : realFieldType) (T : finType) (P : pred T) (F : T -> R) :
   (forall i, P i -> 0 < F i) -> exists2 m, 0 < m & forall i, P i -> m <= F i.
 Proof.
@@ -84,7 +89,8 @@ Lemma power_le (i j : nat) : (z ^+ i <= z ^+ j) = (j <= i)%N. Proof. by rewrite 
 Lemma power_lt (i j : nat) : (z ^+ i < z ^+ j) = (j < i)%N. Proof. by rewrite ltr_iexpn2l. Qed.
 Let zE : z ^+ 1 = z := expr1 z.
 
-(* Permute-and-flip's table is positive, and all rows are slack but the steps of a chain where a candidate sinks. *)
+(** Permute-and-flip's table is positive, and all rows are slack but the steps of a chain where a
+    candidate sinks. *)
 Lemma pf_gt0 d s : 0 < pf d s.
 Proof.
 rewrite /pf_table -[X in X < _](mul0r (PermuteAndFlip.pf (fun s => z ^+ d s) s)).
@@ -126,16 +132,18 @@ have dse : d s != e s :> nat by apply: contraNneq ds => h; apply/eqP/val_inj.
 by rewrite -exprD power_lt e0 subnn; have := f s; lia.
 Qed.
 
-(* Three candidates. In the slice b is best, all others but r and a are at depth u, and r is not best. *)
+(** Three candidates. In the slice b is best, all others but r and a are at depth u, and r is not
+    best. *)
 Variables (r a b : 'I_n) (u : 'I_k.+1).
 Hypotheses (ra : r != a) (rb : r != b) (ab : a != b) (u0 : (0 < u)%N).
 Definition rest s : 'I_k.+1 := if s == b then ord0 else u.
 Definition shape d := [forall s, (s != r) && (s != a) ==> (d s == rest s)].
 Definition in_slice d := shape d && (0 < d r)%N.
-(* What the better table adds, up to a factor. *)
+(** What the better table adds, up to a factor. *)
 Definition direction : table := fun d s =>
   if ~~ in_slice d then 0 else if s == r then (if d a == 0%N :> nat then z ^+ d r else 0)
-  else if s == a then - z ^+ (d r + d a) else if s == b then (if d a == 0%N :> nat then 0 else z ^+ (d r + d a)) else 0.
+  else if s == a then - z ^+ (d r + d a) else if s == b then (if d a == 0%N :> nat then 0
+    else z ^+ (d r + d a)) else 0.
 
 Lemma shape_b d : shape d -> d b = ord0.
 Proof. by move/forallP/(_ b); rewrite ![b == _]eq_sym rb ab /= /rest eqxx => /eqP. Qed.
@@ -145,7 +153,8 @@ Proof. by case/andP=> /shape_b db _; apply/existsP; exists b; rewrite db. Qed.
 Lemma direction_sum d : \sum_s direction d s = 0.
 Proof.
 rewrite /direction; case: (in_slice d); last by rewrite big1.
-rewrite (bigD1 r) //= eqxx (bigD1 a) 1?eq_sym //= [a == r]eq_sym (negbTE ra) eqxx (bigD1 b) /=; last first.
+rewrite (bigD1 r) //= eqxx (bigD1 a) 1?eq_sym //= [a == r]eq_sym (negbTE ra) eqxx (bigD1 b) /=;
+  last first.
   by rewrite ![b == _]eq_sym rb ab.
 rewrite ![b == _]eq_sym (negbTE rb) (negbTE ab) eqxx big1 ?addr0.
   by case: (posnP (d a)) => [->|/ltn_eqF->]; rewrite ?addn0 ?addr0 ?add0r ?addNr ?subrr.
@@ -155,20 +164,22 @@ Qed.
 Lemma direction_bounds d s : - 1 <= direction d s <= 1.
 Proof.
 have N1 : - 1 <= 0 :> R by rewrite oppr_le0 ler01.
-have P (j : nat) : - 1 <= z ^+ j <= 1 by case/andP: (power_bounds j) => h ->; rewrite (le_trans N1 h).
+have P (j : nat) : - 1 <= z ^+ j <= 1 by case/andP: (power_bounds j) => h ->;
+  rewrite (le_trans N1 h).
 have Z : - 1 <= (0 : R) <= 1 by rewrite N1 ler01.
 rewrite /direction; do ?[case: ifP => _] ; rewrite ?Z ?P //.
 by rewrite ler_opp2 ler_oppl andbC; exact: P.
 Qed.
 
-(* It keeps the rows where a candidate sinks. *)
+(** It keeps the rows where a candidate sinks. *)
 Lemma shape_sink d i : (i == r) || (i == a) -> shape (sink d i) = shape d.
 Proof.
 move=> h; apply: eq_forallb => s; rewrite ffunE.
 by case: (eqVneq s i) => // ->; rewrite -negb_or h.
 Qed.
 
-Lemma direction_sink d i : ~~ lone d i -> (d i < k)%N -> z * direction d i <= direction (sink d i) i.
+Lemma direction_sink d i : ~~ lone d i -> (d i < k)%N ->
+  z * direction d i <= direction (sink d i) i.
 Proof.
 move=> L lt; have dsi : sink d i i = (d i).+1 :> nat by rewrite ffunE eqxx inordK.
 have other s : s != i -> sink d i s = d s by move=> si; rewrite ffunE (negbTE si).
@@ -178,7 +189,8 @@ case: (eqVneq i r) => [E|ir].
   case: (posnP (d r)) => [->|r0] /=; first by rewrite mulr0; case: ifP => // _; rewrite expr1 ltW.
   by case: ifP; rewrite ?mulr0 // -exprS.
 case: (eqVneq i a) => [E|ia].
-  subst i; rewrite /direction /in_slice shape_sink ?eqxx ?orbT // dsi other // [a == r]eq_sym (negbTE ra).
+  subst i; rewrite /direction /in_slice shape_sink ?eqxx ?orbT // dsi other // [a == r]eq_sym
+    (negbTE ra).
   by case: ifP; rewrite ?mulr0 // mulrN -exprS addnS.
 case: (eqVneq i b) => [E|ib]; last first.
   by rewrite /direction (negbTE ir) (negbTE ia) (negbTE ib) !if_same mulr0.
@@ -191,13 +203,14 @@ rewrite mulr0 /direction (negbTE ir) (negbTE ia) eqxx; do ?[case: ifP => // _].
 by case/andP: (power_bounds (sink d b r + sink d b a)).
 Qed.
 
-(* So a table near permute-and-flip's in this direction keeps all rows of all levels. *)
+(** So a table near permute-and-flip's in this direction keeps all rows of all levels. *)
 Definition better (eta : R) : table := fun d s => pf d s + eta * direction d s.
 
 Lemma better_feasible l : exists2 eta, 0 < eta & feasible z l (better eta).
 Proof.
 pose T := [finType of 'I_n * depths * depths].
-have [m1 m10 h1] := @positive_bound R _ xpredT (fun p : 'I_n * depths => pf p.2 p.1) (fun p _ => pf_gt0 p.2 p.1).
+have [m1 m10 h1] :=
+  @positive_bound R _ xpredT (fun p : 'I_n * depths => pf p.2 p.1) (fun p _ => pf_gt0 p.2 p.1).
 have [|m2 m20 h2] := @positive_bound R _ (fun p : 'I_n * depths => in_lattice p.2 && lone p.2 p.1)
   (fun p => pf (rise p.2 p.1) p.1 - z * pf p.2 p.1).
   by case=> i d /andP[/= Qd L]; rewrite subr_gt0 pf_rise.
@@ -207,7 +220,8 @@ have [|m3 m30 h3] := @positive_bound R _ P3 (fun p => pf p.2 p.1.1 - pf p.1.2 p.
   by case=> [[i d] e] /and4P[/= Qd Qe /forallP f de]; rewrite subr_gt0 pf_favors.
 pose eta : R := Num.min m1 (Num.min m2 m3) / 2%:R.
 have e0 : 0 < eta by rewrite divr_gt0 ?ltr0n // !lt_minr m10 m20 m30.
-have small x y m : Num.min m1 (Num.min m2 m3) <= m -> - 1 <= x <= 1 -> - 1 <= y <= 1 -> eta * (x - y) <= m.
+have small x y m : Num.min m1 (Num.min m2 m3) <= m -> - 1 <= x <= 1 -> - 1 <= y <= 1 ->
+  eta * (x - y) <= m.
   move=> le /andP[_ x1] /andP[y1 _]; apply: le_trans le.
   rewrite -[X in _ <= X](@divfK _ 2%:R) ?pnatr_eq0 // -/eta ler_wpmul2l ?(ltW e0) //.
   by rewrite -[2%:R]/(1 + 1) ler_add // ler_oppl.
@@ -218,16 +232,19 @@ have tp : table_proper (better eta).
   move=> d Qd; split=> [s|]; last first.
     rewrite big_split /= -mulr_sumr direction_sum mulr0 addr0; apply: pf_sum.
     by case/existsP: Qd => s /eqP ds; exists s; rewrite ds expr0.
-  rewrite /better -ler_subl_addr sub0r (le_trans _ (h1 (s, d) isT)) // -mulrN -[- direction d s]sub0r.
+  rewrite /better -ler_subl_addr sub0r (le_trans _ (h1 (s, d) isT)) // -mulrN
+    -[- direction d s]sub0r.
   rewrite small ?direction_bounds ?ler01 ?andbT //.
   by rewrite oppr_le0 ler01.
 have n1 : (1 < n)%N by move: (ltn_ord r) (ltn_ord a) ra; rewrite -val_eqE /=; lia.
 have tw : worst_rows_by 1 z (better eta).
   move=> i d e Qd Qe /(sinks_next n1 Qd Qe); rewrite /next; case L: (lone d i); first case=> <-.
     have D : - 1 <= z * direction d i <= 1.
-      case/andP: (direction_bounds d i) => D1 D2; rewrite -ler_norml normrM gtr0_norm // mulr_ile1 ?normr_ge0 ?(ltW z0) ?(ltW z1) //.
+      case/andP: (direction_bounds d i) => D1 D2;
+        rewrite -ler_norml normrM gtr0_norm // mulr_ile1 ?normr_ge0 ?(ltW z0) ?(ltW z1) //.
       by rewrite ler_norml D1.
-    have := h2 (i, d); rewrite /= Qd L => /(_ isT) /(le_trans (small _ _ _ l2 D (direction_bounds (rise d i) i))) H.
+    have := h2 (i, d);
+      rewrite /= Qd L => /(_ isT) /(le_trans (small _ _ _ l2 D (direction_bounds (rise d i) i))) H.
     by apply: (le_by H); rewrite /better; ring.
   case: ltnP => // lt [<-]; rewrite /better mulrDr [z * (eta * _)]mulrCA.
   have -> : pf (sink d i) i = z * pf d i.
@@ -243,7 +260,7 @@ have tn := monotone_implies_neighbor_rows (ltW z0) (ltW z1) tp tw tm.
 by split=> //; case: l.
 Qed.
 
-(* Its loss is less. *)
+(** Its loss is less. *)
 Variables (g c : nat -> R).
 Hypotheses (g0 : 0 < g 0%N) (c_loss : loss c).
 
@@ -262,7 +279,8 @@ rewrite pair_big /= (reindex_onto in_slice_at (fun d => (d r, d a))) => [|d /and
   apply: eq_bigl => -[t v]; rewrite /in_slice at_r at_a eqxx !andbT.
   suff -> : shape (in_slice_at (t, v)) by [].
   by apply/forallP => s; apply/implyP => /andP[sr sa]; rewrite ffunE (negbTE sr) (negbTE sa).
-apply/ffunP => s; rewrite ffunE /=; case: (eqVneq s r) => [->//|sr]; case: (eqVneq s a) => [->//|sa].
+apply/ffunP => s; rewrite ffunE /=; case: (eqVneq s r) => [->//|sr];
+  case: (eqVneq s a) => [->//|sa].
 by move: (h s); rewrite sr sa => /eqP.
 Qed.
 
@@ -272,7 +290,8 @@ Let B' := \sum_(1 <= v < k.+1) g v * z ^+ v.
 
 Lemma slice_loss (t v : 'I_k.+1) : (0 < t)%N -> let d := in_slice_at (t, v) in
   product_prior g d * (\sum_s c (d s) * direction d s) =
-  G * g 0%N * (g t * (c t * z ^+ t)) * (g v *+ (v == 0%N :> nat)) - G * g 0%N * (g t * z ^+ t) * (c v * (g v * z ^+ v)).
+  G * g 0%N * (g t * (c t * z ^+ t)) * (g v *+ (v == 0%N :> nat)) - G * g 0%N * (g t * z ^+ t) *
+    (c v * (g v * z ^+ v)).
 Proof.
 move=> t0 d; have dr : d r = t by rewrite ffunE eqxx.
 have da : d a = v by rewrite ffunE eq_sym (negbTE ra) eqxx.
@@ -285,8 +304,10 @@ have -> : product_prior g d = g t * (g v * (g 0%N * G)).
     by rewrite ![b == _]eq_sym rb ab.
   rewrite db; congr (_ * (_ * (_ * _))); apply: eq_bigr => s /andP[/andP[sr sa] sb].
   by rewrite ffunE (negbTE sr) (negbTE sa) /rest (negbTE sb).
-have -> : \sum_s c (d s) * direction d s = c t * (z ^+ t *+ (v == 0%N :> nat)) - c v * z ^+ (t + v).
-  rewrite /direction S /= (bigD1 r) //= eqxx (bigD1 a) 1?eq_sym //= [a == r]eq_sym (negbTE ra) eqxx dr da.
+have -> : \sum_s c (d s) * direction d s = c t * (z ^+ t *+ (v == 0%N :> nat)) - c v *
+  z ^+ (t + v).
+  rewrite /direction S /= (bigD1 r) //= eqxx (bigD1 a) 1?eq_sym //= [a == r]eq_sym (negbTE ra) eqxx
+    dr da.
   rewrite big1 => [|s /andP[sr sa]]; last first.
     rewrite (negbTE sr) (negbTE sa); case: eqP => [->|_]; last by rewrite mulr0.
     by rewrite db c_loss.1 mul0r.
@@ -302,19 +323,25 @@ Proof.
 rewrite /table_loss sum_slice => [|d /negbTE S]; last first.
   by rewrite big1 ?mulr0 // => s _; rewrite /direction S mulr0.
 have A'E : \sum_(v < k.+1) c v * (g v * z ^+ v) = A'.
-  by rewrite /A' sum_from1 [RHS]big_mkcond; apply: eq_bigr => v _; case: posnP => // ->; rewrite c_loss.1 mul0r.
+  by rewrite /A' sum_from1 [RHS]big_mkcond; apply: eq_bigr => v _; case: posnP => // ->;
+    rewrite c_loss.1 mul0r.
 have g0E : \sum_(v < k.+1) g v *+ (v == 0%N :> nat) = g 0%N.
   by rewrite big_ord_recl big1 ?addr0.
-rewrite (eq_bigr (fun t : 'I_k.+1 => G * g 0%N * g 0%N * (c t * (g t * z ^+ t)) - G * g 0%N * A' * (g t * z ^+ t))).
-  rewrite sumrB -!mulr_sumr -(sum_from1 (fun t => c t * (g t * z ^+ t))) -(sum_from1 (fun t => g t * z ^+ t)).
+rewrite (eq_bigr (fun t : 'I_k.+1 => G * g 0%N * g 0%N * (c t * (g t * z ^+ t)) - G * g 0%N * A' *
+  (g t * z ^+ t))).
+  rewrite sumrB -!mulr_sumr -(sum_from1 (fun t => c t * (g t * z ^+ t)))
+    -(sum_from1 (fun t => g t * z ^+ t)).
   by rewrite -/A' -/B'; ring.
 move=> t t0; rewrite (eq_bigr _ (fun v _ => slice_loss v t0)) sumrB -!mulr_sumr A'E g0E; ring.
 Qed.
 
-Lemma better_loss W eta : table_loss W c (better eta) = table_loss W c pf + eta * table_loss W c direction.
+Lemma better_loss W eta : table_loss W c (better eta) = table_loss W c pf + eta *
+  table_loss W c direction.
 Proof.
-rewrite /table_loss mulr_sumr -big_split; apply: eq_bigr => d _; rewrite /= mulrCA -mulrDr; congr (_ * _).
-by rewrite mulr_sumr -big_split; apply: eq_bigr => s _; rewrite /better /= mulrDr [eta * (_ * _)]mulrCA.
+rewrite /table_loss mulr_sumr -big_split; apply: eq_bigr => d _; rewrite /= mulrCA -mulrDr;
+  congr (_ * _).
+by rewrite mulr_sumr -big_split; apply: eq_bigr => s _;
+  rewrite /better /= mulrDr [eta * (_ * _)]mulrCA.
 Qed.
 
 Lemma better_is_better W eta : (forall d, in_slice d -> W d = product_prior g d) ->
@@ -334,57 +361,68 @@ by apply: sumr_ge0 => v _; rewrite !mulr_ge0 ?exprn_ge0 ?(ltW z0) // -c_loss.1 c
 Qed.
 End Sharp.
 
-(* research/docs/threshold.md, Theorem 1: at every level, for every monotone loss and product prior that give any depth a
-   positive loss. *)
+(** research/docs/threshold.md, Theorem 1: at every level, for every monotone loss and product
+    prior that give any depth a positive loss. *)
 Section Threshold.
 Variables (R : realFieldType) (n k : nat) (z : R).
 Hypotheses (n3 : (2 < n)%N) (z0 : 0 < z) (z1 : z < 1).
 
-Theorem pf_optimal_iff_for_losses l (g c : nat -> R) : loss c -> 0 < g 0%N -> (forall v, 0 <= g v) ->
+Theorem pf_optimal_iff_for_losses l (g c : nat -> R) : loss c -> 0 < g 0%N ->
+  (forall v, 0 <= g v) ->
   (exists2 u, (u <= k)%N & 0 < g u * c u) ->
   (forall t : table R n k, feasible z l t ->
-    table_loss (product_prior g) c (pf_table z : table R n k) <= table_loss (product_prior g) c t) <->
+    table_loss (product_prior g) c (pf_table z : table R n k) <= table_loss (product_prior g) c t)
+      <->
   \sum_(1 <= v < k.+1) g v * z ^+ v <= g 0%N.
 Proof.
 move=> c_loss g0 g_ge0 [u uk gc]; split=> [opt|b1 t /feasible_paper ft]; last first.
   by apply: pf_optimal_for_losses => //; rewrite b1 orbT.
-case: lerP => // lt; pose i0 := Ordinal (ltnW (ltnW n3)); pose i1 := Ordinal (ltnW n3); pose i2 := Ordinal n3.
+case: lerP => // lt; pose i0 := Ordinal (ltnW (ltnW n3)); pose i1 := Ordinal (ltnW n3);
+  pose i2 := Ordinal n3.
 have u0 : (0 < u)%N by case: u gc {uk} => //; rewrite c_loss.1 mulr0 ltxx.
 pose w := Ordinal (uk : (u < k.+1)%N).
 have [eta e0 feas] := @better_feasible R n k z z0 z1 i0 i1 i2 w isT isT isT u0 l.
-have := @better_is_better R n k z z0 i0 i1 i2 w isT isT isT u0 g c g0 c_loss _ eta (fun _ _ => erefl) e0 g_ge0 gc lt.
+have := @better_is_better R n k z z0 i0 i1 i2 w isT isT isT u0 g c g0 c_loss _ eta
+  (fun _ _ => erefl) e0 g_ge0 gc lt.
 by rewrite ltNge opt.
 Qed.
 
-(* The mean error. *)
+(** The mean error. *)
 Theorem pf_optimal_iff l :
-  (forall t : table R n k, feasible z l t -> table_mean (pf_table z : table R n k) <= table_mean t) <->
+  (forall t : table R n k, feasible z l t -> table_mean (pf_table z : table R n k) <= table_mean t)
+    <->
   \sum_(1 <= v < k.+1) z ^+ v <= 1.
 Proof.
 split=> [opt|b1 t /feasible_paper]; last exact: pf_optimal.
 case: (posnP k) opt => [->|k0] opt; first by rewrite big_geq ?ler01.
 have E : \sum_(1 <= v < k.+1) same_weight R v * z ^+ v = \sum_(1 <= v < k.+1) z ^+ v.
   by apply: eq_bigr => v _; rewrite mul1r.
-have [] := @pf_optimal_iff_for_losses l (same_weight R) (@depth_loss R) (depth_is_loss R) ltr01 (fun _ => ler01).
+have [] := @pf_optimal_iff_for_losses l (same_weight R) (@depth_loss R) (depth_is_loss R) ltr01
+  (fun _ => ler01).
   by exists 1%N; rewrite ?mulr1 ?ltr01.
-rewrite E => + _; apply => t /opt; rewrite /table_mean !table_error_loss ler_pmul2r // invr_gt0 ltr0n.
+rewrite E => + _; apply => t /opt;
+  rewrite /table_mean !table_error_loss ler_pmul2r // invr_gt0 ltr0n.
 apply/card_gt0P; exists [ffun _ => ord0]; apply/existsP; exists (Ordinal (ltnW (ltnW n3))).
 by rewrite ffunE.
 Qed.
 
-(* The box (Theorem 2): vectors with four candidates or more, one of them at depth k, weigh the same. *)
+(** The box (Theorem 2): vectors with four candidates or more, one of them at depth k, weigh the
+    same. *)
 Theorem pf_optimal_box_iff l : (3 < n)%N ->
-  (forall t : table R n k, feasible z l t -> objective_mean Box (pf_table z : table R n k) <= objective_mean Box t) <->
+  (forall t : table R n k, feasible z l t ->
+    objective_mean Box (pf_table z : table R n k) <= objective_mean Box t) <->
   \sum_(1 <= v < k.+1) z ^+ v <= 1.
 Proof.
 move=> n4; split=> [opt|b1 t /feasible_paper ft]; last first.
   by apply: pf_optimal_box => //; rewrite b1 orbT.
-case: lerP => // lt; pose i0 := Ordinal (ltnW (ltnW n3)); pose i1 := Ordinal (ltnW n3); pose i2 := Ordinal n3.
+case: lerP => // lt; pose i0 := Ordinal (ltnW (ltnW n3)); pose i1 := Ordinal (ltnW n3);
+  pose i2 := Ordinal n3.
 have k0 : (0 < (ord_max : 'I_k.+1))%N by case: (posnP k) lt => [->|//]; rewrite big_geq // ltr10.
 have E : \sum_(1 <= v < k.+1) same_weight R v * z ^+ v = \sum_(1 <= v < k.+1) z ^+ v.
   by apply: eq_bigr => v _; rewrite mul1r.
 have [eta e0 feas] := @better_feasible R n k z z0 z1 i0 i1 i2 ord_max isT isT isT k0 l.
-have := @better_is_better R n k z z0 i0 i1 i2 ord_max isT isT isT k0 (same_weight R) (@depth_loss R) ltr01
+have := @better_is_better R n k z z0 i0 i1 i2 ord_max isT isT isT k0 (same_weight R)
+  (@depth_loss R) ltr01
   (depth_is_loss R) (fun d => (shifts Box d)%:R) eta.
 move=> /(_ _ e0 (fun _ => ler01)); rewrite E mul1r ltr0n => /(_ _ k0 lt) less.
 have := opt _ feas; rewrite ler_pmul2r ?invr_gt0 ?ltr0n; last first.

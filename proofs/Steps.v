@@ -1,5 +1,5 @@
-(* The rows of monotonicity, decided for a point that gives each variable of the symmetric program its probability: all of
-   them follow from those that are decided here. *)
+(** The rows of monotonicity, decided for a point that gives each variable of the symmetric program
+    its probability: all of them follow from those that are decided here. *)
 From Coq Require Import ZArith QArith.
 From mathcomp Require Import all_ssreflect all_algebra zify.
 From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts.
@@ -11,7 +11,7 @@ Section Rows.
 Variables (k : nat) (x : seq nat -> seq Q).
 Implicit Types (m : seq nat) (v w : nat).
 
-(* Another candidate, at depth u, sinks by a step. *)
+(** Another candidate, at depth u, sinks by a step. *)
 Definition step_ok m u : bool := if nth 0 m u == 0 then true else
   if count_next k (m, u) is Some (m', _) then
     let c := ((u == 0) && (nth 0 m 0 == 1)) : nat in let xs := x m in let xs' := x m' in
@@ -21,7 +21,7 @@ Definition steps_ok m := all (step_ok m) (iota 0 k.+1).
 
 End Rows.
 
-(* Monotonicity follows from its rows in which one other candidate sinks by a step. *)
+(** Monotonicity follows from its rows in which one other candidate sinks by a step. *)
 Section Steps.
 Local Open Scope ring_scope.
 Variables (R : realFieldType) (n k : nat) (t : table R n k).
@@ -50,7 +50,8 @@ have [d' E P] : exists2 d', next s d = Some d' & forall i, (d' i + d r = d i + d
     case: (eqVneq i s) => [->|/h di]; rewrite ?val_pred; last by lia.
     by have := lone_top Qd L; lia.
   case: ltnP => [lt|ge]; last first.
-    move/negbT: L; rewrite negb_forall => /existsP[u]; rewrite negb_imply -leqNgt leqn0 => /andP[us /eqP du].
+    move/negbT: L; rewrite negb_forall => /existsP[u];
+      rewrite negb_imply -leqNgt leqn0 => /andP[us /eqP du].
     have [? ?] := (ltn_ord (e s), ltn_ord (d r)).
     by case: (posnP (gap d u)) => [|/least] /=; move: (fd u) (fd s) gs; rewrite /gap du; lia.
   exists (sink d s) => // i; rewrite !ffunE [r == s]eq_sym (negbTE sr).
@@ -58,7 +59,8 @@ have [d' E P] : exists2 d', next s d = Some d' & forall i, (d' i + d r = d i + d
 apply: le_trans (step Qd sr E) _; apply: IH; last 2 first.
 - exact: next_in_lattice Qd E.
 - move=> i; move: (P i) (fd i) gs; rewrite /gap; case: (eqVneq i s) => [->|_] /=; lia.
-rewrite -ltnS; apply: leq_trans le; rewrite (bigD1 s) //= [X in (_ < X)%N](bigD1 s) //= -addSn leq_add //.
+rewrite -ltnS; apply: leq_trans le;
+  rewrite (bigD1 s) //= [X in (_ < X)%N](bigD1 s) //= -addSn leq_add //.
   by move: (P s) gs; rewrite /gap eqxx /=; lia.
 by apply: leq_sum => i is_; move: (P i); rewrite /gap (negbTE is_) /=; lia.
 Qed.
@@ -80,13 +82,16 @@ Proof.
 move=> /allP ok; apply: steps_suffice => r s d d' Qd sr E.
 have /allP/(_ (val (d s))) := ok _ (orbit_of Qd).
 rewrite mem_iota /= add0n ltn_ord => /(_ isT); rewrite /step_ok.
-have nz : (nth 0%N (counts d) (d s) == 0%N) = false by rewrite nth_counts; have := cnt_pos d s; case: (cnt d (d s)).
-rewrite nz (count_next_counts s Qd) E => /allP/(_ (val (d r))); rewrite mem_iota /= add0n ltn_ord => /(_ isT).
+have nz : (nth 0%N (counts d) (d s) == 0%N) = false by rewrite nth_counts; have := cnt_pos d s;
+  case: (cnt d (d s)).
+rewrite nz (count_next_counts s Qd) E => /allP/(_ (val (d r)));
+  rewrite mem_iota /= add0n ltn_ord => /(_ isT).
 have many : (nth 0%N (counts d) (d r) <= (d r == d s :> nat))%N = false.
   by rewrite nth_counts (cntD1 d r) (bigD1 s) //= eqxx [d s == d r :> nat]eq_sym; lia.
 rewrite many /= (qR_le R) ?nth_counts -(lone_cnt s Qd) /point /prob.
 suff -> : (val (d r) - lone d s)%N = d' r :> nat by [].
-move: E; rewrite /next; case: (lone d s); first by case=> <-; rewrite ffunE eq_sym (negbTE sr) val_pred subn1.
+move: E; rewrite /next; case: (lone d s); first by case=> <-;
+  rewrite ffunE eq_sym (negbTE sr) val_pred subn1.
 by case: ltnP => // _ [<-]; rewrite ffunE eq_sym (negbTE sr) subn0.
 Qed.
 
