@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,24 +11,20 @@ import (
 const (
 	firstBatch = 1.0 / 25 // of a stage
 	nextBatch  = 1.25
-	finalists  = 12   // pairs of either kind between which is chosen before a bet
+	finalists  = 12   // pairs between which is chosen before a bet
 	fewTried   = 50   // draws at either side of a pair before it is bet on,
 	triedShare = 1000 // and such a part of what is left
-	rivalPart  = 20   // such a part of a batch is drawn at either side of the most hopeful pair, where that is another
-	mostOdd    = 12   // score vectors that as many are drawn at
-	hysteresis = 0.05 // in promise, before a pair and event that were bet on are left
-	loyalty    = 1.3  // likewise of a pair alone, in a quick stage whose outcomes are not candidates: times its promise (93,000 samples refute a noisy maximum, 116,000 without)
+	oddPart    = 20   // such a part of a batch is drawn at the score vectors that are least like their class,
+	mostOdd    = 12   // of which there are so many at most
 )
 
 // errFailed ends the bets of an audit.
 var errFailed = fmt.Errorf("%w: an error came instead of samples that a bet was on", inquiry.ErrUndecided)
 
-// finalists are the pairs between which is chosen before a bet: those that promise most, and the most hopeful.
+// finalists are the pairs that promise most, between which is chosen before a bet.
 func (s *statistics) finalists() []edge {
 	edges := s.field.rank(s.field.edges, s.aim(), false)
-	first := min(len(edges), finalists)
-	hopes := descend(edges, func(e *edge) float64 { return e.hopeful })
-	return append(edges[:first:first], hopes[:first]...)
+	return edges[:min(len(edges), finalists)]
 }
 
 // opened is the segment of bets that is open: those on one event at one pair.
@@ -52,7 +47,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 		edges = f.rank(edges, s.aim(), false)
 		var best edge
 		if len(edges) > 0 {
-			best = s.keep(edges, open)
+			best = edges[0]
 		}
 		// As long as there is nothing that a bet on the claim could be won with, most of a quick stage goes into the search; all of it where nothing came more often at one
 		// of two neighbors.
@@ -81,7 +76,8 @@ func (s *statistics) bet(end int64) (bool, error) {
 		if err != nil || refuted {
 			return refuted, err
 		}
-		if err := s.searchOn(edges, best, times*(r.at+r.near)/rivalPart, end); err != nil {
+		odd := s.field.suspects()
+		if err := s.drawEach(odd[:min(len(odd), mostOdd)], min(times*(r.at+r.near)/oddPart, end-s.drawn)); err != nil {
 			return false, err
 		}
 		size *= nextBatch
@@ -146,33 +142,6 @@ func (s *statistics) play(e edge, c counts) (refuted bool, err error) {
 	s.settle(e, c)
 	s.field.separateOdd()
 	return s.o.UntilRefuted && s.wealth.refuted(), nil
-}
-
-// keep returns the pair that was bet on where the first of the ranked ones does not promise clearly more, and that first one otherwise.
-func (s *statistics) keep(edges []edge, open opened) edge {
-	best := edges[0]
-	for _, e := range edges {
-		stays := slices.Equal(e.event, open.event) && e.promise+hysteresis > best.promise || s.quick && !s.field.pooled && loyalty*e.promise > best.promise
-		if open.base > 0 && e.from == open.from && e.to == open.to && stays {
-			best = e
-		}
-	}
-	return best
-}
-
-// searchOn draws some samples, up to an end, at either side of the most hopeful pair, where that is not the one that was bet on, and at the score vectors that are least like
-// their class.
-func (s *statistics) searchOn(edges []edge, best edge, samples, end int64) error {
-	places := s.field.suspects()
-	places = places[:min(len(places), mostOdd)]
-	if err := s.drawEach(places, min(samples, end-s.drawn)); err != nil {
-		return err
-	}
-	rival := slices.MaxFunc(edges, func(a, b edge) int { return cmp.Compare(a.hopeful, b.hopeful) })
-	if rival.hopeful <= best.hopeful {
-		return nil
-	}
-	return s.drawEach(s.field.sites([]edge{rival}), min(2*samples, end-s.drawn))
 }
 
 // hitsOf counts the draws in an event.

@@ -183,7 +183,7 @@ func exactFloat(x number.Interval) float64 { f, _ := x.Mid().Float64(); return f
 func TestIndependenceBetsAreFair(t *testing.T) {
 	for _, sums := range [][]int64{{4, 4}, {2, 6}, {1, 7}, {0, 8}, {2, 2, 4}, {1, 3, 4}} {
 		n := int64(4)
-		mean := [3]float64{}
+		mean := [2]float64{}
 		var walk func(a []int64, left int64)
 		walk = func(a []int64, left int64) {
 			r := len(a)

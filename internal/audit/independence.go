@@ -24,12 +24,12 @@ type independence struct {
 	changed  string // how
 }
 
-// The players. Two bet on halves of a sample; one that halves are too much alike, as those of a stream are that comes round; one that a question is answered as it
+// The players. One bets that the halves of a sample repeat each other; one that halves are too much alike, as those of a stream are that comes round; one that a question is answered as it
 // was at any time before; and one for each number of questions ago.
 const (
-	bold, timid  = 0, 1
-	alike        = 2
-	anyBefore    = 3
+	repeating    = 0
+	alike        = 1
+	anyBefore    = 2
 	mostAgo      = 10
 	players      = anyBefore + mostAgo + 1
 	childrenPart = 0.25 // of the average
@@ -38,10 +38,8 @@ const (
 // courage is the share of its wealth that a player puts on each bet, and weight its part of the average.
 func courage(player int) (courage, weight float64) {
 	switch player {
-	case bold:
-		return 0.25, 0.25
-	case timid:
-		return 1.0 / 64, 0.25
+	case repeating:
+		return 0.25, 0.5
 	case alike, anyBefore:
 		return 0.5, 1.0 / 16
 	}
@@ -127,8 +125,7 @@ func (t *independence) compare(a, b []int64, n int64, describe func() string) {
 	if same {
 		pays += float64(math.Exp(min(-logH, 600)) / 2)
 	}
-	t.bet(bold, pays)
-	t.bet(timid, pays)
+	t.bet(repeating, pays)
 
 	spread := math.Sqrt(float64(m)*float64(2*n-m)/float64(2*n-1)) / 2 // of a, given m
 	near := max(m%2, int64(spread/3))

@@ -51,7 +51,7 @@ func TestResultOfIndependence(t *testing.T) {
 	assert.Contains(t, res.Reason, "p < 1/1000: here")
 	assert.Contains(t, res.Reason, fmt.Sprintf("(%d of %d times the same counts twice)", times, times))
 	assert.Equal(t, int64(times), res.Checked)
-	assert.Greater(t, s.logs[bold], math.Log(1000))
+	assert.Greater(t, s.logs[repeating], math.Log(1000))
 }
 
 // TestLevelsPrintWell: a level of ε has at most four digits, and the weights of the stakes sum to 1 at most, most of it on the smallest stake
