@@ -84,7 +84,6 @@ func (f *field) shorten(best edge, own, near []float64, rate func(x, y float64) 
 				event[r] = in
 			}
 			if e := within(event); e.promise >= enough && (b.questions < fewest || e.promise > best.promise) {
-				e.hopeful = best.hopeful
 				best, fewest = e, b.questions
 			}
 		}
