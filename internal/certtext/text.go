@@ -47,12 +47,10 @@ func (c *Writer) Epsilon(exp, eps *big.Rat) {
 }
 
 // Claim writes the line of an enclosure of the optimum: exactly where both ends are equal, else in decimals that are rounded outwards.
-func (c *Writer) Claim(low, high *big.Rat) { c.claim("optimum", low, high) }
+func (c *Writer) Claim(low, high *big.Rat) { c.Claimed("optimum", low, high) }
 
-// Cost is Claim for what selections cost together.
-func (c *Writer) Cost(low, high *big.Rat) { c.claim("cost", low, high) }
-
-func (c *Writer) claim(what string, low, high *big.Rat) {
+// Claimed is Claim for something else than the optimum.
+func (c *Writer) Claimed(what string, low, high *big.Rat) {
 	lo, hi := low.RatString(), high.RatString()
 	if low.Cmp(high) != 0 {
 		lo, hi, _ = number.Bounds(low, high).Strings()

@@ -13,10 +13,11 @@ import (
 // Or it belongs to an attack that asks the same at all selections of a step, whose events are that losses, rounded to nodes in any way, come to more than a
 // node: outcomes at node i have at least p under P, and at most q·e^{-id} under Q. What is dropped of these is not in the events.
 type losses struct {
-	d    number.Interval
-	from int
-	p, q []float64 // q is nil for an upper bound
-	inf  float64   // of the loss +∞
+	d     number.Interval
+	from  int
+	moved int       // by how many nodes
+	p, q  []float64 // q is nil for an upper bound
+	inf   float64   // of the loss +∞
 }
 
 // rounded is a sum of n products that are not negative, as a bound: its relative error is at most (n+4)u.
@@ -88,7 +89,7 @@ func (t *table) losses(stride int) *losses {
 		}
 	}
 	factor = max(factor, 1/(above+m.p[0]+m.inf))
-	factor *= 1 + float64(8*ulp*float64(len(bounds)+4))
+	factor *= 1 + float64(16*ulp*float64(len(bounds)+8))
 	if !(factor < 2) { // differences were lost to rounding: nothing is known
 		return &losses{d: d, p: []float64{0}, inf: 1}
 	}
@@ -107,7 +108,7 @@ func (m *losses) then(o *losses, small float64) *losses {
 	if len(m.p) > len(o.p) {
 		m, o = o, m
 	}
-	out := &losses{d: m.d, from: m.from + o.from, p: make([]float64, len(m.p)+len(o.p)-1)}
+	out := &losses{d: m.d, from: m.from + o.from, moved: m.moved + o.moved, p: make([]float64, len(m.p)+len(o.p)-1)}
 	if m.q != nil {
 		out.q = make([]float64, len(out.p))
 	}
@@ -158,6 +159,7 @@ func (m *losses) relabel() {
 		return
 	}
 	m.from += nodes
+	m.moved += nodes
 	factor := up(number.Exp(m.d.Mul(number.FromInt(int64(nodes), prec)))) * (1 + 4*ulp)
 	for i := range m.q {
 		m.q[i] *= factor

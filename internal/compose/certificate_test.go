@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ import (
 func TestCertificates(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 5))
 	accepted, refused := 0, 0
-	for range 10 {
+	for range 6 {
 		p := &Problem{Gap: 0.03, Prove: true}
 		total := 0.0
 		for range 1 + r.IntN(3) {
@@ -35,44 +36,82 @@ func TestCertificates(t *testing.T) {
 			s, _ := new(big.Rat).SetString(fmt.Sprintf("%.3f", total*0.9*r.Float64()))
 			ask = func(p *Problem) (*Answer, error) { return p.Delta(t.Context(), s) }
 		}
-		a, err := ask(p)
-		require.NoError(t, err)
-		var file bytes.Buffer
-		require.NoError(t, a.WriteCertificate(&file))
-		rep, err := certificate.Check(bytes.NewReader(file.Bytes()), certificate.Options{})
-		require.NoError(t, err)
-		require.True(t, rep.Valid, "%v: %s", p.Steps, rep.Reason)
-
-		fine := *p
-		fine.Gap, fine.Prove = 0.002, false
-		truth, err := ask(&fine)
-		require.NoError(t, err)
-		lines := strings.Split(strings.TrimSuffix(file.String(), "\n"), "\n")
-		for range 30 {
-			rep, err := certificate.Check(strings.NewReader(strings.Join(forged(r, lines, a), "\n")+"\n"), certificate.Options{})
-			if err != nil {
-				continue
-			}
-			if !rep.Valid {
-				refused++
-				continue
-			}
-			accepted++
-			low, high := rep.Claims[0].Value.Ends()
-			require.LessOrEqual(t, down(number.FromRat(low, prec)), up(truth.Upper)*(1+1e-12), "%v", p.Steps)
-			require.GreaterOrEqual(t, up(number.FromRat(high, prec)), down(truth.Lower)*(1-1e-12), "%v", p.Steps)
-		}
+		yes, no := forge(t, r, p, ask)
+		accepted, refused = accepted+yes, refused+no
 	}
-	// far up a table bounds are below 10^-40
-	a, err := (&Problem{Steps: []Step{{Kind{"em", eps(t, "0.1"), 0}, 15}}, Gap: 1e-3, Prove: true}).Eps(t.Context(), big.NewRat(1, 1000000))
+	// blocks, equal queries, and bounds below 10^-40 far up a table
+	for _, p := range []*Problem{
+		{Steps: []Step{{Kind{"em", eps(t, "0.2"), 0}, 150}, {Kind{"krr", eps(t, "0.1"), 3}, 250}}, Gap: 0.1, Prove: true},
+		{Steps: []Step{{Kind{"pf", eps(t, "0.1"), 0}, 200}}, Gap: 0.03, Prove: true, Equal: true},
+		{Steps: []Step{{Kind{"em", eps(t, "0.1"), 0}, 15}}, Gap: 1e-2, Prove: true},
+	} {
+		yes, no := forge(t, r, p, func(p *Problem) (*Answer, error) { return p.Eps(t.Context(), big.NewRat(1, 1000000)) })
+		accepted, refused = accepted+yes, refused+no
+	}
+	assert.Greater(t, accepted, 10)
+	assert.Greater(t, refused, 100)
+}
+
+// forge writes a certificate and forges it. It returns how often the checker accepts and refuses that.
+func forge(t *testing.T, r *rand.Rand, p *Problem, ask func(*Problem) (*Answer, error)) (accepted, refused int) {
+	a, err := ask(p)
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, a.WriteCertificate(&file))
-	rep, err := certificate.Check(&file, certificate.Options{})
+	rep, err := certificate.Check(bytes.NewReader(file.Bytes()), certificate.Options{})
 	require.NoError(t, err)
-	require.True(t, rep.Valid, rep.Reason)
-	assert.Greater(t, accepted, 10)
-	assert.Greater(t, refused, 100)
+	require.True(t, rep.Valid, "%v: %s", p.Steps, rep.Reason)
+	fine := *p
+	fine.Gap, fine.Prove = p.Gap/10, false
+	truth, err := ask(&fine)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSuffix(file.String(), "\n"), "\n")
+	for range 25 {
+		rep, err := certificate.Check(strings.NewReader(strings.Join(forged(r, lines, a), "\n")+"\n"), certificate.Options{})
+		if err != nil {
+			continue
+		}
+		if !rep.Valid {
+			refused++
+			continue
+		}
+		accepted++
+		low, high := rep.Claims[0].Value.Ends()
+		require.LessOrEqual(t, down(number.FromRat(low, prec)), up(truth.Upper)*(1+1e-12), "%v", p.Steps)
+		require.GreaterOrEqual(t, up(number.FromRat(high, prec)), down(truth.Lower)*(1-1e-12), "%v", p.Steps)
+	}
+	return accepted, refused
+}
+
+// A certificate of the largest ε has tables for the lower end, and an attack at the upper one: neither end can be moved inwards by much.
+func TestCertificatesOfTheLargest(t *testing.T) {
+	for _, p := range []Problem{
+		{Steps: []Step{{Kind{Mechanism: "em"}, 8}}, Gap: 1e-2, Prove: true},
+		{Steps: []Step{{Kind{Mechanism: "pf"}, 30}}, Gap: 1e-2, Prove: true, Equal: true},
+	} {
+		lower, upper, last, stopped, err := p.Largest(t.Context(), big.NewRat(1, 1), big.NewRat(1, 1000000))
+		require.NoError(t, err)
+		require.NoError(t, stopped)
+		var file bytes.Buffer
+		require.NoError(t, last.WriteCertificate(&file))
+		check := func(text string) *certificate.Report {
+			rep, err := certificate.Check(strings.NewReader(text), certificate.Options{})
+			require.NoError(t, err)
+			return rep
+		}
+		rep := check(file.String())
+		require.True(t, rep.Valid, rep.Reason)
+		low, high := rep.Claims[0].Value.Ends()
+		assert.True(t, low.Cmp(lower) <= 0 && high.Cmp(upper) >= 0)
+		claim := regexp.MustCompile(`claim parameter \S+ \S+`)
+		at := func(low, high *big.Rat) string {
+			return claim.ReplaceAllString(file.String(), fmt.Sprintf("claim parameter %s %s", low.RatString(), high.RatString()))
+		}
+		assert.False(t, check(at(lower, mul(lower, big.NewRat(1001, 1000)))).Valid, "a smaller ε is not refuted")
+		assert.False(t, check(at(mul(lower, big.NewRat(1001, 1000)), upper)).Valid, "the tables are for a smaller ε")
+		moved := strings.Replace(file.String(), " "+lower.RatString()+"\n", " "+mul(upper, big.NewRat(1001, 1000)).RatString()+"\n", 1)
+		assert.False(t, check(moved).Valid, "the tables are for another ε")
+	}
 }
 
 // forged is a certificate with some bounds lowered, some queries or events of the attack changed, or a claim that is moved inwards, upwards or downwards.
@@ -92,6 +131,16 @@ func forged(r *rand.Rand, lines []string, a *Answer) []string {
 		case f[0] == "event" && r.IntN(len(out)) < 3:
 			at := 4 + r.IntN(2)
 			f[at] = fmt.Sprint(r.IntN(200) - 20)
+		case f[0] == "losses" && r.IntN(3) == 0:
+			for range 1 + len(f)/4 {
+				at := 2 + r.IntN(len(f)-2)
+				v, _ := evidencetest.Rational(f[at]).Float64()
+				if f[at] = fmt.Sprintf("%x", v*(1-[]float64{1e-9, 1e-3, 0.1}[r.IntN(3)])); v == 0 {
+					f[at] = "0"
+				}
+			}
+		case (f[0] == "attack" || f[0] == "query") && r.IntN(4) == 0:
+			f[2] = fmt.Sprint(r.IntN(9) - 4)
 		case f[0] == "claim":
 			low, high := down(a.Lower), up(a.Upper)
 			width := high - low

@@ -43,7 +43,7 @@ type Answer struct {
 	Stopped      error     // why the width is not what was wanted
 	table        *table    // of the upper end; nil for none
 	only         *Kind     // of the one selection there is; nil where there are more
-	proof        *proof    // nil for none
+	proof
 }
 
 // Width is the relative width of an answer.
@@ -80,6 +80,7 @@ const mostPoints, firstPoints = 4e9, 3e7
 
 func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	w := &work{Problem: p, ctx: ctx, target: t, gap: p.Gap}
+	w.best.proof.problem, w.best.proof.target = p, t
 	w.best.Lower, w.most, w.total = number.FromInt(0, prec), one, number.FromInt(0, prec)
 	for _, st := range p.Steps {
 		w.count += st.Count
@@ -106,10 +107,16 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 		w.single(k)
 	case len(p.Steps) == 1 && !k.adaptive() && !p.Prove:
 		w.convolution(k)
-	case p.Equal:
+	case p.Equal && k.adaptive():
 		w.events(k)
 	default:
 		w.recursion()
+	}
+	if p.Prove { // the checker's own roundings
+		w.best.Lower, w.best.Upper = w.best.Lower.Mul(exact(1-1e-8)), w.best.Upper.Mul(exact(1+1e-8))
+		if w.eps {
+			w.best.Lower, w.best.Upper = w.best.Lower.Sub(exact(1e-10)).Max(number.FromInt(0, prec)), w.best.Upper.Add(exact(1e-10)).Min(w.most)
+		}
 	}
 	if w.best.Width() <= w.gap {
 		w.best.Stopped = nil
@@ -146,7 +153,6 @@ type work struct {
 	target
 	ctx   context.Context
 	count int
-	prove bool            // there may still be a certificate
 	total number.Interval // Σ ε
 	rho   float64
 	gap   float64         // that is wanted of the answer
@@ -154,26 +160,25 @@ type work struct {
 	best  Answer
 }
 
-// narrow takes the bounds of a table that are better than those known.
-func (w *work) narrow(t *table) {
+// narrow takes the bounds of a table of a plan that are better than those known.
+func (w *work) narrow(t *table, pl *plan) {
+	var lower, upper number.Interval
+	ok := true
 	if w.eps {
-		lower, upper, ok := t.eps(w.delta)
-		if w.best.Lower = w.best.Lower.Max(lower); ok {
-			w.upper(t, upper)
-		}
-		return
+		lower, upper, ok = t.eps(w.delta)
+	} else {
+		lower, upper = t.delta(w.s)
 	}
-	lower, upper := t.delta(w.s)
-	w.best.Lower = w.best.Lower.Max(lower)
-	w.upper(t, upper)
-}
-
-// upper takes an upper end of a table, unless it has a better one.
-func (w *work) upper(t *table, end number.Interval) {
-	if w.best.table == nil || end.Hi().Cmp(w.best.Upper.Hi()) < 0 {
-		w.best.table = t
+	if lower.Lo().Cmp(w.best.Lower.Lo()) > 0 {
+		w.best.Lower, w.best.Attack, w.best.Queries, w.best.asked = lower, nil, nil, nil
+		w.best.events, w.best.node = pl, t.attack(w.target, w.best.Upper)
 	}
-	w.best.Upper = w.best.Upper.Min(end)
+	if ok && (w.best.table == nil || upper.Hi().Cmp(w.best.Upper.Hi()) < 0) {
+		w.best.table, w.best.plan = t, pl
+	}
+	if ok {
+		w.best.Upper = w.best.Upper.Min(upper)
+	}
 }
 
 // Exports reports whether there is a pair of distributions to export.
@@ -200,7 +205,7 @@ func (w *work) convolution(k Kind) {
 	small := w.guess() * 1e-14 / float64(w.count)
 	for range 20 {
 		upper := k.once().times(w.count, small).table()
-		w.narrow(upper)
+		w.narrow(upper, nil)
 		w.fixed(k.Eps.Float(), []number.Interval{number.FromInt(0, prec)}, small)
 		if w.eps || w.best.Width() < 1e-9 || small < LeastDelta*1e-14 {
 			break
@@ -229,14 +234,14 @@ func (w *work) attack(k Kind, times int) *Equal {
 		value = p.Sub(q.Mul(number.Exp(w.s)))
 	}
 	if value.Lo().Cmp(w.best.Lower.Lo()) >= 0 {
-		w.best.Lower, w.best.Attack = value, &e
+		w.best.Lower, w.best.Attack, w.best.asked = value, &e, e.asked()
 	}
 	return &e
 }
 
 // attacks takes attacks that ask the same at all selections of a step as a lower bound.
 func (w *work) attacks() {
-	if len(w.Steps) == 1 {
+	if len(w.Steps) == 1 && w.Steps[0].Mechanism != "krr" { // which has three outcomes
 		w.attack(w.Steps[0].Kind, w.count)
 		return
 	}
@@ -245,9 +250,7 @@ func (w *work) attacks() {
 
 // recursion encloses the value of the best adaptive attack, on finer and finer grids.
 func (w *work) recursion() {
-	if w.prove = w.Prove; !w.prove {
-		w.attacks()
-	}
+	w.attacks()
 	mean := 0.0 // of ε², over the selections
 	for _, st := range w.Steps {
 		mean += float64(st.Eps.Float()*st.Eps.Float()) * float64(st.Count) / float64(w.count)
@@ -257,14 +260,6 @@ func (w *work) recursion() {
 	for m := 4; w.ctx.Err() == nil; m *= 2 {
 		d := math.Sqrt(mean) / float64(m)
 		pl := w.plan(d, tiny)
-		if w.prove && !pl.certifiable() {
-			if w.best.proof != nil {
-				w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g: certificates have no finer grids", w.best.Width(), w.gap)
-				return
-			}
-			w.prove = false // there are too many selections
-			w.attacks()
-		}
 		if spent += pl.cost; spent > mostPoints && w.best.Width() < 1 {
 			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g, after as much work as is done at most", w.best.Width(), w.gap)
 			return
@@ -280,22 +275,15 @@ func (w *work) recursion() {
 		if pl.block < w.count {
 			w.best.Method = "blocks"
 		}
-		old := w.best.Lower
-		if w.prove { // both ends are those of one grid
-			w.best.Lower, w.best.Upper, w.best.table = number.FromInt(0, prec), w.most, nil
-		}
-		w.narrow(t)
-		if w.prove {
-			w.best.proof = &proof{problem: w.Problem, target: w.target, tables: pl.tables, node: t.attack(w.target, w.best.Upper)}
-		}
-		if old.Lo().Cmp(w.best.Lower.Lo()) < 0 {
-			w.best.Attack, w.best.Queries = nil, nil
-		}
+		w.narrow(t, pl)
 		switch width := w.best.Width(); {
 		case width <= w.gap:
 			return
 		case !w.eps && tiny > LeastDelta && tiny > up(w.best.Upper)*1e-4:
 			tiny, m = max(LeastDelta, up(w.best.Upper)*1e-5), m/2
+		case w.Prove && pl.block < w.count && width > 0.97*before:
+			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g: certificates have no finer grids", width, w.gap)
+			return
 		case pl.cost > firstPoints && width > 0.97*before:
 			w.best.Stopped = fmt.Errorf("the relative width is %.2g, not %.2g: finer grids leave it there", width, w.gap)
 			return
@@ -313,9 +301,18 @@ type plan struct {
 	*work
 	d, tiny float64
 	steps   []*steps
-	block   int      // the most selections in a table
-	tables  []*table // of 1, 2, … selections, for a certificate
+	block   int // the most selections in a table
 	cost    float64
+	rows    float64 // nodes of all rows
+	tables  []*row  // for a certificate
+	stride  int     // of the nodes that measures of blocks have
+}
+
+// row is a table of 1, 2, … selections, and the measure of so many blocks of them.
+type row struct {
+	*table
+	blocks int
+	losses *losses
 }
 
 // plan finds how many selections one table can have: all, or blocks of them, which are then composed as if nobody adapted to what they answer.
@@ -330,34 +327,49 @@ func (w *work) plan(d, tiny float64) *plan {
 		pl.steps = append(pl.steps, known[st])
 	}
 	for i, st := range w.Steps {
-		pl.cost += float64(float64(st.Count) * float64(pl.nodes(up(w.total), w.rho, 1)) * float64(len(pl.steps[i].points)))
+		nodes := float64(pl.nodes(up(w.total), w.rho, 1))
+		pl.rows += float64(float64(st.Count) * nodes)
+		pl.cost += float64(float64(st.Count)*nodes) * float64(len(pl.steps[i].points))
 	}
-	if pl.cost <= whole {
+	if pl.cost <= whole && (!w.Prove || pl.certifiable(pl.rows*4, pl.cost)) { // whole tables have events too
 		return pl
 	}
-	for pl.cost > cut && pl.block > 1 {
+	for (pl.cost > cut || w.Prove && !pl.certifiable(pl.rows, pl.cost)) && pl.block > 1 || pl.block == w.count {
 		pl.block = (pl.block + 1) / 2
-		pl.cost = 0
+		pl.cost, pl.rows = 0, 0
 		for i, st := range w.Steps {
 			b := float64(min(st.Count, pl.block))
-			pl.cost += float64(b * float64(pl.nodes(b*st.Eps.Float(), b*st.rho(), float64(w.count)/b)) * float64(len(pl.steps[i].points)))
+			nodes := float64(pl.nodes(b*st.Eps.Float(), b*st.rho(), float64(w.count)/b))
+			pl.rows += float64(b * nodes)
+			pl.cost += float64(b*nodes) * float64(len(pl.steps[i].points))
+		}
+		if pl.block == 1 {
+			break
 		}
 	}
 	return pl
 }
 
-// certifiable reports whether a certificate of the tables can be checked in seconds.
-func (pl *plan) certifiable() bool {
-	points := 0
+// certifiable reports whether a certificate of tables with so many nodes and points has some megabytes, and can be checked in seconds.
+func (pl *plan) certifiable(rows, points float64) bool {
 	for _, s := range pl.steps {
-		points = max(points, len(s.points))
+		if len(s.points) > 300 {
+			return false
+		}
 	}
-	return pl.block == pl.count && pl.cost <= 3e7 && points <= 500 && pl.nodes(up(pl.total), pl.rho, 1)*pl.count <= 1e5
+	return points <= 4e7 && rows <= 5.5e5
 }
 
 // nodes returns how many nodes a table of selections needs, of which there are so many.
 func (pl *plan) nodes(eps, rho, blocks float64) int {
 	return int(math.Ceil(min(eps, tail(rho, pl.tiny/blocks))/pl.d)) + 1
+}
+
+// keep keeps a row for a certificate.
+func (pl *plan) keep(r *row) {
+	if pl.Prove {
+		pl.tables = append(pl.tables, r)
+	}
 }
 
 // run computes the profile of all steps.
@@ -375,16 +387,14 @@ func (pl *plan) run(ctx context.Context) (*table, error) {
 				if t, err = t.after(ctx, pl.steps[i]); err != nil {
 					return nil, err
 				}
-				if pl.prove {
-					pl.tables = append(pl.tables, t)
-				}
+				pl.keep(&row{table: t})
 			}
 		}
 		return t, nil
 	}
 	var all *losses
 	small := pl.tiny * 1e-4 / float64(pl.count)
-	stride := max(1, int(math.Sqrt(float64(pl.block))/2))
+	pl.stride = max(1, int(math.Sqrt(float64(pl.block))/2))
 	for i, st := range pl.Steps {
 		blocks := (st.Count + pl.block - 1) / pl.block
 		b, longer := st.Count/blocks, st.Count%blocks // so many blocks have one more selection
@@ -402,8 +412,13 @@ func (pl *plan) run(ctx context.Context) (*table, error) {
 			case b + 1:
 				count = longer
 			}
+			once := &row{table: t, blocks: count}
+			if count > 0 || j < b {
+				pl.keep(once)
+			}
 			if count > 0 {
-				part := t.losses(stride).times(count, small)
+				once.losses = t.losses(pl.stride)
+				part := once.losses.times(count, small)
 				if all != nil {
 					part = all.then(part, small)
 				}
@@ -416,7 +431,7 @@ func (pl *plan) run(ctx context.Context) (*table, error) {
 
 // events encloses the value of the best equal queries.
 func (w *work) events(k Kind) {
-	w.best.Method, w.best.Block = "events", 1
+	w.best.Method, w.best.Block, w.best.ranges = "events", 1, true
 	w.attack(k, w.count)
 	ways := factorials(w.count)
 	for more := w.gap / 2; more < 64 && w.ctx.Err() == nil; more *= 2 {

@@ -9,10 +9,13 @@ import (
 // fixed takes the attack as a lower bound that asks the x of its step at all selections of a step. It adds up losses that are rounded to multiples of d, and
 // looks whether they come to more than a node. Returned is about what it attains.
 func (w *work) fixed(d float64, xs []number.Interval, small float64) float64 {
+	ask := &asked{d: d}
 	var all *losses
 	for i, st := range w.Steps {
 		s := &steps{Kind: st.Kind, d: d}
-		part := s.newMove(xs[i]).losses(d).times(st.Count, small)
+		m := s.newMove(xs[i])
+		ask.queries = append(ask.queries, query{xs[i].Near(), -m.a, -m.b})
+		part := m.losses(d).times(st.Count, small)
 		if all != nil {
 			part = all.then(part, small)
 		}
@@ -26,7 +29,8 @@ func (w *work) fixed(d float64, xs []number.Interval, small float64) float64 {
 		lower, _ = t.delta(w.s)
 	}
 	if lower.Lo().Cmp(w.best.Lower.Lo()) > 0 {
-		w.best.Lower, w.best.Attack, w.best.Queries = lower, nil, nil
+		ask.node = t.attack(w.target, lower) - all.moved
+		w.best.Lower, w.best.Attack, w.best.Queries, w.best.asked = lower, nil, nil, ask
 		for i, x := range xs {
 			w.best.Queries = append(w.best.Queries, x.Near()/w.Steps[i].Eps.Float())
 		}

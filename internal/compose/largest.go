@@ -21,6 +21,7 @@ func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *
 	k, count := p.Steps[0].Kind, p.Steps[0].Count
 	goal, sure := up(number.FromRat(s, prec)), down(number.FromRat(s, prec))
 	lower = new(big.Rat).Quo(s, big.NewRat(int64(count), 1)) // at which no δ is needed
+	var shown *Answer                                        // to need more at upper
 	at := func(eps *big.Rat) (*Answer, error) {
 		k.Eps, err = number.FromEpsilon(eps)
 		if err != nil {
@@ -50,7 +51,7 @@ func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *
 				lower, last = eps, a
 			}
 			if down(a.Lower) > goal && (upper == nil || eps.Cmp(upper) < 0) {
-				upper = eps
+				upper, shown = eps, a
 			}
 			y := end(a)
 			if off := (y/goal - 1) / (aim - 1); off > 0 && off < 2 {
@@ -88,6 +89,9 @@ func (p Problem) Largest(ctx context.Context, s, delta *big.Rat) (lower, upper *
 	safe, _ := lower.Float64()
 	if err = follow(float64(safe*(1+small)), func(a *Answer) float64 { return down(a.Lower) }, 1+small); err != nil {
 		return nil, nil, nil, nil, err
+	}
+	if last != nil && p.Prove {
+		last.refuted, last.proof.total = shown, s
 	}
 	if stopped = context.Cause(ctx); stopped != nil {
 		return lower, upper, last, stopped, nil

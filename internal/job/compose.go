@@ -110,7 +110,7 @@ func (q *Compose) read(in *reading) *composing {
 	refuse(find && (q.Delta == "" || q.Total == ""), "{eps} is missing: give ε of each selection; or {total-eps} and {delta}, both, and the largest ε is found")
 	refuse(find && c.total.Sign() == 0, "{total-eps} 0: give a decimal above 0")
 	refuse(q.Step == "" && len(p.Steps) > 1 && !find, "{mechanism}: several are compared at their largest ε: leave {eps} out, and give {total-eps} and {delta}")
-	refuse(in.Certificate && (find || p.Equal), "{cert}: certifies what selections at a given ε cost an adaptive adversary; give {eps} or {step}, and leave {adversary} out")
+	refuse(in.Certificate && find && len(p.Steps) > 1, "{cert}: certifies the largest ε of one mechanism; give one {mechanism}")
 	refuse((q.N > 0) != (q.K > 0), "{n} and {k} go together: give both, or neither")
 	refuse(q.N > 0 && !find, "{n}: errors are those at the largest ε: leave {eps} out, and give {total-eps} and {delta}")
 	refuse(count > mostSelections, "{T}: %d selections are too many, give at most %d", count, int(mostSelections))
@@ -154,11 +154,13 @@ func (q *Compose) answer(in *reading) *Answer {
 		"no subsampling; the sampler has the exact distribution",
 	}
 	a := &Answer{Documents: []document.Document{c.doc}}
+	solve := c.cost
 	if c.find {
-		c.largest()
-	} else if found := c.cost(); found != nil {
+		solve = c.largest
+	}
+	if found := solve(); found != nil {
 		a.Certificate = found.WriteCertificate
-		if found.Exports() {
+		if found.Exports() && !c.find {
 			a.Export = found.Export
 		}
 	}
@@ -230,8 +232,8 @@ func (c *composing) generic() *document.Generic {
 	return g
 }
 
-// largest finds the largest ε of a step of each mechanism.
-func (c *composing) largest() {
+// largest finds the largest ε of a step of each mechanism. It returns what shows the lower end, of the last one.
+func (c *composing) largest() (shown *compose.Answer) {
 	c.doc.EpsTotal, c.doc.Delta = number.Exact(c.total), number.Exact(c.delta)
 	for i, step := range c.doc.Steps {
 		p, name := c.problem, step.Mechanism
@@ -243,7 +245,7 @@ func (c *composing) largest() {
 			lower, upper, last, stopped, err := p.Largest(c.ctx, c.total, c.delta)
 			throw(err)
 			least, row.Parameter = lower, number.Bounds(lower, upper)
-			if last != nil {
+			if shown = last; last != nil {
 				c.doc.Method, c.doc.Block, c.doc.Attack = last.Method, last.Block, attackOf(last)
 			}
 			throw(stopped)
@@ -259,12 +261,13 @@ func (c *composing) largest() {
 		if c.N == 0 {
 			c.doc.Mechanisms = nil
 		}
-		return
+		return shown
 	}
 	c.doc.Method, c.doc.Block, c.doc.Attack = "", 0, nil
 	if c.N > 0 {
 		slices.SortStableFunc(c.doc.Mechanisms, func(a, b document.Composed) int { return cmp.Compare(a.Error.Float64(), b.Error.Float64()) })
 	}
+	return nil
 }
 
 func (c *composing) meanError(name string, eps *big.Rat) number.Number {

@@ -22,10 +22,10 @@ type nodes struct {
 // unit is the greatest relative error of a rounding.
 const unit = 0x1p-53
 
-func newNodes(grid *big.Rat, kinds []*kind) *nodes {
+func newNodes(grid *big.Rat, steps []composedStep) *nodes {
 	n := &nodes{grid: grid, bounds: []float64{0, 0}}
-	for _, k := range kinds {
-		for _, p := range k.stretches {
+	for _, st := range steps {
+		for _, p := range st.kind.stretches {
 			for _, at := range p.nodes {
 				n.pad = max(n.pad, at+2, 2-at)
 			}
@@ -62,7 +62,7 @@ func (n *nodes) surround(row int) {
 }
 
 // advance takes the bounds of one selection more, once it is sure of them. From the sum of all ε on V is 0.
-func (n *nodes) advance(k *kind, claimed []float64, sum *big.Rat, t int, cost *evidence.Effort) {
+func (n *nodes) advance(k *kind, claimed []float64, sum *big.Rat, row int, cost *evidence.Effort) {
 	cost.Spend(len(claimed) * (len(k.stretches) + 1) * 4)
 	n.surround(len(claimed))
 	for i, bound := range claimed {
@@ -74,7 +74,7 @@ func (n *nodes) advance(k *kind, claimed []float64, sum *big.Rat, t int, cost *e
 			greatest = max(greatest, n.most(&k.stretches[j], i))
 		}
 		if greatest = (greatest + float64(k.stay*n.around[n.pad+i])) * (1 + 4*unit); greatest > bound {
-			evidence.Refute("bound: after %d selections node %d may have %v, %v is claimed", t, i, greatest, bound)
+			evidence.Refute("bound: in row %d node %d may have %v, %v is claimed", row, i, greatest, bound)
 		}
 	}
 	n.bounds = claimed

@@ -15,7 +15,7 @@
 //
 //	any claim                       certificate check read setting number effort verdict              950
 //	section stopping                stopping                                                          1150
-//	section compose                 compose composekind composenodes                                  1450
+//	section compose                 compose composekind composenodes composemasses                    1950
 //	section witness                 witness input                                                     1450
 //	section private                 witness explicit private                                          1600
 //	section table                   finite explicit                                                   1450
