@@ -106,12 +106,10 @@ func (f *mapFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file, err := command.CreateOutput("-o", f.out)
+	file, done, err := start(f.Streams, f.out, &p.Report)
 	if err != nil {
 		return err
 	}
-	var done func()
-	p.Report, done = command.Counter(f.Streams, filepath.Base(f.out))
 	s, err := p.Run(ctx)
 	done()
 	switch {

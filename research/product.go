@@ -82,7 +82,9 @@ func (f *productFlags) run(ctx context.Context) error {
 			return err
 		}
 	}
-	r, err := job.Await(ctx, job.Grace, func() (*product.Result, error) { return product.Bound(ctx, f.n, f.k, eps, productPrecision) })
+	report, done := command.Counter(f.Streams, "product")
+	r, err := job.Await(ctx, job.Grace, func() (*product.Result, error) { return product.Bound(ctx, f.n, f.k, eps, productPrecision, report) })
+	done()
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"io"
 	"math/big"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,14 @@ func (f *study) run(ctx context.Context, name string, doc studyDoc, fill func(re
 	}
 	f.Show(doc, doc.print)
 	return command.Ending(ctx, doc.end())
+}
+
+// start opens the file of a long run and lets a terminal show how many of its steps are done, until done is called.
+func start(s command.Streams, path string, report *func(done, total int)) (file *command.OutputFile, done func(), err error) {
+	if file, err = command.CreateOutput("-o", path); err == nil {
+		*report, done = command.Counter(s, filepath.Base(path))
+	}
+	return file, done, err
 }
 
 // stdErr is the standard error of a mean over some trials or runs, null for one.

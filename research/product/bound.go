@@ -17,10 +17,10 @@ type Result struct {
 }
 
 // Bound proves a point to be feasible with prec bits, and returns the best point that it finds; the one without injections, which is permute-and-flip, where it finds nothing
-// better. The context's error is returned where it ended.
-func Bound(ctx context.Context, n, k int, eps number.Epsilon, prec uint) (*Result, error) {
+// better. report hears how many steps are done. The context's error is returned where it ended.
+func Bound(ctx context.Context, n, k int, eps number.Epsilon, prec uint, report func(done, total int)) (*Result, error) {
 	z := eps.ExpNeg(big.NewRat(1, 1), prec)
-	list, err := propose(ctx, n, k, z.Near())
+	list, err := propose(ctx, n, k, z.Near(), report)
 	if err != nil || len(list) == 0 {
 		return &Result{Saving: number.FromInt(0, prec)}, err
 	}

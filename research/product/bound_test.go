@@ -173,7 +173,7 @@ func TestBoundIsFeasible(t *testing.T) {
 		exp  string
 	}{{3, 8, "4/3"}, {4, 4, "3/2"}, {5, 5, "3/2"}, {6, 3, "6/5"}, {8, 4, "7/4"}} {
 		eps, z := atExp(t, c.exp)
-		r, err := Bound(context.Background(), c.n, c.k, eps, 128)
+		r, err := Bound(context.Background(), c.n, c.k, eps, 128, quiet)
 		require.NoError(t, err)
 		require.Positive(t, r.Saving.Lo().Sign(), "%v", c)
 		least, _ := evaluate(t, c.n, c.k, z, r.Injections)
@@ -188,7 +188,7 @@ func TestNothingToSave(t *testing.T) {
 		exp  string
 	}{{1, 3, "3/2"}, {2, 3, "3/2"}, {5, 1, "3/2"}, {5, 5, "2"}, {5, 5, "1"}, {4, 2, "9/5"}, {5000, 4, "3/2"}} {
 		eps, _ := atExp(t, c.exp)
-		r, err := Bound(context.Background(), c.n, c.k, eps, 128)
+		r, err := Bound(context.Background(), c.n, c.k, eps, 128, quiet)
 		require.NoError(t, err)
 		require.Zero(t, r.Saving.Hi().Sign(), "%v", c)
 		require.Empty(t, r.Injections)
@@ -196,6 +196,8 @@ func TestNothingToSave(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	eps, _ := atExp(t, "3/2")
-	_, err := Bound(ctx, 5, 5, eps, 128)
+	_, err := Bound(ctx, 5, 5, eps, 128, quiet)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+func quiet(int, int) {}

@@ -36,7 +36,7 @@ func TestDocument(t *testing.T) {
 		if n+k > 16 && !slowtest.Enabled {
 			continue
 		}
-		r, err := Bound(context.Background(), n, k, eps, 256)
+		r, err := Bound(context.Background(), n, k, eps, 256, quiet)
 		require.NoError(t, err)
 		flip := lp.PermuteAndFlipTotal(n, k, eps, 256)
 		low, ok := number.Enclosed(flip.Quo(flip.Sub(r.Saving))).Lower()

@@ -26,10 +26,10 @@ const (
 	costTolerance = 1e-7
 )
 
-// Ratios are first multiples of 1/firstRatios, then, as long as it halves, of less around those that were taken.
+// Ratios are first multiples of 1/firstRatios, then, round by round, of half as much around those that were taken.
 const (
 	firstRatios = 4
-	lastRatios  = 32
+	rounds      = 4
 )
 
 // kind says which injections are tried: at depths up to depth, with fewer than depth empty depths, and such as need somebody at depth k. They differ in how many
@@ -88,7 +88,7 @@ func around(list []Injection, ratios int64) (more []Injection) {
 var one = big.NewRat(1, 1)
 
 // propose returns injections of a point near the best one, which need not be feasible. It is none where the lattice is beyond the limits.
-func propose(ctx context.Context, n, k int, z float64) ([]Injection, error) {
+func propose(ctx context.Context, n, k int, z float64, report func(done, total int)) ([]Injection, error) {
 	if n < 3 || k < 2 || k > maxDepth || !(z > 0.5 && z < 1) {
 		return nil, nil
 	}
@@ -99,7 +99,8 @@ func propose(ctx context.Context, n, k int, z float64) ([]Injection, error) {
 	var chosen []Injection
 	saving := 0.0
 	list := c.all(n)
-	for ratios := int64(2 * firstRatios); len(list) > 0; ratios *= 2 {
+	for round := 0; round < rounds && len(list) > 0; round++ {
+		report(round, rounds+1)
 		found, saved, err := best(ctx, n, k, z, list)
 		if err != nil {
 			return nil, err
@@ -107,10 +108,7 @@ func propose(ctx context.Context, n, k int, z float64) ([]Injection, error) {
 		if saved > saving {
 			chosen, saving = found, saved
 		}
-		if ratios > lastRatios {
-			break
-		}
-		list = around(found, ratios)
+		list = around(found, 2*firstRatios<<round)
 	}
 	return chosen, nil
 }
