@@ -322,6 +322,14 @@ func TestFourInClosedForm(t *testing.T) {
 	}
 	assert.Greater(t, seen[true], 10)
 	assert.Greater(t, seen[false], 10)
+	for z, want := range map[int64]bool{57_701: true, 57_749: true, 57_650: false, 57_800: false} {
+		_, _, holds := newUniversal(t, 4, 8, ratOf(z, 100_000)).closed()
+		assert.Equal(t, want, holds, z)
+	}
+	for z := int64(500); z < 700; z++ {
+		_, _, holds := newUniversal(t, 4, 9, ratOf(z, 1000)).closed()
+		assert.False(t, holds, z)
+	}
 	// k = 2 beyond that, and the number at the head of the document.
 	c := newUniversal(t, 4, 2, ratOf(9, 10))
 	optimum := exactOptimum(t, 4, 2, Prior{}, Paper, c.e)
@@ -372,11 +380,19 @@ func TestPiecesOfFour(t *testing.T) {
 		p, pieces := coverTwoBest(t, 4, k, "four", oneMore)
 		last := pieces[len(pieces)-1].to
 		assert.Equal(t, row[1:4], []string{strconv.Itoa(p.size), strconv.Itoa(len(pieces)), cutOff(last, 4)}, "k = %d", k)
-		assert.Equal(t, row[4], spanOf(pieces, func(c pairPiece) bool { return !slices.Contains(c.tight, "P[0 1 1]2") }), "k = %d", k)
+		inWindow := func(c pairPiece) bool { return !slices.Contains(c.tight, "P[0 1 1]2") }
+		assert.Equal(t, row[4], spanOf(pieces, inWindow), "k = %d", k)
 		closed, _, _ := newUniversal(t, 4, k, ratOf(3, 4)).closed()
 		closed = slices.Sorted(slices.Values(append(closed, "P[0 1 1]2")))
 		assert.Equal(t, row[5], spanOf(pieces, func(c pairPiece) bool { return slices.Equal(closed, slices.Sorted(slices.Values(c.tight))) }), "k = %d", k)
 		for _, c := range pieces {
+			if inWindow(c) { // all multipliers are positive: there is one optimum
+				_, conditions := p.at(t, c.tight)
+				for name, x := range conditions {
+					kept := strings.HasPrefix(name, "chain") || name[0] == 'w' && slices.Contains(c.tight, name[1:])
+					require.False(t, kept && x.IsZero(), "k = %d: %s", k, name)
+				}
+			}
 			if k < 5 || c.to.Cmp(ratOf(54, 100)) <= 0 || c.from.Cmp(ratOf(7, 10)) >= 0 {
 				continue
 			}
