@@ -191,13 +191,8 @@ func (q *Audit) stream(in *reading) (relations []*audit.Inputs, ended func() err
 
 // checkProgram refuses questions from which it is not clear what to run, and how often at once.
 func (q *Audit) checkProgram() {
-	given := 0
-	for _, is := range []bool{q.Exec != "", q.SampleExec != "", q.File != "", q.Function != nil} {
-		if is {
-			given++
-		}
-	}
-	refuse(given != 1, "give exactly one of {pmf-exec}, {sample-exec} and {pmf-file}")
+	named := slices.DeleteFunc([]string{q.Exec, q.SampleExec, q.File}, func(name string) bool { return name == "" })
+	refuse(len(named) != Choose(q.Function == nil, 1, 0), "give exactly one of {pmf-exec}, {sample-exec} and {pmf-file}")
 	refuse(q.Children < 1 || q.Children > 1 && q.SampleExec == "", "{children} %d: give at least 1, and with more than 1 {sample-exec}", q.Children)
 }
 
@@ -215,9 +210,7 @@ func (q *Audit) checkOutcomes() {
 // askable returns the properties that are asked about, and refuses those that inputs, labels or samples have nothing to do with. Of samples these are,
 // where none are named, DP, or with a δ approximate DP; that is added to those that are named.
 func (q *Audit) askable(properties []verify.Property) []verify.Property {
-	if q.Inputs == streamed {
-		refuse(q.Neighbors != "linf", "{inputs} -: each line has its neighbors; leave {neighbors} out")
-	}
+	refuse(q.Inputs == streamed && q.Neighbors != "linf", "{inputs} -: each line has its neighbors; leave {neighbors} out")
 	if q.Inputs != "" {
 		refuse(q.Domain != "lattice", "{inputs} and {domain} exclude each other: the inputs are the domain")
 		refuse(slices.Contains(neighborhoods, q.Neighbors) && q.Inputs != streamed || q.Monotonic, "{inputs}: give {neighbors} remove-row or replace-row, where inputs are lists of rows, or FILE, with a line such as 0,3 for each pair of inputs; linf, monotonic and shifted are about scores")
@@ -403,16 +396,11 @@ func (q *Audit) progress(in *reading) func(done, total int64) {
 		}
 		took := time.Since(began)
 		whole := time.Duration(float64(took) / float64(done) * float64(total))
-		if took < time.Second {
-			in.report("%d of about %d questions", done, total)
-		} else {
-			in.report("%d of about %d questions, %v left", done, total, (whole - took).Round(time.Second))
+		in.report("%d of about %d questions%s", done, total, Choose(took < time.Second, "", fmt.Sprintf(", %v left", (whole-took).Round(time.Second))))
+		if !told && took > noted/10 && whole > noted {
+			in.Note(fmt.Sprintf("there are about %d questions, which take about %v", total, whole.Round(time.Second)))
 		}
-		if !told && took > noted/10 {
-			if told = true; whole > noted {
-				in.Note(fmt.Sprintf("there are about %d questions, which take about %v", total, whole.Round(time.Second)))
-			}
-		}
+		told = told || took > noted/10
 	}
 }
 

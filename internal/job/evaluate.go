@@ -39,8 +39,8 @@ type evaluation struct {
 	doc      document.Evaluate
 }
 
-func (q *Evaluate) read(in *reading) (e evaluation) {
-	e.reading = in
+func (q *Evaluate) answer(in *reading) *Answer {
+	e := evaluation{reading: in}
 	q.Epsilon.list()
 	if q.Eps != "" && q.Exp != "" || q.Epsilon == (Epsilon{}) && q.Target == "" {
 		q.Epsilon.field()
@@ -60,7 +60,15 @@ func (q *Evaluate) read(in *reading) (e evaluation) {
 	} else {
 		q.histogram(in, &e, sensitivity)
 	}
-	return e
+	in.begin(q.Task, number.Epsilon{})
+	return in.atEach(q.Epsilon, func(eps Epsilon) *Answer {
+		each := e
+		if each.doc.AtEpsilon = document.At(eps.Eps, eps.Exp); eps != (Epsilon{}) {
+			each.at = eps.value()
+		}
+		each.fill()
+		return answered(&each.doc, each.doc.Undecided, nil)
+	})
 }
 
 func (q *Evaluate) ownScores(in *reading, e *evaluation, sensitivity *big.Rat) {
@@ -116,19 +124,6 @@ func (q *Evaluate) quantile() *big.Rat {
 	}
 	throw(refusal("{task} %s: give mode, median, quantile:P or scores%s", escape.Quoted(q.Task), DidYouMean(q.Task, Choices("task"))))
 	return nil
-}
-
-func (q *Evaluate) answer(in *reading) *Answer {
-	e := q.read(in)
-	in.begin(q.Task, number.Epsilon{})
-	return in.atEach(q.Epsilon, func(eps Epsilon) *Answer {
-		each := e
-		if each.doc.AtEpsilon = document.At(eps.Eps, eps.Exp); eps != (Epsilon{}) {
-			each.at = eps.value()
-		}
-		each.fill()
-		return answered(&each.doc, each.doc.Undecided, nil)
-	})
 }
 
 // number computes one number under the limits. Once these are reached, it is only known to be at least 0.

@@ -221,20 +221,12 @@ type Threshold struct {
 	Method  string `json:"method" default:"auto" help:"auto (by theorem) or lp (by exact optima at either end)"`
 }
 
-func (q *Threshold) request(in *reading) lp.Request {
+func (q *Threshold) answer(in *reading) *Answer {
 	must(Parsed("objective", q.Objective, parseObjective))
 	r := q.Lattice.request(in, q.Size, one)
 	refuse(r.Gap.Sign() == 0, "{gap} 0: thresholds are irrational, give a gap > 0")
-	if q.Method == "lp" {
-		r.Method = "lp"
-		return r
-	}
-	refuse(q.Method != "auto" && q.Method != "closed-form", "{method} %s: give auto or lp", escape.Quoted(q.Method))
-	return r
-}
-
-func (q *Threshold) answer(in *reading) *Answer {
-	r := q.request(in)
+	refuse(q.Method != "lp" && q.Method != "auto" && q.Method != "closed-form", "{method} %s: give auto or lp", escape.Quoted(q.Method))
+	r.Method = Choose(q.Method == "lp", "lp", "")
 	in.begin(fmt.Sprintf("threshold of n = %d, k = %d", q.N, q.K), number.Epsilon{})
 	a := settled(in, func() *lp.ThresholdAnswer {
 		return must(lp.Threshold(in.ctx, r, func(exp *big.Rat, optimal bool) {

@@ -205,26 +205,16 @@ func parseGrid(text string) (from, step *big.Rat, steps int) {
 	if err == nil && len(ends) == 2 {
 		ends = append(ends, one)
 	}
-	why := "not a range"
-	switch {
-	case err != nil:
-		why = err.Error()
-	case len(ends) != 3:
-	case ends[2].Sign() <= 0 || ends[1].Cmp(ends[0]) <= 0:
-		why = "the step must be > 0 and the range not empty"
-	default:
-		width := new(big.Rat).Sub(ends[1], ends[0])
-		switch width.Quo(width, ends[2]); {
-		case !width.IsInt():
-			why = "the step does not divide the range"
-		case width.Cmp(big.NewRat(heterogeneous.MaxVectors, 1)) > 0:
-			why = "too many steps"
-		default:
-			return ends[0], ends[2], int(width.Num().Int64())
-		}
+	unless := func(right bool, why string) {
+		refuse(!right, "{grid} %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", escape.Quoted(text), why)
 	}
-	throw(refusal("{grid} %s: %s; give from:to, from:to:step such as 0:4:0.5, or 4 for 0:4", escape.Quoted(text), why))
-	return nil, nil, 0
+	unless(err == nil, fmt.Sprint(err))
+	unless(len(ends) == 3, "not a range")
+	unless(ends[2].Sign() > 0 && ends[1].Cmp(ends[0]) > 0, "the step must be > 0 and the range not empty")
+	width := new(big.Rat).Sub(ends[1], ends[0])
+	unless(width.Quo(width, ends[2]).IsInt(), "the step does not divide the range")
+	unless(width.Cmp(big.NewRat(heterogeneous.MaxVectors, 1)) <= 0, "too many steps")
+	return ends[0], ends[2], int(width.Num().Int64())
 }
 
 // gridText is the grid with both of its ends.
@@ -299,7 +289,7 @@ type TopK struct {
 	Mechanism string `json:"mechanism" default:"peel:em,peel:pf,one-shot:exponential,joint:em,joint:pf,pairwise,completed" help:"mechanisms to rate"`
 }
 
-func (q *TopK) request(in *reading) topk.Request {
+func (q *TopK) answer(in *reading) *Answer {
 	q.Size.check()
 	refuse(q.Top < 1 || q.Top > q.N, "{top} %d: give how many of the %d candidates are chosen, from 1 to %d", q.Top, q.N, q.N)
 	r := topk.Request{N: q.N, K: q.K, Top: q.Top, Epsilon: q.Epsilon.value()}
@@ -307,11 +297,6 @@ func (q *TopK) request(in *reading) topk.Request {
 	for _, name := range must(SplitNames("mechanism", q.Mechanism)) {
 		r.Mechanisms = append(r.Mechanisms, must(Parsed("mechanism", name, topk.ParseMechanism)))
 	}
-	return r
-}
-
-func (q *TopK) answer(in *reading) *Answer {
-	r := q.request(in)
 	in.begin(fmt.Sprintf("n = %d, k = %d, top %d", q.N, q.K, q.Top), r.Epsilon)
 	r.Report = func(p linear.Progress) { in.pivots(p.Pivots, p.Objective) }
 	a := settled(in, func() *topk.Answer {

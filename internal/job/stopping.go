@@ -29,47 +29,32 @@ type Stopping struct {
 type playing struct {
 	*reading
 	*Stopping
-	p, delta *big.Rat
-	eps      *number.Epsilon
-	private  bool // the best private rule is asked for
-	payoff   []*big.Rat
-	solvers  []linear.Solver // each one for what those before it cannot answer
+	p        *big.Rat         // of the p-mix
+	problem  stopping.Problem // of the best private rule; without ε there is none
 	doc      *document.Stopping
 	solution *stopping.Solution
 }
 
-func (q *Stopping) read(in *reading) *playing {
+func (q *Stopping) answer(in *reading) *Answer {
 	refuse(q.N < 1, "{n} is missing or 0: give the number of candidates, 1 to %d", secretary.MaxCandidates)
 	refuse(q.N > secretary.MaxCandidates, "{n} %d: give the number of candidates, 1 to %d", q.N, secretary.MaxCandidates)
 	refuse(secretary.CheckDistance(q.N, q.L) != nil, "{l} %d: give a distance from 1 to n-1 = %d", q.L, max(q.N-1, 1))
 	refuse(q.Win < 1 || q.Win > q.N, "{win} %d: give a number from 1 to n = %d", q.Win, q.N)
-	p := &playing{reading: in, Stopping: q, delta: privacyDelta(q.Delta), p: must(Probability("p", q.P))}
-	if q.Epsilon != (Epsilon{}) {
-		p.eps = new(q.Epsilon.value())
+	p := &playing{reading: in, Stopping: q, problem: stopping.Problem{L: q.L, Delta: privacyDelta(q.Delta)}, p: must(Probability("p", q.P))}
+	given := q.Epsilon != (Epsilon{})
+	if given {
+		p.problem.Eps = q.Epsilon.value()
 	}
-	refuse(q.LP && p.eps == nil, "{lp}: epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
+	refuse(q.LP && !given, "{lp}: epsilon is missing: give {eps} 0.5 or {exp-eps} 3/2")
 	refuse(q.LP && q.N > stopping.MaxCandidates, "{n} %d: {lp} takes at most %d candidates", q.N, stopping.MaxCandidates)
-	p.private = q.LP || p.eps != nil && q.N <= stopping.MaxCandidates
-	refuse(in.Certificate && !p.private, "{cert}: certifies the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
-	refuse(q.Rule && !p.private, "{rule}: prints the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
-	p.payoff = must(stopping.TopK(q.N, q.Win)) // which are right by now
-	p.solvers = []linear.Solver{linear.Embedded{}}
-	if second, err := clp.New(); err == nil {
-		p.solvers = append(p.solvers, second)
-	}
-	return p
-}
-
-func (q *Stopping) answer(in *reading) *Answer {
-	p := q.read(in)
-	at := number.Epsilon{}
-	if p.eps != nil {
-		at = *p.eps
-	}
-	in.begin(fmt.Sprintf("n = %d", q.N), at)
+	private := given && q.N <= stopping.MaxCandidates // the best private rule is asked for
+	refuse(in.Certificate && !private, "{cert}: certifies the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
+	refuse(q.Rule && !private, "{rule}: prints the best private rule: give {eps}, and {n} of at most %d", stopping.MaxCandidates)
+	p.problem.Payoff = must(stopping.TopK(q.N, q.Win)) // which are right by now
+	in.begin(fmt.Sprintf("n = %d", q.N), p.problem.Eps)
 	p.doc = &document.Stopping{N: q.N, P: q.P, L: q.L, AtEpsilon: document.At(q.Eps, q.Exp), Delta: q.Delta, Win: q.Win}
-	p.law()
-	if p.private {
+	p.law(given)
+	if private {
 		p.best()
 	}
 	return answered(p.doc, p.doc.Undecided, p.solution.WriteCertificate)
@@ -84,16 +69,16 @@ func stage[T any](in *playing, compute func() T) (none T) {
 }
 
 // law computes what is known of the p-mix of the secretary rule, as far as the limits let it.
-func (in *playing) law() {
+func (in *playing) law(given bool) {
 	doc := in.doc
 	doc.Threshold = stage(in, func() int { return must(secretary.Threshold(in.N)) })
 	law := stage(in, func() secretary.Law { return must(secretary.SecretaryMixLaw(in.ctx, in.N, in.p)) })
 	doc.Outcome = stage(in, law.Numbers)
-	doc.Success = stage(in, func() number.Number { return law.Payoff(in.payoff) })
-	doc.TightEps = stage(in, func() number.Number { return must(secretary.TightEps(law, in.L, in.delta)).Eps() })
-	if in.eps != nil {
+	doc.Success = stage(in, func() number.Number { return law.Payoff(in.problem.Payoff) })
+	doc.TightEps = stage(in, func() number.Number { return must(secretary.TightEps(law, in.L, in.problem.Delta)).Eps() })
+	if given {
 		doc.TightDelta = stage(in, func() *number.Number {
-			lo, hi, _, err := secretary.TightDelta(law, in.L, *in.eps)
+			lo, hi, _, err := secretary.TightDelta(law, in.L, in.problem.Eps)
 			throw(err)
 			return new(number.Bounds(lo, hi))
 		})
@@ -105,15 +90,18 @@ const stoppingGap = 1e-9
 
 // best finds the best private rule.
 func (in *playing) best() {
-	doc, p := in.doc, &stopping.Problem{Payoff: in.payoff, L: in.L, Eps: *in.eps, Delta: in.delta}
+	doc, p, solvers := in.doc, &in.problem, []linear.Solver{linear.Embedded{}}
+	if second, err := clp.New(); err == nil {
+		solvers = append(solvers, second) // for what the first cannot answer
+	}
 	// Taking the first candidate is private, and takes one of the best with this probability.
 	any := number.Bounds(big.NewRat(int64(in.Win), int64(in.N)), one)
 	b := &document.BestRule{
 		Optimum: any, PMixBest: document.PMix{P: number.Bounds(new(big.Rat), one), Success: any}, Ratio: number.Bounds(one, nil),
-		Solver: in.solvers[0].Name(),
+		Solver: solverName,
 	}
 	doc.BestRule = b
-	options := stopping.Options{Solvers: in.solvers, Gap: stoppingGap, Report: func(p stopping.Progress) {
+	options := stopping.Options{Solvers: solvers, Gap: stoppingGap, Report: func(p stopping.Progress) {
 		in.report("round %d, optimum between %.9g and %.9g", p.Round, p.Lower, p.Upper)
 	}}
 	start := time.Now()

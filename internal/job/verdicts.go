@@ -170,12 +170,11 @@ func (d *Domain) claim() verify.Claim {
 // vectors reads the file of a domain and what goes with it.
 func (d *Domain) vectors(in *reading, c *verify.Claim) (vectors [][]*big.Rat, monotonic bool) {
 	vectors = in.vectors(d.Domain, "lattice, real")
-	monotonic, err := neighborhood(d.Neighbors)
-	refuse(err != nil, "{neighbors}: %w", err)
+	refuse(d.Neighbors != inquiry.Model(false) && d.Neighbors != inquiry.Model(true), "{neighbors}: neighbors %q are neither linf nor monotonic", d.Neighbors)
 	if d.Sensitivities != "" {
 		c.Sensitivities = in.numbers("sensitivities", d.Sensitivities)
 	}
-	return vectors, monotonic
+	return vectors, d.Neighbors == inquiry.Model(true)
 }
 
 // Verify asks which properties a mechanism has.
@@ -297,16 +296,6 @@ func (q *Calibrate) answer(in *reading) *Answer {
 	})
 	doc := &document.Calibration{Mechanism: j.Mechanism.Info().Name, Calibration: r}
 	return answered(doc, doc.Undecided, nil)
-}
-
-// neighborhood reads "linf" or "monotonic".
-func neighborhood(name string) (monotonic bool, err error) {
-	for _, monotonic := range []bool{false, true} {
-		if name == inquiry.Model(monotonic) {
-			return monotonic, nil
-		}
-	}
-	return false, fmt.Errorf("neighbors %q are neither linf nor monotonic", name)
 }
 
 // concentrated refuses mechanisms of which no theorem gives ρ for all real scores.
