@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"optratio/internal/evidence/evidencetest"
+	"optratio/internal/slowtest"
 	"optratio/number"
 	"optratio/verify/certificate"
 )
@@ -22,7 +23,11 @@ import (
 func TestCertificates(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 5))
 	accepted, refused := 0, 0
-	for range 6 {
+	cases, times := 3, 12
+	if slowtest.Enabled {
+		cases, times = 10, 30
+	}
+	for range cases {
 		p := &Problem{Gap: 0.03, Prove: true}
 		total := 0.0
 		for range 1 + r.IntN(3) {
@@ -36,24 +41,24 @@ func TestCertificates(t *testing.T) {
 			s, _ := new(big.Rat).SetString(fmt.Sprintf("%.3f", total*0.9*r.Float64()))
 			ask = func(p *Problem) (*Answer, error) { return p.Delta(t.Context(), s) }
 		}
-		yes, no := forge(t, r, p, ask)
+		yes, no := forge(t, r, p, times, ask)
 		accepted, refused = accepted+yes, refused+no
 	}
 	// blocks, equal queries, and bounds below 10^-40 far up a table
 	for _, p := range []*Problem{
-		{Steps: []Step{{Kind{"em", eps(t, "0.2"), 0}, 150}, {Kind{"krr", eps(t, "0.1"), 3}, 250}}, Gap: 0.1, Prove: true},
+		{Steps: []Step{{Kind{"em", eps(t, "0.5"), 0}, 150}, {Kind{"krr", eps(t, "0.5"), 3}, 150}}, Gap: 0.2, Prove: true},
 		{Steps: []Step{{Kind{"pf", eps(t, "0.1"), 0}, 200}}, Gap: 0.03, Prove: true, Equal: true},
 		{Steps: []Step{{Kind{"em", eps(t, "0.1"), 0}, 15}}, Gap: 1e-2, Prove: true},
 	} {
-		yes, no := forge(t, r, p, func(p *Problem) (*Answer, error) { return p.Eps(t.Context(), big.NewRat(1, 1000000)) })
+		yes, no := forge(t, r, p, times/2, func(p *Problem) (*Answer, error) { return p.Eps(t.Context(), big.NewRat(1, 1000000)) })
 		accepted, refused = accepted+yes, refused+no
 	}
-	assert.Greater(t, accepted, 10)
-	assert.Greater(t, refused, 100)
+	assert.Greater(t, accepted, 5)
+	assert.Greater(t, refused, 30)
 }
 
-// forge writes a certificate and forges it. It returns how often the checker accepts and refuses that.
-func forge(t *testing.T, r *rand.Rand, p *Problem, ask func(*Problem) (*Answer, error)) (accepted, refused int) {
+// forge writes a certificate and forges it so many times. It returns how many of these the checker accepts and refuses.
+func forge(t *testing.T, r *rand.Rand, p *Problem, times int, ask func(*Problem) (*Answer, error)) (accepted, refused int) {
 	a, err := ask(p)
 	require.NoError(t, err)
 	var file bytes.Buffer
@@ -66,7 +71,7 @@ func forge(t *testing.T, r *rand.Rand, p *Problem, ask func(*Problem) (*Answer, 
 	truth, err := ask(&fine)
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSuffix(file.String(), "\n"), "\n")
-	for range 25 {
+	for range times {
 		rep, err := certificate.Check(strings.NewReader(strings.Join(forged(r, lines, a), "\n")+"\n"), certificate.Options{})
 		if err != nil {
 			continue

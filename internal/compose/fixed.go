@@ -72,7 +72,7 @@ func (w *work) mixed() {
 
 // minimum returns about where a function that falls and then rises is least.
 func minimum(low, high float64, f func(float64) float64) float64 {
-	for range 80 {
+	for range 35 {
 		if a, b := low+(high-low)*0.4, low+(high-low)*0.6; f(a) < f(b) {
 			high = b
 		} else {

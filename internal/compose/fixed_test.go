@@ -16,7 +16,7 @@ import (
 // nearly that where they are hardly rounded.
 func TestFixedQueries(t *testing.T) {
 	r := rand.New(rand.NewPCG(39, 1))
-	for range 60 {
+	for range 30 {
 		p := &Problem{}
 		var steps [][]ratPair
 		var xs []number.Interval
@@ -65,7 +65,7 @@ func (k Kind) asked(pair ratPair) float64 {
 
 // Thousands of selections of mixed kinds have both ends. Steps of one kind have what equal queries have.
 func TestMixedSteps(t *testing.T) {
-	long := &Problem{Steps: []Step{{Kind{"em", eps(t, "0.1"), 0}, 3000}, {Kind{"pf", eps(t, "0.2"), 0}, 2000}}, Gap: 0.1}
+	long := &Problem{Steps: []Step{{Kind{"em", eps(t, "0.1"), 0}, 3000}, {Kind{"pf", eps(t, "0.2"), 0}, 2000}}, Gap: 0.3}
 	a, err := long.Eps(t.Context(), big.NewRat(1, 1000000))
 	require.NoError(t, err)
 	require.NoError(t, a.Stopped)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"optratio/internal/slowtest"
 	"optratio/number"
 )
 
@@ -111,11 +112,15 @@ func randomKind(r *rand.Rand, names ...string) Kind {
 }
 
 // Adaptive trees in rationals lie below every upper bound, also of mixed steps, and on grids as coarse as they come; attacks lie below the bounds of other grids.
-// For geo and krr the tree is exact.
+// For geo and krr the tree is exact. With -tags slow there are 200 trees, of up to six selections.
 func TestTreesInRationals(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 4))
-	for range 200 {
-		count := 1 + r.IntN(4)
+	cases, longest := 25, 4
+	if slowtest.Enabled {
+		cases, longest = 200, 6
+	}
+	for range cases {
+		count := 1 + r.IntN(longest)
 		p := &Problem{Gap: 1e-2}
 		var steps [][]ratPair
 		single := true
@@ -124,7 +129,7 @@ func TestTreesInRationals(t *testing.T) {
 			k := randomKind(r, "em", "pf", "em", "pf", "geo", "krr")
 			single = single && !k.adaptive()
 			p.Steps = append(p.Steps, Step{k, 1})
-			steps = append(steps, queries(k, []int64{40, 16, 8, 5}[count-1]))
+			steps = append(steps, queries(k, []int64{40, 16, 8, 5, 3, 2}[count-1]))
 			total += k.Eps.Float()
 		}
 		alpha := new(big.Rat).SetFloat64(math.Exp(total * r.Float64() * 0.95))
@@ -264,8 +269,8 @@ func TestExport(t *testing.T) {
 			}
 		}
 		require.NoError(t, json.Unmarshal(file.Bytes(), &read))
-		for i := range 40 {
-			s := float64(i) / 40 * 10 * k.Eps.Float()
+		for i := range 8 {
+			s := float64(i) / 8 * 10 * k.Eps.Float()
 			delta := 0.0
 			for key, log := range read.Arguments.Upper {
 				if lower, finite := read.Arguments.Lower[key]; finite {
@@ -337,7 +342,11 @@ func TestLargestAtLargeDelta(t *testing.T) {
 // Equal queries with all outcomes in rationals: the search finds events that are as good as any on a grid of queries, and no query is above the upper bound.
 func TestEqualQueriesInRationals(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 6))
-	for range 40 {
+	cases := 12
+	if slowtest.Enabled {
+		cases = 100
+	}
+	for range cases {
 		count := 1 + r.IntN(6)
 		k := randomKind(r, "em", "pf")
 		alpha := new(big.Rat).SetFloat64(math.Exp(float64(count) * k.Eps.Float() * r.Float64() * 0.95))
