@@ -129,33 +129,12 @@ func arrivals(read func() (audit.Line, bool)) func() *arriving {
 
 // stream reads inputs with their neighbors as they come, for each relation that the first line names. ended returns what was wrong with a line, once no more come.
 func (q *Audit) stream(in *reading) (relations []*audit.Inputs, ended func() error) {
-	var names []string
 	var wrong error
 	lines, done := make(chan audit.Line), make(chan struct{})
 	go func() {
 		defer close(lines)
 		defer close(done)
-		wrong = caught(func() {
-			in.each("inputs", q.Inputs, func(text string) error {
-				line, err := audit.ReadLine(text)
-				if err != nil {
-					return err
-				}
-				if names == nil {
-					names = slices.Sorted(maps.Keys(line.Neighbors))
-				}
-				for name := range line.Neighbors {
-					if !slices.Contains(names, name) {
-						return fmt.Errorf("the neighbors are related by %s, which the first line does not name", escape.Quoted(name))
-					}
-				}
-				select {
-				case lines <- line:
-				case <-in.ctx.Done():
-				}
-				return nil
-			})
-		})
+		wrong = caught(func() { q.send(in, lines) })
 	}()
 	ended = func() error {
 		select {
@@ -187,6 +166,30 @@ func (q *Audit) stream(in *reading) (relations []*audit.Inputs, ended func() err
 		}})
 	}
 	return relations, ended
+}
+
+// send sends the lines of the stream, which name no other relations than the first one does.
+func (q *Audit) send(in *reading, lines chan<- audit.Line) {
+	var names []string
+	in.each("inputs", q.Inputs, func(text string) error {
+		line, err := audit.ReadLine(text)
+		if err != nil {
+			return err
+		}
+		if names == nil {
+			names = slices.Sorted(maps.Keys(line.Neighbors))
+		}
+		for name := range line.Neighbors {
+			if !slices.Contains(names, name) {
+				return fmt.Errorf("the neighbors are related by %s, which the first line does not name", escape.Quoted(name))
+			}
+		}
+		select {
+		case lines <- line:
+		case <-in.ctx.Done():
+		}
+		return nil
+	})
 }
 
 // checkProgram refuses questions from which it is not clear what to run, and how often at once.
