@@ -1,11 +1,6 @@
 package audit
 
-import (
-	"math"
-	"slices"
-
-	"optratio/internal/inquiry"
-)
+import "optratio/internal/inquiry"
 
 // mixed tells mixed outcomes apart by a tree of questions.
 type mixed struct {
@@ -39,54 +34,20 @@ func (m *mixed) learn(f *field, first map[string][]mixture) bool {
 		}
 	}
 	m.tree = grow(f, all)
-	f.branches = m.tree.branches(0)
+	f.branches = m.tree.branches()
 	return true
 }
 
-// branch is an event that is told in few words: the cells from first to before end, which have the answers to so many questions in common.
-type branch struct{ first, end, questions int }
-
-// branches lists the nodes below one.
-func (n *node) branches(questions int) []branch {
-	if n.leaf() {
-		return nil
+// branches lists the nodes below one, those with the fewest questions before them first. The cells of each are an event that is told in few words, as its complement is.
+func (n *node) branches() []*node {
+	all := []*node{n}
+	for i := 0; i < len(all); i++ {
+		if m := all[i]; !m.leaf() {
+			all = append(all, m.yes, m.no)
+		}
 	}
-	questions++
-	return slices.Concat([]branch{{n.yes.first, n.yes.end, questions}, {n.no.first, n.no.end, questions}}, n.yes.branches(questions), n.no.branches(questions))
+	return all[1:]
 }
 
 // shortness is the part of an event's promise that is given up for fewer words.
 const shortness = 0.05
-
-// shorten returns the branch, or the complement of one, of the fewest questions that promises nearly as much as another event, which it returns where there is none.
-func (f *field) shorten(best edge, own, near []float64, rate func(x, y float64) edge) edge {
-	within := func(event []bool) edge {
-		x, y := 0.0, 0.0
-		for r, in := range event {
-			if in {
-				x, y = x+own[r], y+near[r]
-			}
-		}
-		e := rate(x, y)
-		e.event = event
-		return e
-	}
-	enough := min(best.promise, within(best.event).promise)
-	enough -= float64(shortness * math.Abs(enough))
-	fewest := math.MaxInt
-	for _, b := range f.branches {
-		for _, in := range []bool{true, false} {
-			if b.questions > fewest || b.end > len(own) {
-				continue
-			}
-			event := slices.Repeat([]bool{!in}, len(own))
-			for r := b.first; r < b.end; r++ {
-				event[r] = in
-			}
-			if e := within(event); e.promise >= enough && (b.questions < fewest || e.promise > best.promise) {
-				best, fewest = e, b.questions
-			}
-		}
-	}
-	return best
-}

@@ -149,17 +149,17 @@ func (f *field) oneWay(e edge, a aim, own, near []float64, n, m float64) edge {
 		if f.pooled && a.what != leastDelta && x < fewestHits {
 			return
 		}
-		rated := rate(x, y, f.ordered && (in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1))
-		if rated.promise > best.promise {
+		rated := rate(x, y, f.branches != nil || f.ordered && (in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1))
+		enough := best.promise
+		if f.branches != nil && chosen != nil {
+			enough += float64(shortness * math.Abs(enough))
+		}
+		if rated.promise > enough {
 			best, chosen = rated, in
 		}
 	})
-	if chosen == nil {
-		return best
-	}
-	best.event = union(chosen, len(own))
-	if f.branches != nil {
-		best = f.shorten(best, own, near, func(x, y float64) edge { return rate(x, y, true) })
+	if chosen != nil {
+		best.event = union(chosen, len(own))
 	}
 	return best
 }
@@ -191,6 +191,17 @@ func (f *field) events(e edge, own, near []float64, n, m float64, try func(x, y 
 	switch {
 	case f.ordered:
 		intervals(list, try)
+		return
+	case f.branches != nil:
+		for _, b := range f.branches {
+			for _, in := range [][]outcome{list[b.first:b.end], slices.Concat(list[:b.first], list[b.end:])} {
+				x, y := 0.0, 0.0
+				for _, o := range in {
+					x, y = x+o.x, y+o.y
+				}
+				try(x, y, in)
+			}
+		}
 		return
 	case !f.pooled:
 		a, b := f.places[e.from], f.places[e.to]

@@ -77,7 +77,7 @@ type field struct {
 	alone    bool     // no place is like another: they are not score vectors
 	single   bool     // the first outcome alone is an event
 	directed bool     // pairs are looked at in their order alone
-	branches []branch // of the tree whose leaves outcomes are grouped by; nil: there is none
+	branches []*node  // of the tree whose leaves outcomes are grouped by: they and their complements are the events; nil: there is none
 	distance func(q, other inquiry.Vector) *big.Rat
 	rng      *rand.Rand
 	guess    guess

@@ -8,25 +8,14 @@ import (
 	"strings"
 )
 
-// mostTerms is how many parts of an event are told.
-const mostTerms = 20
-
-// event says in words what an event of mixed outcomes is, by what it holds or by what it leaves out, whichever is shorter.
+// event says in words what an event of mixed outcomes is, the outcomes below a node of the tree or all others: by what it holds or by what it leaves out, whichever is
+// shorter.
 func (m *mixed) event(event []bool) string {
-	in, out := alternatives(m.tree.terms(event, true, nil)), alternatives(m.tree.terms(event, false, nil))
-	if out != "" && len(out) < len(in) {
-		return "any outcome but one with " + out
+	in, out := m.tree.terms(event, true, nil), m.tree.terms(event, false, nil)
+	if len(out) == 1 && (len(in) > 1 || len(out[0]) < len(in[0])) {
+		return "any outcome but one with " + out[0]
 	}
-	return "an outcome with " + in
-}
-
-// alternatives joins the parts of an event.
-func alternatives(terms []string) string {
-	terms = inNaturalOrder(terms)
-	if more := len(terms) - mostTerms; more > 0 {
-		terms = append(terms[:mostTerms], fmt.Sprintf("one of %d others", more))
-	}
-	return strings.Join(terms, "; or ")
+	return "an outcome with " + strings.Join(in, "; or ")
 }
 
 // answered is a question with its answer.
