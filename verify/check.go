@@ -122,7 +122,7 @@ func (r Result) Remark() string {
 		parts = append(parts, text)
 	}
 	if r.Stopped && len(parts) > 0 {
-		parts = append(parts, inquiry.After(r.Checked, r.Total))
+		parts = append(parts, "after "+inquiry.Comparisons(r.Checked, r.Total))
 	}
 	if r.Relaxed != nil {
 		parts = append(parts, fmt.Sprintf("with δ = %s the tight ε is at most %s", r.Relaxed[0], r.Relaxed[1]))

@@ -214,7 +214,7 @@ func (r *Report) Tight() string {
 	dp := r.Find(verify.DP)
 	text := inquiry.Tight("tight ε", "ε", r.TightEps, dp.Stopped)
 	if dp.Stopped && !r.TightEps.IsInf() {
-		text += ", " + inquiry.After(dp.Checked, dp.Total)
+		text += ", after " + inquiry.Comparisons(dp.Checked, dp.Total)
 	}
 	return text
 }

@@ -126,12 +126,12 @@ func Says(x number.Number) bool {
 	return x.IsValid() && (high || x.IsInf() || low && lo.Sign() > 0)
 }
 
-// After says after how many comparisons a check was stopped, of how many; 0: that is not known.
-func After(checked, total int64) string {
+// Comparisons says how many were made, of how many; 0: that is not known.
+func Comparisons(checked, total int64) string {
 	if total == 0 {
-		return fmt.Sprintf("after %d comparisons", checked)
+		return fmt.Sprintf("%d comparisons", checked)
 	}
-	return fmt.Sprintf("after %d of %d comparisons", checked, total)
+	return fmt.Sprintf("%d of %d comparisons", checked, total)
 }
 
 // Word is a verdict, or of a fact whether the mechanism has the property.

@@ -389,7 +389,7 @@ func (q *Audit) progress(in *reading) func(done, total int64) {
 	case q.SampleExec != "":
 		return func(done, total int64) { in.report("%d of %d samples", done, total) }
 	case q.File != "":
-		return func(done, total int64) { in.report("%s", comparisons(done, total)) }
+		return func(done, total int64) { in.report("%s", inquiry.Comparisons(done, total)) }
 	}
 	var began time.Time
 	told := false

@@ -141,14 +141,6 @@ func nothingDecided(o verify.Options, why string) []verify.Result {
 	return out
 }
 
-// comparisons says how many of all were made, where it is known how many these are.
-func comparisons(n, total int64) string {
-	if total == 0 {
-		return fmt.Sprintf("%d comparisons", n)
-	}
-	return fmt.Sprintf("%d of %d comparisons", n, total)
-}
-
 // Domain says which mechanism is examined, and where: on the lattice, or on score vectors of the user and their neighbors.
 type Domain struct {
 	Mechanism string `json:"mechanism" help:"mechanism, by name"`
@@ -162,9 +154,7 @@ type Domain struct {
 // claim returns the mechanism and one sensitivity for all candidates.
 func (d *Domain) claim() verify.Claim {
 	refuse(d.Mechanism == "", "{mechanism} is missing: give one of %s", strings.Join(mechanisms.Names(), ", "))
-	c := verify.Claim{Mechanism: mechanism("mechanism", d.Mechanism)}
-	c.Sensitivities = []*big.Rat{positive("sensitivity", d.Sensitivity)}
-	return c
+	return verify.Claim{Mechanism: mechanism("mechanism", d.Mechanism), Sensitivities: []*big.Rat{positive("sensitivity", d.Sensitivity)}}
 }
 
 // vectors reads the file of a domain and what goes with it.
@@ -228,7 +218,9 @@ func (q *Verify) answer(in *reading) *Answer {
 	in.certifiable(name, slices.Concat(j.options.Properties, j.options.Facts))
 	in.begin(name, j.Claim.Epsilon)
 	r := settled(in, func() *verify.Report {
-		j.options.Progress = func(property verify.Property, n, total int64) { in.report("%s, %s", property, comparisons(n, total)) }
+		j.options.Progress = func(property verify.Property, n, total int64) {
+			in.report("%s, %s", property, inquiry.Comparisons(n, total))
+		}
 		if j.vectors != nil {
 			return must(verify.Scores(in.ctx, j.Claim, j.vectors, j.monotonic, j.options))
 		}
