@@ -354,7 +354,7 @@ func TestInputsAsTheyCome(t *testing.T) {
 	require.Zero(t, code, problems)
 	var doc document
 	require.NoError(t, json.Unmarshal([]byte(out), &doc))
-	assert.Equal(t, "the 2 inputs of standard input, 1 pairs", doc.Domain)
+	assert.Equal(t, "the 2 inputs of standard input, 1 pair", doc.Domain)
 	for want, more := range map[string][]string{
 		"the inputs were a stream": nil, "property asks for neither dp nor": {"--property", "same", "--against-exec", args[2]},
 	} {

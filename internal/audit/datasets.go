@@ -95,7 +95,7 @@ func (in *Inputs) aside(space *inquiry.Space, probe inquiry.Subject) (*inquiry.D
 	if pairs == nil {
 		return nil, nil
 	}
-	name := fmt.Sprintf("a side set of %d pairs of larger datasets of the same rows", len(pairs))
+	name := fmt.Sprintf("a side set of %s of larger datasets of the same rows", counted(len(pairs), "pair"))
 	return &inquiry.Domain{Name: name, Space: space, Vectors: slices.Values(vectors), Neighbors: listed(pairs)}, nil
 }
 

@@ -92,11 +92,11 @@ func (in *Inputs) domain(space *inquiry.Space, distance *big.Rat) *inquiry.Domai
 
 // title says in words what is looked at, as far as it has come.
 func (in *Inputs) title() string {
-	name := fmt.Sprintf("the %d inputs of %s", len(in.Values)-in.made, cmp.Or(in.Name, "a list"))
+	name := fmt.Sprintf("the %s of %s", counted(len(in.Values)-in.made, "input"), cmp.Or(in.Name, "a list"))
 	if in.made > 0 {
 		name += fmt.Sprintf(", and %d that differ from one of them in a row", in.made)
 	}
-	name += fmt.Sprintf(", %d pairs", len(in.Pairs))
+	name += ", " + counted(len(in.Pairs), "pair")
 	if in.Relation != "" {
 		name += " related by " + in.Relation
 	}

@@ -226,7 +226,7 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*inquiry.Question, erro
 		return nil, err
 	}
 	o.relate(dom, vectors, shifted, delta[0])
-	dom.Name = fmt.Sprintf("its %d rows, compared where they are %s", len(vectors), inquiry.Near(o.Monotonic))
+	dom.Name = fmt.Sprintf("its %s, compared where they are %s", counted(len(vectors), "row"), inquiry.Near(o.Monotonic))
 	if len(o.Pairs) > 0 {
 		pairs := make([][2]inquiry.Vector, len(o.Pairs))
 		for i, pair := range o.Pairs {
@@ -239,7 +239,7 @@ func (o *Options) tableOfScores(t *Table, shifted bool) (*inquiry.Question, erro
 			}
 		}
 		dom.Neighbors = listed(pairs)
-		dom.Name = fmt.Sprintf("its %d rows and %d given pairs of them", len(vectors), len(pairs))
+		dom.Name = fmt.Sprintf("its %s and %s of them", counted(len(vectors), "row"), counted(len(pairs), "given pair"))
 	}
 	return inquiry.Stated(inquiry.SubjectFunc(func(q inquiry.Vector) (*inquiry.Answer, error) { return known[q.Key()], nil }), dom, true), nil
 }

@@ -143,3 +143,11 @@ func without(name string, not []string) (out []string) {
 	}
 	return out
 }
+
+// counted is a number of things, which have an s where it is not 1.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprint(n, " ", thing)
+}

@@ -193,7 +193,7 @@ func writeProof(w io.Writer, r *audit.Report, o *audit.Options) error {
 			delta = cmp.Or(o.Targets[name], delta)
 		}
 		if !proves(k, o, delta) {
-			return fmt.Errorf("%w: %s is proved to within a slack, or to within what double precision rounds to 0, and a certificate leaves no room for either; state probabilities as fractions \"p/q\"", certtext.ErrNone, name)
+			return fmt.Errorf("%w: %s is proved to within a slack, or to within what double precision rounds to 0, and a certificate leaves no room for either; state probabilities as fractions \"p/q\"%s", certtext.ErrNone, name, Choose(o.NoSide, "", ", or leave out the scores and datasets beside the domain (no-side)"))
 		}
 		return writeKept(certtext.NewWriter(w, "private"), k, o, delta)
 	}
