@@ -78,7 +78,7 @@ func (q *Lattice) level() string { return Choose(q.Delta == "", q.Constraints, "
 // mostParts bounds L.
 const mostParts = 1 << 16
 
-// step reads a step as the L of 2Δ/L, or of Δ/L where scores are monotonic.
+// parts reads a step as the L of 2Δ/L, or of Δ/L where scores are monotonic.
 func parts(step string, monotonic bool) int {
 	text := strings.NewReplacer("Δ", "delta", " ", "").Replace(strings.ToLower(step))
 	if monotonic && text != "2delta" {
