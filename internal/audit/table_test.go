@@ -177,7 +177,7 @@ func tableVerdicts(t *testing.T, o Options, shifted bool, rows ...[2]string) map
 	for i, p := range r.Properties {
 		out[p.Name] = &r.Properties[i]
 	}
-	require.Contains(t, r.Domain, fmt.Sprintf("its %d rows", len(rows)))
+	require.Contains(t, r.Domain, "its "+counted(len(rows), "row"))
 	return out
 }
 
