@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/internal/evaluate"
 	"optratio/internal/job"
 	"optratio/number"
@@ -80,7 +81,7 @@ func (f *coinsFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := coinsDoc{Candidates: len(scores), Eps: job.Optional(f.epsilon.Eps), ExpEps: job.Optional(f.epsilon.Exp), Coins: x}
+	doc := coinsDoc{Candidates: len(scores), Eps: document.Optional(f.epsilon.Eps), ExpEps: document.Optional(f.epsilon.Exp), Coins: x}
 	f.Show(doc, func(w io.Writer) {
 		fmt.Fprintf(w, "pf flips %s coins in the mean: of %d scores so many are evaluated, if the best is known in advance\n", x, len(scores))
 	})

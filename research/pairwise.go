@@ -10,6 +10,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/mechanisms"
 	"optratio/number"
@@ -60,7 +61,7 @@ func (f *pairwiseFlags) run(ctx context.Context) error {
 	doc, err := job.Await(ctx, job.Grace, func() (*pairwiseDoc, error) {
 		eps := pairwise.Parameter(in)
 		a, err := mechanisms.Ask(pairwise.Mechanism{}, in)
-		return &pairwiseDoc{job.Optional(f.epsilon.Eps), job.Optional(f.epsilon.Exp), eps.Number(), a}, err
+		return &pairwiseDoc{document.Optional(f.epsilon.Eps), document.Optional(f.epsilon.Exp), eps.Number(), a}, err
 	})
 	if err != nil {
 		return err

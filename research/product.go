@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"optratio/internal/command"
+	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/lattice"
 	"optratio/lp"
@@ -97,7 +98,7 @@ func (f *productFlags) run(ctx context.Context) error {
 		least, _ = number.Enclosed(flip.Quo(point)).Lower()
 	}
 	doc := productDoc{
-		N: f.n, K: f.k, Eps: job.Optional(f.epsilon.Eps), ExpEps: job.Optional(f.epsilon.Exp),
+		N: f.n, K: f.k, Eps: document.Optional(f.epsilon.Eps), ExpEps: document.Optional(f.epsilon.Exp),
 		Error: number.Enclosed(flip).Quo(all), Optimum: number.Bounds(new(big.Rat), most), Ratio: number.Bounds(least, nil),
 	}
 	if file != nil {

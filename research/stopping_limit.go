@@ -10,6 +10,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/internal/secretary"
 	"optratio/number"
@@ -88,7 +89,7 @@ func (f *stoppingLimitFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: job.Optional(f.epsilon.Eps), ExpEps: job.Optional(f.epsilon.Exp), Delta: f.delta}
+	doc := &limitDoc{N: "inf", P: f.p, L: f.l, Eps: document.Optional(f.epsilon.Eps), ExpEps: document.Optional(f.epsilon.Exp), Delta: f.delta}
 	if doc.Outcome, err = limit.Law(p, shownRanks); err != nil {
 		return err
 	}

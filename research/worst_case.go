@@ -10,6 +10,7 @@ import (
 
 	"optratio/internal/command"
 	"optratio/internal/decimal"
+	"optratio/internal/document"
 	"optratio/internal/evaluate"
 	"optratio/internal/job"
 	"optratio/mechanisms"
@@ -71,7 +72,7 @@ func (f *worstFlags) run(ctx context.Context) error {
 		return err
 	}
 	doc, err := job.Await(ctx, job.Grace, func() (*worstDoc, error) {
-		doc := &worstDoc{N: f.n, Eps: job.Optional(f.epsilon.Eps), ExpEps: job.Optional(f.epsilon.Exp)}
+		doc := &worstDoc{N: f.n, Eps: document.Optional(f.epsilon.Eps), ExpEps: document.Optional(f.epsilon.Exp)}
 		for _, m := range []mechanisms.Mechanism{mechanisms.PermuteAndFlip(), mechanisms.Exponential()} {
 			row := worsts{Name: m.Info().Name, Ratio: number.Int(1)}
 			if row.Error, row.Gap, err = w.Worst(m, eps); err != nil {

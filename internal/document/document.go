@@ -23,14 +23,14 @@ type AtEpsilon struct {
 }
 
 // At returns the ε of two texts, of which one is empty, or both.
-func At(eps, exp string) (a AtEpsilon) {
-	if eps != "" {
-		a.Eps = &eps
+func At(eps, exp string) AtEpsilon { return AtEpsilon{Optional(eps), Optional(exp)} }
+
+// Optional is a text that may not have been given; then it is null.
+func Optional(s string) *string {
+	if s == "" {
+		return nil
 	}
-	if exp != "" {
-		a.ExpEps = &exp
-	}
-	return a
+	return &s
 }
 
 // Given says which was given, and what.

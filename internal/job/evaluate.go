@@ -53,7 +53,7 @@ func (q *Evaluate) answer(in *reading) *Answer {
 	if q.Monotonic {
 		oneWay(e.list, sensitivity)
 	}
-	e.doc = document.Evaluate{Task: q.Task, Sensitivity: q.Sensitivity, Monotonic: q.Monotonic, TargetError: Optional(q.Target), Unit: "units of the scores"}
+	e.doc = document.Evaluate{Task: q.Task, Sensitivity: q.Sensitivity, Monotonic: q.Monotonic, TargetError: document.Optional(q.Target), Unit: "units of the scores"}
 	refuse(q.Task == "worst-case", "{task} worst-case moved to bin/research worst-case: make research")
 	if q.Task == "scores" {
 		q.ownScores(in, &e, sensitivity)

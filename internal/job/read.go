@@ -99,14 +99,6 @@ func (in *reading) atEach(e Epsilon, at func(Epsilon) *Answer) *Answer {
 	return all
 }
 
-// Optional is a text for a JSON document, null where it was not given.
-func Optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 // Choose returns yes or no.
 func Choose[T any](b bool, yes, no T) T {
 	if b {
