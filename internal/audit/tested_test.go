@@ -50,7 +50,7 @@ func TestPropertiesOfSamplers(t *testing.T) {
 				asked = append(asked, all[1:])
 			}
 			for _, properties := range asked {
-				o := samplerOptions(t, "1", 300_000)
+				o := samplerOptions(t, "1", 100_000)
 				o.Properties = properties
 				r, err := draw(c.name, newLawSampler(c.law, 4), o)
 				require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestBoundsOnRangeAndRho(t *testing.T) {
 		{flipLaw(1), verify.ZCDP, big.NewRat(1, 8), verify.Violated},
 		{softmaxLaw(1, 1), verify.ZCDP, nil, verify.Undecided},
 	} {
-		o := samplerOptions(t, "1", 300_000)
+		o := samplerOptions(t, "1", 100_000)
 		o.Properties, o.Targets = []verify.Property{verify.DP, c.p}, map[verify.Property]*big.Rat{c.p: c.target}
 		r, err := draw("it", newLawSampler(c.law, 4), o)
 		require.NoError(t, err)
