@@ -121,6 +121,13 @@ Definition ratio_bounds (best : bool) (i : option (Q * Q)) (e : Q * Q) (lo hi : 
       ~~ qle lo q0 || qle i.1 (qn 1) && qle (qn 1) i.2] else true.
 Definition pf_best := (n <= 2) || qle (qB k zu) (qn 1).
 
+Definition own_errors : outcome ((Q * Q) * (Q * Q)) :=
+  if ~~ rated then Ok ((q0, q0), (q0, q0)) else if aim is Some a then
+    if ~~ qle zl q0 && qle zu (qn 1) then Ok (pf_error n k zl zu down up a,
+      if on_em c || em_ratio c then em_error n k zl zu down up a else (q0, q0))
+    else Open "so large an epsilon"
+  else Bad "a claim on another question's errors".
+
 Definition decide : outcome unit :=
   let! _ := require (1 < n) "n" in
   let! _ := require (all (fun v => qle q0 (loss v)) (iota 0 k.+1)) "loss" in
@@ -132,13 +139,7 @@ Definition decide : outcome unit :=
   let lo := qmax q0 (qdiv (total n k (least k (changed n zl (costs W) cs))) sum) in
   let! _ := require (qle (optimum c).1 lo) "claim optimum: the lower end" in
   let! _ := require (if given is Some x then table_ok x else true) "the table violates a row" in
-  let! (pf, em) := if ~~ rated then Ok ((q0, q0), (q0, q0)) else
-    if aim is Some a then
-      if ~~ qle zl q0 && qle zu (qn 1) then
-        Ok (pf_error n k zl zu down up a, if on_em c || em_ratio c then
-          em_error n k zl zu down up a else (q0, q0))
-      else Open "so large an epsilon"
-    else Bad "a claim on another question's errors" in
+  let! (pf, em) := own_errors in
   let hi := least_high W sum pf in
   let! _ := require (qle hi (optimum c).2) "claim optimum: the upper end" in
   let! _ := require (bounds (on_pf c) pf) "claim error pf" in
@@ -342,6 +343,35 @@ rewrite !E; apply: pf_optimal_for_losses => //; first exact: depth_is_loss.
 case/orP: small => [->//|le]; apply/orP; right; rewrite (eq_bigr (fun v => z ^+ v)) // => v _;
   by rewrite mul1r.
 Qed.
+
+Hypotheses (downP : forall x, qR (down x) <= qR x) (upP : forall x, qR x <= qR (up x)).
+Lemma own_errorsE pf em : own_errors = Ok (pf, em) -> rated ->
+  [/\ encloses pf (value (pf_table z : table)),
+      on_em c || em_ratio c -> encloses em (value (em_table z : table)),
+      feasible (pf_table z), feasible (em_table z) &
+      pf_best -> forall t, feasible t -> value (pf_table z : table) <= value t].
+Proof.
+move=> + r; rewrite /own_errors r /=; case A: aim => [a|//]; case: ifP => // /andP[] + zu1.
+rewrite !(qR_le R) qR0 -ltNge qRn in zu1 * => zl0 [<- <-].
+have [z0 z1] := (lt_le_trans zl0 low_z, le_trans z_high zu1).
+split; last by move=> best t; exact: pf_bestE A z0 best.
+- by rewrite (valueE_of _ A); exact: pf_errorE.
+- by rewrite (valueE_of _ A) => ->; exact: em_errorE.
+- by rewrite (L1 A); exact: pf_feasible.
+by rewrite (L1 A); exact: em_feasible.
+Qed.
+
+Lemma least_highE pf em : own_errors = Ok (pf, em) ->
+  (if given is Some x then table_ok x else true) -> exists t, feasible t /\
+    value t <= qR (least_high vector_weight (total n k vector_weight) pf).
+Proof.
+move=> own ok; have own_high : rated -> exists t, feasible t /\ value t <= qR pf.2.
+  by move=> r; have [/andP[_ p] _ ft _ _] := own_errorsE own r; exists (pf_table z).
+move: ok; rewrite /least_high; case E: given => [x|].
+  move=> /table_okE[fx vx]; case: ifP => [r|_]; last by exists (point R x).
+  by rewrite /qmin; case: ifP => _; [exists (point R x) | exact: own_high].
+by move=> _; apply: own_high; rewrite /rated E !orbT.
+Qed.
 End Bounds.
 End Decide.
 
@@ -356,71 +386,27 @@ have [u4 h4 {}H] := bindE H; have [u5 h5 {}H] := bindE H; have [u6 h6 {}H] := bi
   have [u7 h7 {}H] := bindE H.
 have [[pf em] own {}H] := bindE H; have [u8 h8 {}H] := bindE H; have [u9 pf1 {}H] := bindE H.
 have [u10 pf2 {}H] := bindE H; have [u11 em1 em2] := bindE H.
-have n1 := requireE h1.
+have n1 := requireE h1; have /andP[ok mus] := requireE h5.
 have c0 v : (v <= deepest c)%N -> (0 <= loss_at R (losses c) v)%R.
-  by move=> vk; have /allP/(_ v) := requireE h2; rewrite mem_iota /= add0n ltnS vk (qR_le R) qR0;
-    apply.
+  move=> vk; have /allP/(_ v) := requireE h2.
+  by rewrite mem_iota /= add0n ltnS vk (qR_le R) qR0; apply.
 have /andP[w0 /eqP sw] := requireE h3.
 have pos : (0 < \sum_(d : depths (candidates c) (deepest c) | in_lattice d) @W c dual R d)%R.
   by rewrite -totalE ltNge -qR0 -qR_le; exact: requireE h4.
-have /andP[ok mus] := requireE h5.
 set lo := qmax _ _ in h6 pf2 em2; set hi := least_high _ _ _ _ _ in h8 pf2 em2.
-have low (t : table R (candidates c) (deepest c)) : feasible_by (steps c) z (rows c) t ->
-  (qR R lo <= value_of (weighted c) (losses c) t)%R.
-  exact: (lower_le c0 w0 sw pos n1 zl_z ok mus).
-have lo0 : (0 <= qR R lo)%R.
-  by rewrite /lo /qmax (qR_le R) qR0; case: ifP => // _; rewrite ?qR0 ?lexx.
-have known : rated c given -> exists2 a, aim c = Some a & [/\ (0 < qR R zl)%R, (qR R zu <= 1)%R,
-    encloses pf (objective_mean a (pf_table z : table R (candidates c) (deepest c))) &
-    (on_em c || em_ratio c ->
-      encloses em (objective_mean a (em_table z : table R (candidates c) (deepest c))))].
-  move: own; case: rated => //; case: (aim c) => // a; case: ifP => // /andP[] + zu1.
-  rewrite !(qR_le R) qR0 -ltNge qRn in zu1 * => zl0 [<- <-] _; exists a => //; split=> // [|->].
-    exact: pf_errorE.
-  exact: em_errorE.
-have asked (b : bool) : b -> (b -> rated c given) ->
-  exists2 a, aim c = Some a & [/\ (0 < z)%R, (z <= 1)%R,
-    encloses pf
-      (value_of (weighted c) (losses c) (pf_table z : table R (candidates c) (deepest c))) &
-    (on_em c || em_ratio c ->
-      encloses em
-      (value_of (weighted c) (losses c) (em_table z : table R (candidates c) (deepest c))))].
-  move=> hb /(_ hb)/known[a A [zl0 zu1 p e]]; exists a => //; rewrite !(valueE_of _ A); split=> //.
-    exact: lt_le_trans zl0 zl_z.
-  exact: le_trans z_zu zu1.
-have own_pf : rated c given ->
-  feasible_by (steps c) z (rows c) (pf_table z : table R (candidates c) (deepest c)).
-  by move=> r; have [a A [z0 z1 _ _]] := asked _ r id; rewrite (L1 A); exact: pf_feasible.
-have own_em : rated c given ->
-  feasible_by (steps c) z (rows c) (em_table z : table R (candidates c) (deepest c)).
-  by move=> r; have [a A [z0 z1 _ _]] := asked _ r id; rewrite (L1 A); exact: em_feasible.
-have high : exists t : table R (candidates c) (deepest c), feasible_by (steps c) z (rows c) t /\
-  (value_of (weighted c) (losses c) t <= qR R hi)%R.
-  have own_high : rated c given -> exists t : table R (candidates c) (deepest c),
-    feasible_by (steps c) z (rows c) t /\ (value_of (weighted c) (losses c) t <= qR R pf.2)%R.
-    move=> r; exists (pf_table z : table R (candidates c) (deepest c)); split; first exact: own_pf.
-    by have [a A [_ _ /andP[_ p] _]] := asked _ r id.
-  move: h7; rewrite /hi /least_high; case E: (given) => [x|]; last by move=> _; apply: own_high;
-    rewrite E /rated !orbT.
-  move=> h; have [fx vx] := table_okE sw n1 z_zu (requireE h); case: ifP => [r|_];
-    last by exists (point R x).
-  by rewrite /qmin; case: ifP => _; [exists (point R x) | apply: own_high; rewrite E].
+have low t := lower_le c0 w0 sw pos n1 zl_z ok mus (t := t).
+have lo0 : (0 <= qR R lo)%R by rewrite /lo /qmax (qR_le R) qR0; case: ifP; rewrite ?qR0.
+have known := own_errorsE zl_z z_zu downP upP own.
+have high := least_highE sw n1 zl_z z_zu downP upP own (requireE h7).
 split=> //.
 - by move=> t /low; apply: le_trans; rewrite -qR_le; exact: requireE h6.
-- by have [t [ft le]] := high; exists t; split=> //; apply: (le_trans le); rewrite -qR_le;
-    exact: requireE h8.
+- have [t [ft le]] := high; exists t; split=> //; apply: (le_trans le).
+  by rewrite -qR_le; exact: requireE h8.
 - split; [apply: (boundsE (requireE pf1)) | apply: (boundsE (requireE em1))] => i.
-    by have [a A [_ _ p _]] := asked (rated c given) ltac:(by rewrite /rated i) id.
-  by have [a A [_ _ _ e]] := asked (rated c given) ltac:(by rewrite /rated i !orbT) id; apply: e;
-    rewrite i.
-split.
-  apply: (ratio_boundsE c0 w0 sw pos (requireE pf2)) => // i;
-    have r : rated c given by rewrite /rated i !orbT.
-  - by have [a A [_ _ p _]] := asked _ r id.
-  - exact: own_pf.
-  move=> best t; have [a A [z0 _ _ _]] := asked _ r id; exact: (pf_bestE z_zu A z0 best).
-apply: (ratio_boundsE c0 w0 sw pos (requireE em2)) => // i;
-  have r : rated c given by rewrite /rated i !orbT.
-  by have [a A [_ _ _ e]] := asked _ r id; apply: e; rewrite i orbT.
-exact: own_em.
+    by have [] := known ltac:(by rewrite /rated i).
+  by have [_ e _ _ _] := known ltac:(by rewrite /rated i !orbT); apply: e; rewrite i.
+split; [apply: (ratio_boundsE c0 w0 sw pos (requireE pf2)) => // i |
+  apply: (ratio_boundsE c0 w0 sw pos (requireE em2)) => // i];
+  have [p e fp fe best] := known ltac:(by rewrite /rated i !orbT) => //.
+by apply: e; rewrite i orbT.
 Qed.

@@ -36,8 +36,8 @@ Fixpoint zfacts (m : seq nat) : Z := if m is i :: m' then Z.mul (zfact i) (zfact
 Definition weight m : Q := qz (Z.div (zfact n) (zfacts m)).
 Definition total (f : seq nat -> Q) : Q := qsum [seq qmul (weight m) (f m) | m <- orbits].
 Definition vectors o : Q := total (fun m => qn (shifts_of o m)).
-Definition over_depths m (f : nat -> Q) : Q := qsum [seq qmul (qn (nth 0 m v)) (f v)
-  | v <- iota 0 k.+1].
+Definition over_depths m (f : nat -> Q) : Q :=
+  qsum [seq qmul (qn (nth 0 m v)) (f v) | v <- iota 0 k.+1].
 
 (** From below: any y. Along a chain, reach is the cost and z times the multiplier of the next row,
     which is as small as it may be. *)

@@ -6,14 +6,14 @@ From Optratio Require Import Mechanisms Program.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Local Open Scope nat_scope.
 
-Definition bump (m : seq nat) v : seq nat :=        (* one candidate from depth v to v+1 *)
+Definition one_deeper (m : seq nat) v : seq nat :=        (* one candidate from depth v to v+1 *)
   mkseq (fun w => nth 0 m w - (w == v) + (w == v.+1)) (size m).
 Definition lift_others (m : seq nat) : seq nat :=   (* lone top; the others rise by one *)
   mkseq (fun w => if w is 0 then (nth 0 m 1).+1 else nth 0 m w.+1) (size m).
 Definition count_next k (p : seq nat * nat) : option (seq nat * nat) :=
   let: (m, v) := p in
   if (v == 0) && (nth 0 m 0 == 1) then Some (lift_others m, 0)
-  else if v < k then Some (bump m v, v.+1) else None.
+  else if v < k then Some (one_deeper m v, v.+1) else None.
 
 Fixpoint count_vectors k n : seq (seq nat) :=               (* all count vectors *)
   if k is k'.+1 then flatten [seq [seq i :: l | l <- count_vectors k' (n - i)] | i <- iota 0 n.+1]
@@ -85,9 +85,9 @@ apply/existsP/idP => [[s /eqP E]|]; first by rewrite -[X in cnt d X]E cnt_pos.
 rewrite lt0n sum_nat_eq0 negb_forall => /existsP[s]; rewrite /= eqb0 negbK => h; by exists s.
 Qed.
 
-Lemma counts_sink d r : d r < k -> counts (sink d r) = bump (counts d) (d r).
+Lemma counts_sink d r : d r < k -> counts (sink d r) = one_deeper (counts d) (d r).
 Proof.
-move=> lt; rewrite /bump size_counts; apply: eq_mkseq => w; rewrite nth_counts.
+move=> lt; rewrite /one_deeper size_counts; apply: eq_mkseq => w; rewrite nth_counts.
 rewrite (cntD1 _ r) (cntD1 d r) ffunE eqxx inordK //.
 rewrite (eq_bigr (fun s => (d s == w :> nat) : nat)) => [|s sr]; last by rewrite ffunE (negbTE sr).
 rewrite [w == d r]eq_sym addKn addnC; congr (_ + _); by rewrite eq_sym.

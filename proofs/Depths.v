@@ -207,6 +207,24 @@ Proof. by have := top_ge [ffun s => lead q r s] r s; rewrite ffunE. Qed.
 Lemma depth_eq q r s : (forall t, lead q r t <= lead q r s) -> depth q r = lead q r s.
 Proof. by move=> h; apply: top_eq => [t|]; [rewrite ffunE | exists s; rewrite ffunE]. Qed.
 
+(** The one that is nearest to the best candidate r has r as its largest lead. *)
+Lemma runner_up q r s : public_tied q -> (forall t, q t <= q r) ->
+  (forall t, t != r -> lead q r t <= lead q r s) -> depth q s = lead q s r.
+Proof.
+move=> tied best mx; apply: depth_eq => t.
+have behind u : 0 <= lead q u r by rewrite mulr_ge0 ?subr_ge0 ?invr_ge0 ?addr_ge0.
+case: (eqVneq t r) => [-> //|tr]; have := addr_ge0 (Delta_ge0 s) (Delta_ge0 t).
+rewrite le_eqVlt => /orP[/eqP z|pos]; first by rewrite {1}/lead -z invr0 mulr0.
+have up : lead q s r <= lead q t r by rewrite leadC [X in _ <= X]leadC ler_opp2 mx.
+rewrite {1}/lead ler_pdivr_mulr //.
+have h1 := ler_wpmul2r (addr_ge0 (Delta_ge0 t) (Delta_ge0 r)) up; rewrite lead_mul // in h1.
+have h2 := mulr_ge0 (behind s) (Delta_ge0 t); have h3 := lead_mul s r tied.
+apply: (le_by (ler_add h1 (ler_add h2 h2))).
+transitivity (lead q s r * (Delta s + Delta r) - lead q s r * (Delta r - Delta t) - (q t - q s)).
+  by ring.
+by rewrite h3; ring.
+Qed.
+
 (** The largest lead of another candidate over r is r's depth, and if r is the best one b, the
     runner-up's depth with the opposite sign. It moves by at most 1. *)
 Lemma signed q r o b : public_tied q -> o != r -> (forall t, q t <= q b) -> exists2 s, s != r &
@@ -230,17 +248,7 @@ move=> [u ub Eu] least; case: (eqVneq b r) => [br|br].
   rewrite -leadC.
   apply/eqP; rewrite eq_le; apply/andP; split; last first.
     by rewrite Eu; apply: le_trans (depth_ge q u r); rewrite leadC [X in _ <= X]leadC ler_opp2 mx.
-  rewrite (le_trans (least s sr)) // (@depth_eq q s r) // => t.
-  case: (eqVneq t r) => [-> //|tr]; have := addr_ge0 (Delta_ge0 s) (Delta_ge0 t).
-  rewrite le_eqVlt => /orP[/eqP z|pos]; first by rewrite {1}/lead -z invr0 mulr0.
-  have up : lead q s r <= lead q t r by rewrite leadC [X in _ <= X]leadC ler_opp2 mx.
-  rewrite {1}/lead ler_pdivr_mulr //.
-  have h1 := ler_wpmul2r (addr_ge0 (Delta_ge0 t) (Delta_ge0 r)) up; rewrite lead_mul // in h1.
-  have h2 := mulr_ge0 (behind s) (Delta_ge0 t); have h3 := lead_mul s r tied.
-  apply: (le_by (ler_add h1 (ler_add h2 h2))).
-  transitivity (lead q s r * (Delta s + Delta r) - lead q s r * (Delta r - Delta t) - (q t - q s));
-    first by ring.
-  by rewrite h3; ring.
+  by rewrite (le_trans (least s sr)) // (runner_up tied best mx).
 split; last by apply: least; rewrite eq_sym.
 apply: depth_eq => t; case: (eqVneq t r) => [->|/mx //].
 by rewrite lead_self (le_trans (behind r)) // mx.

@@ -45,7 +45,7 @@ Definition encloses (i : Q * Q) (x : R) := qR i.1 <= x <= qR i.2.
 Lemma qpowE q i : qR (qpow q i) = qR q ^+ i.
 Proof. by elim: i => [|i IH]; rewrite ?qRn // exprS -IH -qR_mul. Qed.
 Local Notation ones := (@same_weight R).
-Local Notation id := (@depth_loss R).
+Local Notation depth := (@depth_loss R).
 Lemma z_ge0 : 0 <= z. Proof. exact: le_trans (ltW z0) low_z. Qed.
 Lemma pow_low i : qR (qpow zl i) <= z ^+ i.
 Proof. by rewrite qpowE ler_expn2r // ?nnegrE ?z_ge0 // ltW. Qed.
@@ -54,7 +54,7 @@ Proof. by rewrite qpowE ler_expn2r // ?nnegrE ?z_ge0 // (le_trans z_ge0). Qed.
 Lemma pow_ge0 i : 0 <= qR (qpow zl i).
 Proof. by rewrite qpowE exprn_ge0 // ltW. Qed.
 
-Lemma A_between : encloses (qA k zl, qA k zu) (A k z ones id).
+Lemma A_between : encloses (qA k zl, qA k zu) (A k z ones depth).
 Proof.
 rewrite /encloses /qA !qR_sum /A divr1.
 by apply/andP; split; apply: ler_sum => v _;
@@ -83,7 +83,7 @@ apply: le_trans (ler_wpmul2l b'0 y1); rewrite (qR_le R) qR0; case: ifP => [pos|/
   exact: ler_wpmul2r.
 by rewrite -ltNge => neg; rewrite ler_wnmul2r // ltW.
 Qed.
-Lemma qY_between i : encloses (qY (qA k zl, qA k zu) (qB k zl, qB k zu) i) (Y k z ones id i).
+Lemma qY_between i : encloses (qY (qA k zl, qA k zu) (qB k zl, qB k zu) i) (Y k z ones depth i).
 Proof.
 elim: i => [|[|i] IH]; rewrite ?YS /encloses /= ?qR0 ?lexx //.
 exact: subtract_between A_between B_between B_low_ge0 IH.
@@ -108,26 +108,31 @@ have le : (cnt d 0 <= n)%N by rewrite -[X in (_ <= X)%N](sum_counts d) /counts /
 by rewrite /recurrence c0 (nth_map 0%N) ?size_iota // nth_iota // add0n qY_between.
 Qed.
 
+Lemma powersE q (d : depths n k) r : qR (nth q0 (powers k q) (d r)) = qR (qpow q (d r)).
+Proof. by rewrite (nth_map 0%N) ?size_iota // nth_iota // add0n. Qed.
+Lemma powers_gt0 q (d : depths n k) (u : 'I_n) : 0 < qR q -> 0 < \sum_s qR (qpow q (d s)).
+Proof.
+move=> q_0; rewrite (bigD1 u) //= ltr_paddr ?qpowE ?exprn_gt0 // sumr_ge0 // => s _.
+by rewrite qpowE exprn_ge0 // ltW.
+Qed.
+
 Theorem em_total_between :
   encloses (total n k (fun m => (em_loss m).1), total n k (fun m => (em_loss m).2))
     (table_error (em_table z : table R n k)).
 Proof.
 apply: total_between => d /existsP[u _].
-have P q (r : 'I_n) : qR (nth q0 (powers k q) (d r)) = qR (qpow q (d r)).
-  by rewrite (nth_map 0%N) ?size_iota // nth_iota // add0n.
 have E : \sum_r (d r)%:R * em_table z d r = (\sum_r (d r)%:R * z ^+ d r) / \sum_s z ^+ d s.
   by rewrite mulr_suml; apply: eq_bigr => r _; rewrite mulrA.
-have pos q : 0 < qR q -> 0 < \sum_(s < n) qR (qpow q (d s)).
-  move=> q_0; rewrite (bigD1 u) //= ltr_paddr ?qpowE ?exprn_gt0 // sumr_ge0 // => s _.
-  by rewrite qpowE exprn_ge0 // ltW.
+have pos q := @powers_gt0 q d u.
 have high0 : 0 < qR zu by apply: lt_le_trans z0 (le_trans low_z z_high).
 have z_gt0 : 0 < \sum_(s < n) z ^+ d s.
   by apply: lt_le_trans (pos _ z0) _; apply: ler_sum => s _; exact: pow_low.
 rewrite E /em_loss /encloses /=; apply/andP; split.
   apply: (le_trans (downP _)); rewrite qR_div !over_depthsE.
   rewrite [X in X / _ <= _](eq_bigr (fun r => (d r)%:R * qR (qpow zl (d r)))) => [|r _];
-    last by rewrite qR_mul qRn P.
-  rewrite [X in _ / X <= _](eq_bigr (fun s => qR (qpow zu (d s)))) => [|s _]; last by rewrite P.
+    last by rewrite qR_mul qRn powersE.
+  rewrite [X in _ / X <= _](eq_bigr (fun s => qR (qpow zu (d s)))) => [|s _];
+    last by rewrite powersE.
   apply: ler_pmul.
   - by apply: sumr_ge0 => r _; rewrite mulr_ge0 ?ler0n ?pow_ge0.
   - by rewrite invr_ge0 ltW ?(pos _ high0).
@@ -135,8 +140,9 @@ rewrite E /em_loss /encloses /=; apply/andP; split.
   by rewrite lef_pinv ?posrE ?(pos _ high0) //; apply: ler_sum => s _; exact: pow_high.
 apply: le_trans (upP _); rewrite qR_div !over_depthsE.
 rewrite [X in _ <= X / _](eq_bigr (fun r => (d r)%:R * qR (qpow zu (d r)))) => [|r _];
-  last by rewrite qR_mul qRn P.
-rewrite [X in _ <= _ / X](eq_bigr (fun s => qR (qpow zl (d s)))) => [|s _]; last by rewrite P.
+  last by rewrite qR_mul qRn powersE.
+rewrite [X in _ <= _ / X](eq_bigr (fun s => qR (qpow zl (d s)))) => [|s _];
+  last by rewrite powersE.
 apply: ler_pmul.
 - by apply: sumr_ge0 => r _; rewrite mulr_ge0 ?ler0n ?exprn_ge0 ?z_ge0.
 - by rewrite invr_ge0 ltW.

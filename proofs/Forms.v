@@ -115,7 +115,7 @@ rewrite bigA_distr_bigA (reindex (fun A : {set 'I_n} => [ffun s => s \in A])) /=
   by apply/ffunP => s; rewrite ffunE inE.
 rewrite integral_sum [RHS]big_mkcond; apply: eq_bigr => A _.
 under eq_bigr do rewrite ffunE.
-case: (boolP (r \in A)) => rA /=; first by rewrite (bigD1 r) //= /F rA eqxx mul0r integral0.
+case: (boolP (r \in A)) => rA /=; first by rewrite (bigD1 r) //= /F rA eqxx mul0r integral_of0.
 transitivity (integral (\prod_(s in A) (- w s *: 'X))).
   rewrite [in RHS]big_mkcond; congr integral; apply: eq_bigr => s _; rewrite /F;
     case: ifP => // sA.
@@ -125,33 +125,35 @@ Qed.
 
 (** Appendix E: the elementary symmetric polynomials of a list of weights, and what they are
     without the weight a. *)
-Fixpoint esym (v : seq R) i : R := match i, v with
+Fixpoint elementary (v : seq R) i : R := match i, v with
   | 0, _ => 1
-  | i'.+1, a :: v' => esym v' i + a * esym v' i'
+  | i'.+1, a :: v' => elementary v' i + a * elementary v' i'
   | _, [::] => 0 end.
-Fixpoint esym_without (v : seq R) a i : R := if i is i'.+1 then esym v i - a * esym_without v a i'
+Fixpoint elementary_without (v : seq R) a i : R :=
+  if i is i'.+1 then elementary v i - a * elementary_without v a i'
   else 1.
 
-Lemma esym0 v : esym v 0 = 1. Proof. by case: v. Qed.
-Lemma esymE v i : (\prod_(a <- v) (1 - a *: 'X))`_i = (-1) ^+ i * esym v i.
+Lemma elementary0 v : elementary v 0 = 1. Proof. by case: v. Qed.
+Lemma elementaryE v i : (\prod_(a <- v) (1 - a *: 'X))`_i = (-1) ^+ i * elementary v i.
 Proof.
 elim: v i => [|a v IH] i.
   by case: i => [|i]; rewrite big_nil coef1 /= ?mulr0 ?mulr1 ?expr0.
 rewrite big_cons mulrBl mul1r coefB -scalerAl coefZ coefXM !IH; case: i => [|i] /=;
-  first by rewrite esym0 mulr0 subr0.
+  first by rewrite elementary0 mulr0 subr0.
 by rewrite exprS; ring.
 Qed.
 
 Theorem pf_esym r :
-  pf w r = w r * \sum_(i < n) (-1) ^+ i / i.+1%:R * esym_without [seq w s
-    | s <- enum 'I_n] (w r) i.
+  pf w r = w r * \sum_(i < n) (-1) ^+ i / i.+1%:R *
+    elementary_without [seq w s | s <- enum 'I_n] (w r) i.
 Proof.
 set v := map _ _; set p := \prod_(s < n | s != r) factor s; rewrite /pf -/p; congr (_ * _).
-have E i : p`_i = (-1) ^+ i * esym_without v (w r) i.
-  have P j : (-1) ^+ j * esym v j = p`_j - w r * (if j is j'.+1 then p`_j' else 0).
-    rewrite -esymE /v big_map big_enum (bigD1 r) //= -/p mulrBl mul1r coefB -scalerAl coefZ coefXM.
+have E i : p`_i = (-1) ^+ i * elementary_without v (w r) i.
+  have P j : (-1) ^+ j * elementary v j = p`_j - w r * (if j is j'.+1 then p`_j' else 0).
+    rewrite -elementaryE /v big_map big_enum (bigD1 r) //= -/p mulrBl mul1r coefB -scalerAl coefZ
+      coefXM.
     by case: j.
-  elim: i => [|i IH] /=; first by have := P 0%N; rewrite mulr0 subr0 => <-; rewrite esym0.
+  elim: i => [|i IH] /=; first by have := P 0%N; rewrite mulr0 subr0 => <-; rewrite elementary0.
   by rewrite mulrBr P /= IH exprS; ring.
 have n0 : (0 < n)%N := leq_ltn_trans (leq0n r) (ltn_ord r).
 rewrite (@integralE _ p n); first by apply: eq_bigr => i _; rewrite E mulrAC.

@@ -139,8 +139,8 @@ End Meaning.
 
 (** Reading the lines after "problem private". *)
 Definition probabilities (f : seq text) : option (seq (Q * Q)) :=
-  let o := [seq probability a | a <- f] in if all isSome o then Some [seq odflt (q0, q0) a
-    | a <- o] else None.
+  let o := [seq probability a | a <- f] in
+  if all isSome o then Some [seq odflt (q0, q0) a | a <- o] else None.
 Fixpoint inputs (left : nat) (outputs : Z) (l : lines_left) (rows : seq (seq (Q * Q))) : outcome
   (seq (seq (Q * Q)) * lines_left) :=
   if left is left'.+1 then

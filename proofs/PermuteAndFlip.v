@@ -66,10 +66,10 @@ Proof.
 rewrite (@integralE _ (size p)) ?size_scale_leq // /integral mulr_sumr.
 by apply: eq_bigr => i _; rewrite coefZ mulrA.
 Qed.
-Lemma integral0 : integral 0 = 0. Proof. by rewrite /integral size_poly0 big_ord0. Qed.
+Lemma integral_of0 : integral 0 = 0. Proof. by rewrite /integral size_poly0 big_ord0. Qed.
 Lemma integral_sum I (s : seq I) (F : I -> {poly R}) : integral (\sum_(i <- s) F i) =
   \sum_(i <- s) integral (F i).
-Proof. by elim/big_rec2: _ => [|i a b _ <-]; rewrite ?integral0 ?integralD. Qed.
+Proof. by elim/big_rec2: _ => [|i a b _ <-]; rewrite ?integral_of0 ?integralD. Qed.
 Lemma integral_deriv p : integral p^`() = p.[1] - p.[0].
 Proof.
 rewrite (@integralE _ (size p)); last by rewrite (leq_trans (size_poly _ _)) // leq_pred.

@@ -22,15 +22,15 @@ Fixpoint same (a b : text) : bool := match a, b with
   | [::], [::] => true | x :: a', y :: b' => if Ascii.eqb x y then same a' b' else false
     | _, _ => false end.
 (** The parts of a text between separators. *)
-Fixpoint split (c : ascii) (parts : seq text) (part s : text) : seq text :=
+Fixpoint split_at (c : ascii) (parts : seq text) (part s : text) : seq text :=
   if s is a :: s' then
-    if Ascii.eqb a c then split c (rev part :: parts) [::] s' else split c parts (a :: part) s'
+    if Ascii.eqb a c then split_at c (rev part :: parts) [::] s' else split_at c parts (a :: part) s'
   else rev (rev part :: parts).
 Definition newline := ascii_of_nat 10.
-Definition fields (s : text) : seq text := split " "%char [::] [::] s.
+Definition fields (s : text) : seq text := split_at " "%char [::] [::] s.
 (** The lines of a file, each of which must end. *)
 Definition lines (s : text) : outcome (seq text) :=
-  if rev (split newline [::] [::] s) is [::] :: l then Ok (rev l)
+  if rev (split_at newline [::] [::] s) is [::] :: l then Ok (rev l)
     else Bad "the file ends within a line".
 
 (** Numbers: whole, rational, dyadic and, in claims, decimal. *)
@@ -52,7 +52,7 @@ Definition signed A (parse : text -> option A) (neg : A -> A) (s : text) : optio
   if s is a :: s' then if Ascii.eqb a "-" then omap neg (parse s') else parse s else None.
 Definition integer (s : text) : option Z := if same s (word "0") then Some 0%Z else
   signed (fun s => if whole s is Some (Zpos p) then Some (Zpos p) else None) Z.opp s.
-Definition rational (s : text) : option Q := match split "/"%char [::] [::] s with
+Definition rational (s : text) : option Q := match split_at "/"%char [::] [::] s with
   | [:: p] => omap qz (integer p)
   | [:: p; q] => match integer p, whole q with
     | Some a, Some (Zpos b) =>
@@ -75,7 +75,7 @@ Definition hexadecimal (s : text) (start : Z) (e : option Z) : option Q := if ti
     match digits hex 16%Z start s, e with
     | Some a, Some e => Some (scale a (Z.sub e (Z.of_nat (4 * size s)))) | _, _ => None end
   else None.
-Definition dyadic (s : text) : option Q := match split "p"%char [::] [::] s with
+Definition dyadic (s : text) : option Q := match split_at "p"%char [::] [::] s with
   | [:: "0"%char :: "x"%char :: m; e] => match m with
     | "0"%char :: [::] => if same e (word "+00") then Some q0 else None
     | "1"%char :: [::] => omap (scale 1%Z) (exponent true e)
@@ -99,7 +99,7 @@ Definition loose A (parse : text -> option A) (neg : A -> A) (s : text) : option
   if s is a :: s' then if Ascii.eqb a "+" then parse s' else signed parse neg s else None.
 Definition some_digits (s : text) : option Z := if s is [::] then None else decimal_digits s.
 Definition decimal (s : text) : option Q :=
-  let mantissa (m : text) : option (Z * Z) := match split "."%char [::] [::] m with
+  let mantissa (m : text) : option (Z * Z) := match split_at "."%char [::] [::] m with
     | [:: a] => omap (fun x => (x, 0%Z)) (some_digits a)
     | [:: a; b] => omap (fun x => (x, Z.opp (Z.of_nat (size b)))) (some_digits (a ++ b))
     | _ => None end in
@@ -107,7 +107,7 @@ Definition decimal (s : text) : option Q :=
     | Zneg p => Qred (Qmake m (Pos.pow 10 p)) | _ => qz (Z.mul m (Z.pow 10 e)) end in
   let number m e := if Z.leb (Z.abs e) 10000 then
       loose (fun m => omap (fun x => power x.1 (Z.add x.2 e)) (mantissa m)) Qopp m else None in
-  match split "e"%char [::] [::] [seq (if Ascii.eqb a "E" then "e"%char else a) | a <- s] with
+  match split_at "e"%char [::] [::] [seq (if Ascii.eqb a "E" then "e"%char else a) | a <- s] with
   | [:: m] => number m 0%Z
   | [:: m; e] => obind (number m) (loose some_digits Z.opp e)
   | _ => None end.

@@ -30,8 +30,8 @@ Fixpoint moves m : seq (seq (seq nat)) :=
   if m is i :: m' then let l := moves m' in
     flatten [seq [seq a :: j | j <- l] | a <- count_vectors L i] else [:: [::]].
 Definition moved j : seq nat :=
-  mkseq (fun u => sumn [seq (if t <= u then nth 0 (nth [::] j (u - t)) t else 0)
-    | t <- iota 0 L.+1]) (k.+1 + L).
+  mkseq (fun u =>
+    sumn [seq (if t <= u then nth 0 (nth [::] j (u - t)) t else 0) | t <- iota 0 L.+1]) (k.+1 + L).
 Definition moves_ok (zs : seq Q) j : bool := if settle (moved j) is Some (m', c) then let xs :=
   x m' in
     all (fun v => let a := nth [::] j v in let zx := nth q0 zs v in
@@ -115,6 +115,55 @@ have -> : (d r + L - c = e r)%N by rewrite /c; lia.
 by rewrite (qR_le R) qR_mul.
 Qed.
 
+(** Neighbors, up to a common shift: candidate s sinks by f s steps, of which there are L at
+    most. *)
+Section Moves.
+Variables (d : depths) (f : 'I_n -> nat).
+Hypothesis fL : forall s, (f s <= L)%N.
+Definition moves_of : seq (seq nat) :=
+  mkseq (fun v => mkseq (fun t => \sum_s ((d s == v :> nat) && (f s == t)))%N L.+1) k.+1.
+
+Lemma nth_moves_of v t : (t <= L)%N ->
+  nth 0%N (nth [::] moves_of v) t = (\sum_s ((d s == v :> nat) && (f s == t)))%N.
+Proof.
+move=> tL; case: (ltnP v k.+1) => h; first by rewrite !nth_mkseq.
+rewrite [nth [::] _ _]nth_default ?size_mkseq // nth_nil big1 // => s _; case: eqP => // dv.
+by move: (ltn_ord (d s)); rewrite dv ltnNge h.
+Qed.
+
+Lemma moves_of_mem : moves_of \in moves L (counts d).
+Proof.
+apply: mem_moves => [|v]; first by rewrite size_counts size_mkseq.
+rewrite size_counts => lt; rewrite nth_mkseq //; apply: mem_count_vectors.
+  exact: size_mkseq.
+rewrite nth_counts sumnE big_map -[iota 0 L.+1]/(index_iota 0 L.+1) big_mkord exchange_big /=.
+apply: eq_bigr => s _; case: eqP => _; last by rewrite big1.
+rewrite (bigD1 (inord (f s))) //= inordK ?ltnS ?fL // eqxx big1 // => t.
+by rewrite -val_eqE /= inordK ?ltnS ?fL // eq_sym => /negbTE ->.
+Qed.
+
+Lemma sum_by_step u : (\sum_s (d s + f s == u) =
+  \sum_(t < L.+1) if t <= u then \sum_s ((d s == (u - t)%N :> nat) && (f s == t)) else 0)%N.
+Proof.
+rewrite (eq_bigr (fun s => \sum_(t < L.+1) (d s + f s == u) * (f s == t)))%N => [|s _].
+  rewrite exchange_big /=; apply: eq_bigr => t _; case: leqP => tu; last first.
+    by rewrite big1 // => s _; case: eqP => // du; case: eqP => // bt; lia.
+  apply: eq_bigr => s _; case: (f s =P t) => [->|_]; rewrite ?andbF ?muln0 // andbT muln1.
+  by congr nat_of_bool; apply/eqP/eqP; lia.
+rewrite (bigD1 (inord (f s))) //= inordK ?ltnS ?fL // eqxx muln1 big1 ?addn0 // => t.
+by rewrite -val_eqE /= inordK ?ltnS ?fL // eq_sym => /negbTE ->; rewrite muln0.
+Qed.
+
+Lemma moved_counts u : nth 0%N (moved k L moves_of) u = (\sum_s (d s + f s == u : nat))%N.
+Proof.
+rewrite sum_by_step /moved; case: (ltnP u (k.+1 + L)) => lt; last first.
+  rewrite nth_default ?size_mkseq //; symmetry; apply: big1 => t _; case: ifP => // _.
+  by apply: big1 => s _; case: eqP => //; have := ltn_ord (d s); have := ltn_ord t; lia.
+rewrite nth_mkseq // sumnE big_map -[iota 0 L.+1]/(index_iota 0 L.+1) big_mkord.
+by apply: eq_bigr => t _; case: ifP => // _; rewrite nth_moves_of // -ltnS.
+Qed.
+End Moves.
+
 Lemma near_sound : all (near_all k L z x) (orbits n k) -> neighbor_rows_by L (qR z) point.
 Proof.
 move=> /allP ok r d e Qd Qe nde.
@@ -123,46 +172,15 @@ have [s0 min0] : exists s0, forall s, (d s + e s0 <= e s + d s0)%N.
   have [s0 _ h] := @arg_minP _ _ _ r xpredT f isT.
   by exists s0 => s; have := h s isT; rewrite /f; lia.
 have [u1 e1] : exists u, e u = 0%N :> nat by case/existsP: Qe => u /eqP; exists u.
-pose b s := (e s + d s0 - (d s + e s0))%N; pose c := (d s0 - e s0)%N.
-have bL s : (b s <= L)%N by rewrite /b; have := nde s0 s; lia.
-have E s : (e s + c = d s + b s)%N by rewrite /b /c; have := min0 s; have := min0 u1; rewrite e1;
-  lia.
-pose j := mkseq (fun v => mkseq (fun t => \sum_s ((d s == v :> nat) && (b s == t)))%N L.+1) k.+1.
-have nth_j v t : (t <= L)%N ->
-  nth 0%N (nth [::] j v) t = (\sum_s ((d s == v :> nat) && (b s == t)))%N.
-  move=> tL; case: (ltnP v k.+1) => h; first by rewrite !nth_mkseq.
-  rewrite [nth [::] _ _]nth_default ?size_mkseq // nth_nil big1 // => s _; case: eqP => // dv.
-  by move: (ltn_ord (d s)); rewrite dv ltnNge h.
-have mj : j \in moves L (counts d).
-  apply: mem_moves => [|v]; first by rewrite size_counts size_mkseq.
-  rewrite size_counts => lt; rewrite nth_mkseq //; apply: mem_count_vectors;
-    first exact: size_mkseq.
-  rewrite nth_counts sumnE big_map -[iota 0 L.+1]/(index_iota 0 L.+1) big_mkord exchange_big /=.
-  apply: eq_bigr => s _; case: eqP => _; last by rewrite big1.
-  rewrite (bigD1 (inord (b s))) //= inordK ?ltnS ?bL // eqxx big1 // => t.
-  by rewrite -val_eqE /= inordK ?ltnS ?bL // eq_sym => /negbTE ->.
-have N u : nth 0%N (moved k L j) u = (\sum_s (d s + b s == u : nat))%N.
-  have -> : (\sum_s (d s + b s == u) = \sum_(t < L.+1) if t <= u then
-    \sum_s ((d s == (u - t)%N :> nat) && (b s == t)) else 0)%N.
-    rewrite (eq_bigr (fun s => \sum_(t < L.+1) (d s + b s == u) * (b s == t)))%N => [|s _].
-      rewrite exchange_big /=; apply: eq_bigr => t _; case: leqP => tu; last first.
-        by rewrite big1 // => s _; case: eqP => // du; case: eqP => // bt; lia.
-      apply: eq_bigr => s _; case: (b s =P t) => [->|_]; rewrite ?andbF ?muln0 // andbT muln1.
-      by congr nat_of_bool; apply/eqP/eqP; lia.
-    rewrite (bigD1 (inord (b s))) //= inordK ?ltnS ?bL // eqxx muln1 big1 ?addn0 // => t.
-    by rewrite -val_eqE /= inordK ?ltnS ?bL // eq_sym => /negbTE ->; rewrite muln0.
-  rewrite /moved; case: (ltnP u (k.+1 + L)) => lt; last first.
-    rewrite nth_default ?size_mkseq //; symmetry; apply: big1 => t _; case: ifP => // _;
-      apply: big1 => s _.
-    by case: eqP => //; have := ltn_ord (d s); have := ltn_ord t; lia.
-  rewrite nth_mkseq // sumnE big_map -[iota 0 L.+1]/(index_iota 0 L.+1) big_mkord;
-    apply: eq_bigr => t _.
-  by case: ifP => // _; rewrite nth_j // -ltnS.
-have := ok _ (orbit_of Qd); rewrite /near_all => /allP/(_ _ mj);
-  rewrite /moves_ok (settle_counts Qe E N).
+pose f s := (e s + d s0 - (d s + e s0))%N; pose c := (d s0 - e s0)%N.
+have fL s : (f s <= L)%N by rewrite /f; have := nde s0 s; lia.
+have E s : (e s + c = d s + f s)%N.
+  by rewrite /f /c; have := min0 s; have := min0 u1; rewrite e1; lia.
+have := ok _ (orbit_of Qd); rewrite /near_all => /allP/(_ _ (moves_of_mem d fL)).
+rewrite /moves_ok (settle_counts Qe E (moved_counts d fL)).
 have among v w : (v <= w)%N -> v \in iota 0 w.+1 by rewrite mem_iota add0n ltnS.
-move=> /allP/(_ _ (among _ _ (ltnSE (ltn_ord (d r)))))/allP/(_ _ (among _ _ (bL r))).
-rewrite (nth_map 0%N) ?size_iota ?ltn_ord // nth_iota ?ltn_ord // add0n -E addnK nth_j //.
+move=> /allP/(_ _ (among _ _ (ltnSE (ltn_ord (d r)))))/allP/(_ _ (among _ _ (fL r))).
+rewrite (nth_map 0%N) ?size_iota ?ltn_ord // nth_iota ?ltn_ord // add0n -E addnK nth_moves_of //.
 by rewrite eqn0Ngt (bigD1 r) //= !eqxx /= (qR_le R) qR_mul.
 Qed.
 

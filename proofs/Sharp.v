@@ -137,18 +137,18 @@ Qed.
 Variables (r a b : 'I_n) (u : 'I_k.+1).
 Hypotheses (ra : r != a) (rb : r != b) (ab : a != b) (u0 : (0 < u)%N).
 Definition rest s : 'I_k.+1 := if s == b then ord0 else u.
-Definition shape d := [forall s, (s != r) && (s != a) ==> (d s == rest s)].
-Definition in_slice d := shape d && (0 < d r)%N.
+Definition at_rest d := [forall s, (s != r) && (s != a) ==> (d s == rest s)].
+Definition in_slice d := at_rest d && (0 < d r)%N.
 (** What the better table adds, up to a factor. *)
 Definition direction : table := fun d s =>
   if ~~ in_slice d then 0 else if s == r then (if d a == 0%N :> nat then z ^+ d r else 0)
   else if s == a then - z ^+ (d r + d a) else if s == b then (if d a == 0%N :> nat then 0
     else z ^+ (d r + d a)) else 0.
 
-Lemma shape_b d : shape d -> d b = ord0.
+Lemma at_rest_b d : at_rest d -> d b = ord0.
 Proof. by move/forallP/(_ b); rewrite ![b == _]eq_sym rb ab /= /rest eqxx => /eqP. Qed.
 Lemma slice_in_lattice d : in_slice d -> in_lattice d.
-Proof. by case/andP=> /shape_b db _; apply/existsP; exists b; rewrite db. Qed.
+Proof. by case/andP=> /at_rest_b db _; apply/existsP; exists b; rewrite db. Qed.
 
 Lemma direction_sum d : \sum_s direction d s = 0.
 Proof.
@@ -172,7 +172,7 @@ by rewrite ler_opp2 ler_oppl andbC; exact: P.
 Qed.
 
 (** It keeps the rows where a candidate sinks. *)
-Lemma shape_sink d i : (i == r) || (i == a) -> shape (sink d i) = shape d.
+Lemma at_rest_sink d i : (i == r) || (i == a) -> at_rest (sink d i) = at_rest d.
 Proof.
 move=> h; apply: eq_forallb => s; rewrite ffunE.
 by case: (eqVneq s i) => // ->; rewrite -negb_or h.
@@ -184,12 +184,12 @@ Proof.
 move=> L lt; have dsi : sink d i i = (d i).+1 :> nat by rewrite ffunE eqxx inordK.
 have other s : s != i -> sink d i s = d s by move=> si; rewrite ffunE (negbTE si).
 case: (eqVneq i r) => [E|ir].
-  subst i; rewrite /direction /in_slice shape_sink ?eqxx // dsi other 1?eq_sym //.
-  case: (shape d) => /=; last by rewrite mulr0.
+  subst i; rewrite /direction /in_slice at_rest_sink ?eqxx // dsi other 1?eq_sym //.
+  case: (at_rest d) => /=; last by rewrite mulr0.
   case: (posnP (d r)) => [->|r0] /=; first by rewrite mulr0; case: ifP => // _; rewrite expr1 ltW.
   by case: ifP; rewrite ?mulr0 // -exprS.
 case: (eqVneq i a) => [E|ia].
-  subst i; rewrite /direction /in_slice shape_sink ?eqxx ?orbT // dsi other // [a == r]eq_sym
+  subst i; rewrite /direction /in_slice at_rest_sink ?eqxx ?orbT // dsi other // [a == r]eq_sym
     (negbTE ra).
   by case: ifP; rewrite ?mulr0 // mulrN -exprS addnS.
 case: (eqVneq i b) => [E|ib]; last first.
@@ -206,7 +206,13 @@ Qed.
 (** So a table near permute-and-flip's in this direction keeps all rows of all levels. *)
 Definition better (eta : R) : table := fun d s => pf d s + eta * direction d s.
 
-Lemma better_feasible l : exists2 eta, 0 < eta & feasible z l (better eta).
+(** The step may not be larger than what any of finitely many rows leaves. *)
+Definition fits (eta m : R) := forall x y : R, - 1 <= x <= 1 -> - 1 <= y <= 1 ->
+  eta * (x - y) <= m.
+Lemma small_step : exists2 eta, 0 < eta & [/\ forall d s, fits eta (pf d s),
+  forall d i, in_lattice d -> lone d i -> fits eta (pf (rise d i) i - z * pf d i) &
+  forall i d e, in_lattice d -> in_lattice e -> favors i d e -> d != e ->
+    fits eta (pf e i - pf d i)].
 Proof.
 pose T := [finType of 'I_n * depths * depths].
 have [m1 m10 h1] :=
@@ -218,44 +224,57 @@ pose P3 (p : T) := [&& in_lattice p.1.2, in_lattice p.2,
   [forall s, p.1.2 s + p.2 p.1.1 <= p.2 s + p.1.2 p.1.1]%N & p.1.2 != p.2].
 have [|m3 m30 h3] := @positive_bound R _ P3 (fun p => pf p.2 p.1.1 - pf p.1.2 p.1.1).
   by case=> [[i d] e] /and4P[/= Qd Qe /forallP f de]; rewrite subr_gt0 pf_favors.
-pose eta : R := Num.min m1 (Num.min m2 m3) / 2%:R.
+pose m0 := Num.min m1 (Num.min m2 m3); pose eta : R := m0 / 2%:R.
 have e0 : 0 < eta by rewrite divr_gt0 ?ltr0n // !lt_minr m10 m20 m30.
-have small x y m : Num.min m1 (Num.min m2 m3) <= m -> - 1 <= x <= 1 -> - 1 <= y <= 1 ->
-  eta * (x - y) <= m.
-  move=> le /andP[_ x1] /andP[y1 _]; apply: le_trans le.
+have small m : m0 <= m -> fits eta m.
+  move=> le x y /andP[_ x1] /andP[y1 _]; apply: le_trans le.
   rewrite -[X in _ <= X](@divfK _ 2%:R) ?pnatr_eq0 // -/eta ler_wpmul2l ?(ltW e0) //.
   by rewrite -[2%:R]/(1 + 1) ler_add // ler_oppl.
-have [l1 l2 l3] : [/\ Num.min m1 (Num.min m2 m3) <= m1, Num.min m1 (Num.min m2 m3) <= m2 &
-  Num.min m1 (Num.min m2 m3) <= m3] by rewrite !le_minl !lexx !orbT.
-exists eta => //.
-have tp : table_proper (better eta).
-  move=> d Qd; split=> [s|]; last first.
-    rewrite big_split /= -mulr_sumr direction_sum mulr0 addr0; apply: pf_sum.
-    by case/existsP: Qd => s /eqP ds; exists s; rewrite ds expr0.
-  rewrite /better -ler_subl_addr sub0r (le_trans _ (h1 (s, d) isT)) // -mulrN
-    -[- direction d s]sub0r.
-  rewrite small ?direction_bounds ?ler01 ?andbT //.
-  by rewrite oppr_le0 ler01.
+exists eta => //; split=> [d s|d i Qd L|i d e Qd Qe f de]; apply: small.
+- by apply: le_trans (h1 (s, d) isT); rewrite /m0 !le_minl lexx.
+- by apply: le_trans (h2 (i, d) _); rewrite /m0 /= ?Qd ?L // !le_minl lexx !orbT.
+apply: le_trans (h3 (i, d, e) _); first by rewrite /m0 !le_minl lexx !orbT.
+by apply/and4P; split=> //; apply/forallP.
+Qed.
+
+Lemma better_proper eta : (forall d s, fits eta (pf d s)) -> table_proper (better eta).
+Proof.
+move=> small d Qd; split=> [s|]; last first.
+  rewrite big_split /= -mulr_sumr direction_sum mulr0 addr0; apply: pf_sum.
+  by case/existsP: Qd => s /eqP ds; exists s; rewrite ds expr0.
+rewrite /better -ler_subl_addr sub0r -mulrN -[- direction d s]sub0r.
+by rewrite small ?direction_bounds ?ler01 ?andbT // oppr_le0 ler01.
+Qed.
+Lemma better_worst eta : 0 < eta ->
+  (forall d i, in_lattice d -> lone d i -> fits eta (pf (rise d i) i - z * pf d i)) ->
+  worst_rows_by 1 z (better eta).
+Proof.
+move=> e0 small i d e Qd Qe.
 have n1 : (1 < n)%N by move: (ltn_ord r) (ltn_ord a) ra; rewrite -val_eqE /=; lia.
-have tw : worst_rows_by 1 z (better eta).
-  move=> i d e Qd Qe /(sinks_next n1 Qd Qe); rewrite /next; case L: (lone d i); first case=> <-.
-    have D : - 1 <= z * direction d i <= 1.
-      case/andP: (direction_bounds d i) => D1 D2;
-        rewrite -ler_norml normrM gtr0_norm // mulr_ile1 ?normr_ge0 ?(ltW z0) ?(ltW z1) //.
-      by rewrite ler_norml D1.
-    have := h2 (i, d);
-      rewrite /= Qd L => /(_ isT) /(le_trans (small _ _ _ l2 D (direction_bounds (rise d i) i))) H.
-    by apply: (le_by H); rewrite /better; ring.
-  case: ltnP => // lt [<-]; rewrite /better mulrDr [z * (eta * _)]mulrCA.
-  have -> : pf (sink d i) i = z * pf d i.
-    apply: pf_tight => [|s si]; first by rewrite ffunE eqxx inordK // exprS.
-    by rewrite ffunE (negbTE si).
-  by rewrite ler_add2l ler_pmul2l // direction_sink ?L.
-have tm : monotone_rows (better eta).
-  move=> i d e Qd Qe f; case: (eqVneq d e) => [->//|de].
-  have P : P3 (i, d, e) by apply/and4P; split=> //; apply/forallP.
-  have H := le_trans (small _ _ _ l3 (direction_bounds d i) (direction_bounds e i)) (h3 _ P).
-  by apply: (le_by H); rewrite /better /=; ring.
+move/(sinks_next n1 Qd Qe); rewrite /next; case L: (lone d i); first case=> <-.
+  have D : - 1 <= z * direction d i <= 1.
+    have := direction_bounds d i; rewrite -!ler_norml normrM gtr0_norm // => D.
+    by rewrite mulr_ile1 ?normr_ge0 ?(ltW z0) ?(ltW z1).
+  have H := small d i Qd L _ _ D (direction_bounds (rise d i) i).
+  by apply: (le_by H); rewrite /better; ring.
+case: ltnP => // lt [<-]; rewrite /better mulrDr [z * (eta * _)]mulrCA.
+have -> : pf (sink d i) i = z * pf d i.
+  apply: pf_tight => [|s si]; first by rewrite ffunE eqxx inordK // exprS.
+  by rewrite ffunE (negbTE si).
+by rewrite ler_add2l ler_pmul2l // direction_sink ?L.
+Qed.
+Lemma better_monotone eta : (forall i d e, in_lattice d -> in_lattice e -> favors i d e ->
+  d != e -> fits eta (pf e i - pf d i)) -> monotone_rows (better eta).
+Proof.
+move=> small i d e Qd Qe f; case: (eqVneq d e) => [->//|de].
+have H := small i d e Qd Qe f de _ _ (direction_bounds d i) (direction_bounds e i).
+by apply: (le_by H); rewrite /better /=; ring.
+Qed.
+
+Lemma better_feasible l : exists2 eta, 0 < eta & feasible z l (better eta).
+Proof.
+have [eta e0 [h1 h2 h3]] := small_step; exists eta => //.
+have tp := better_proper h1; have tw := better_worst e0 h2; have tm := better_monotone h3.
 have tn := monotone_implies_neighbor_rows (ltW z0) (ltW z1) tp tw tm.
 by split=> //; case: l.
 Qed.
@@ -277,7 +296,7 @@ have at_r t v : in_slice_at (t, v) r = t by rewrite ffunE eqxx.
 have at_a t v : in_slice_at (t, v) a = v by rewrite ffunE eq_sym (negbTE ra) eqxx.
 rewrite pair_big /= (reindex_onto in_slice_at (fun d => (d r, d a))) => [|d /andP[/forallP h _]].
   apply: eq_bigl => -[t v]; rewrite /in_slice at_r at_a eqxx !andbT.
-  suff -> : shape (in_slice_at (t, v)) by [].
+  suff -> : at_rest (in_slice_at (t, v)) by [].
   by apply/forallP => s; apply/implyP => /andP[sr sa]; rewrite ffunE (negbTE sr) (negbTE sa).
 apply/ffunP => s; rewrite ffunE /=; case: (eqVneq s r) => [->//|sr];
   case: (eqVneq s a) => [->//|sa].
@@ -298,7 +317,7 @@ have da : d a = v by rewrite ffunE eq_sym (negbTE ra) eqxx.
 have S : in_slice d.
   rewrite /in_slice dr t0 andbT; apply/forallP => s; apply/implyP => /andP[sr sa].
   by rewrite ffunE (negbTE sr) (negbTE sa).
-have db : d b = ord0 by apply: shape_b; case/andP: S.
+have db : d b = ord0 by apply: at_rest_b; case/andP: S.
 have -> : product_prior g d = g t * (g v * (g 0%N * G)).
   rewrite /product_prior (bigD1 r) //= dr (bigD1 a) 1?eq_sym //= da (bigD1 b) /=; last first.
     by rewrite ![b == _]eq_sym rb ab.

@@ -4,7 +4,7 @@
 From mathcomp Require Import all_ssreflect all_algebra perm.
 From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp
   Numbers.
-From Optratio Require Import Exponential Forms Depths Epsilon Reader Certificate Sections.
+From Optratio Require Import Exponential Forms Depths Best Epsilon Reader Certificate Sections.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -21,6 +21,13 @@ Proof. exact: Program.table_of_feasible. Qed.
 Theorem full_is_monotone (R : realFieldType) (n k : nat) (z : R) (t : table R n k) :
   0 <= z -> z <= 1 -> feasible z Full t <-> feasible z Monotone t.
 Proof. by move=> z0 z1; exact: Levels.full_is_monotone. Qed.
+
+(** research/docs/extension.md. *)
+Theorem tables_of_mechanisms (R : realFieldType) (n k : nat) (z : R) (t : table R n k) :
+  (0 < n)%N ->
+  (exists M : mechanism integers R n, [/\ proper M, private z M & shift_invariant M] /\
+    forall d r, in_lattice d -> table_of M d r = t d r) <-> feasible z Dp t.
+Proof. by move=> n0; exact: Best.tables_of_mechanisms. Qed.
 
 (** * Where permute-and-flip is optimal
 
@@ -80,6 +87,15 @@ Theorem pf_best (R : realFieldType) (n k : nat) (E : integers -> R) (M : mechani
   mean_error k (@permute_and_flip _ R n E) <= mean_error k M.
 Proof. by move=> ED E0; exact: Private.pf_best. Qed.
 
+Theorem pf_best_iff (R : realFieldType) (n k : nat) (E : integers -> R) :
+  (forall x y, E (x + y) = E x * E y) -> (forall x, 0 < E x) ->
+    (forall x y, x <= y -> E y <= E x) ->
+  (2 < n)%N -> E (1 + 1) < 1 ->
+  (forall M : mechanism integers R n, proper M -> private (E (1 + 1)) M -> shift_invariant M ->
+    mean_error k (@permute_and_flip _ R n E) <= mean_error k M) <->
+  \sum_(1 <= v < k.+1) E (1 + 1) ^+ v <= 1.
+Proof. by move=> ED E0 E1 n3 z1; exact: Best.pf_best_iff. Qed.
+
 Theorem pf_private (S : realDomainType) (R : realFieldType) (n : nat) (E : S -> R) :
   (forall x y, E (x + y) = E x * E y) -> (forall x, 0 < E x) ->
     (forall x y, x <= y -> E y <= E x) ->
@@ -114,7 +130,7 @@ Theorem em_within (S : realDomainType) (R : realFieldType) (n : nat) (E : S ->
 Proof. by move=> ED E0 E1; exact: Exponential.em_within. Qed.
 
 (** Permute-and-flip as an algorithm, and McKenna & Sheldon's forms of it. [pf w r] is the integral
-    of PermuteAndFlip.v; [visit] and [esym_without] are defined in Forms.v. *)
+    of PermuteAndFlip.v; [visit] and [elementary_without] are defined in Forms.v. *)
 Theorem pf_algorithm (R : realFieldType) (n : nat) (w : 'I_n -> R) (r : 'I_n) :
   pf w r = (\sum_(t <- permutations (enum 'I_n)) visit w t r) / n`!%:R.
 Proof. exact: Forms.pf_algorithm. Qed.
@@ -129,8 +145,8 @@ Theorem pf_subsets (R : realFieldType) (n : nat) (w : 'I_n -> R) (r : 'I_n) :
 Proof. exact: Forms.pf_subsets. Qed.
 
 Theorem pf_esym (R : realFieldType) (n : nat) (w : 'I_n -> R) (r : 'I_n) :
-  pf w r = w r * \sum_(i < n) (-1) ^+ i / i.+1%:R * esym_without [seq w s
-    | s <- enum 'I_n] (w r) i.
+  pf w r = w r * \sum_(i < n) (-1) ^+ i / i.+1%:R *
+    elementary_without [seq w s | s <- enum 'I_n] (w r) i.
 Proof. exact: Forms.pf_esym. Qed.
 
 (** * Unequal sensitivities

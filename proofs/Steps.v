@@ -28,39 +28,47 @@ Variables (R : realFieldType) (n k : nat) (t : table R n k).
 Implicit Types (d e : depths n k) (r s : 'I_n).
 Hypothesis step : forall r s d d', in_lattice d -> s != r -> next s d = Some d' -> t d r <= t d' r.
 
+(** How far s has yet to sink against r, and a step of the candidate that is highest of those. *)
+Definition gap r e d s := (e s + d r - (d s + e r))%N.
+Lemma next_towards r d e s : in_lattice d -> favors r d e -> s != r -> (0 < gap r e d s)%N ->
+  (forall u, (0 < gap r e d u)%N -> (d s <= d u)%N) ->
+  exists2 d', next s d = Some d' & forall i, (d' i + d r = d i + d' r + (i == s))%N.
+Proof.
+move=> Qd fd sr gs least; rewrite /next; case: ifP => L.
+  exists (rise d s) => // i; rewrite !ffunE [r == s]eq_sym (negbTE sr) val_pred.
+  have h j : j != s -> (0 < d j)%N by move=> js; move/forallP/(_ j): L; rewrite js.
+  have := h r; rewrite eq_sym sr => /(_ isT) dr.
+  case: (eqVneq i s) => [->|/h di]; rewrite ?val_pred; last by lia.
+  by have := lone_top Qd L; lia.
+case: ltnP => [lt|ge]; last first.
+  move/negbT: L; rewrite negb_forall => /existsP[u].
+  rewrite negb_imply -leqNgt leqn0 => /andP[us /eqP du].
+  have [? ?] := (ltn_ord (e s), ltn_ord (d r)).
+  by case: (posnP (gap r e d u)) => [|/least]; move: (fd u) (fd s) gs; rewrite /gap du; lia.
+exists (sink d s) => // i; rewrite !ffunE [r == s]eq_sym (negbTE sr).
+by case: (eqVneq i s) => [->|_]; rewrite ?inordK //; lia.
+Qed.
+
 Lemma steps_suffice : monotone_rows t.
 Proof.
-move=> r d e Qd Qe; pose gap (c : depths n k) s := (e s + c r - (c s + e r))%N.
+move=> r d e Qd Qe.
 have [u1 e1] : exists u, e u = 0%N :> nat by case/existsP: Qe => u /eqP; exists u.
-elim: {d}(\sum_s gap d s)%N {-2}d (leqnn (\sum_s gap d s)%N) Qd => [|N IH] d le Qd fd.
+elim: {d}(\sum_s gap r e d s)%N {-2}d (leqnn (\sum_s gap r e d s)%N) Qd => [|N IH] d le Qd fd.
   suff -> : d = e by [].
-  have g0 s : gap d s = 0%N by move: le; rewrite leqn0 sum_nat_eq0 => /forallP/(_ s)/eqP.
+  have g0 s : gap r e d s = 0%N by move: le; rewrite leqn0 sum_nat_eq0 => /forallP/(_ s)/eqP.
   have [u0 d0] : exists u, d u = 0%N :> nat by case/existsP: Qd => u /eqP; exists u.
   apply/ffunP => s; apply: val_inj => /=; move: (g0 s) (g0 u0) (g0 u1) (fd s) (fd u0) (fd u1).
   by rewrite /gap d0 e1; lia.
-case: (posnP (\sum_s gap d s)) => [z0|]; first by apply: IH; rewrite ?z0.
+case: (posnP (\sum_s gap r e d s)) => [z0|]; first by apply: IH; rewrite ?z0.
 rewrite lt0n sum_nat_eq0 negb_forall => /existsP[s1]; rewrite /= -lt0n => gs1.
-case: (@arg_minnP _ s1 (fun s => 0 < gap d s)%N (fun s => val (d s)) gs1) => s gs least.
+case: (@arg_minnP _ s1 (fun s => 0 < gap r e d s)%N (fun s => val (d s)) gs1) => s gs least.
 have sr : s != r by apply/eqP => E; move: gs; rewrite E /gap; lia.
-have [d' E P] : exists2 d', next s d = Some d' & forall i, (d' i + d r = d i + d' r + (i == s))%N.
-  rewrite /next; case: ifP => L.
-    exists (rise d s) => // i; rewrite !ffunE [r == s]eq_sym (negbTE sr) val_pred.
-    have h j : j != s -> (0 < d j)%N by move=> js; move/forallP/(_ j): L; rewrite js.
-    have := h r; rewrite eq_sym sr => /(_ isT) dr.
-    case: (eqVneq i s) => [->|/h di]; rewrite ?val_pred; last by lia.
-    by have := lone_top Qd L; lia.
-  case: ltnP => [lt|ge]; last first.
-    move/negbT: L; rewrite negb_forall => /existsP[u];
-      rewrite negb_imply -leqNgt leqn0 => /andP[us /eqP du].
-    have [? ?] := (ltn_ord (e s), ltn_ord (d r)).
-    by case: (posnP (gap d u)) => [|/least] /=; move: (fd u) (fd s) gs; rewrite /gap du; lia.
-  exists (sink d s) => // i; rewrite !ffunE [r == s]eq_sym (negbTE sr).
-  by case: (eqVneq i s) => [->|_]; rewrite ?inordK //; lia.
+have [d' E P] := next_towards Qd fd sr gs least.
 apply: le_trans (step Qd sr E) _; apply: IH; last 2 first.
 - exact: next_in_lattice Qd E.
 - move=> i; move: (P i) (fd i) gs; rewrite /gap; case: (eqVneq i s) => [->|_] /=; lia.
-rewrite -ltnS; apply: leq_trans le;
-  rewrite (bigD1 s) //= [X in (_ < X)%N](bigD1 s) //= -addSn leq_add //.
+rewrite -ltnS; apply: leq_trans le.
+rewrite (bigD1 s) //= [X in (_ < X)%N](bigD1 s) //= -addSn leq_add //.
   by move: (P s) gs; rewrite /gap eqxx /=; lia.
 by apply: leq_sum => i is_; move: (P i); rewrite /gap (negbTE is_) /=; lia.
 Qed.

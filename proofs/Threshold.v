@@ -86,7 +86,7 @@ Definition lamT r (d : depths) : R := if val (d r) is t.+1 then others r d * Lam
 Lemma cnt0_sink (d : depths) r t : val (d r) = t -> (t < k)%N ->
   cnt (sink d r) 0 = (cnt d 0 - (t == 0))%N.
 Proof.
-move=> <- lt; rewrite -nth_counts counts_sink // /bump nth_mkseq ?size_counts // nth_counts.
+move=> <- lt; rewrite -nth_counts counts_sink // /one_deeper nth_mkseq ?size_counts // nth_counts.
 by rewrite addn0 eq_sym.
 Qed.
 

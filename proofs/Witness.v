@@ -77,7 +77,7 @@ End Meaning.
 
 (** Reading the lines after "problem witness". *)
 Definition probability (s : text) : option (Q * Q) :=
-  let ends := match split ","%char [::] [::] s with
+  let ends := match split_at ","%char [::] [::] s with
     | [:: a] => omap (fun x => (x, x)) (claimed a)
     | [:: a; b] => if claimed a is Some x then omap (fun y => (x, y)) (claimed b) else None
     | _ => None end in
