@@ -1,0 +1,144 @@
+(** The extension of a table to all real scores, on lattices of step h = 2/L
+    (research/docs/extension.md): one offset u, uniform in [0, 1), for all candidates. Scores and
+    probabilities are in an archimedean field. *)
+From mathcomp Require Import all_ssreflect all_algebra fingroup perm ring zify.
+From Optratio Require Import Mechanisms Program Threshold PermuteAndFlip Objectives Private Sharp.
+From Optratio Require Import Extension Best Average.
+Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
+Import Order.Theory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+Section Extension.
+Variables (R : archiFieldType) (n k L : nat) (z h : R) (t : table R n k).
+Hypothesis hL : h *+ L = 2%:R.
+Implicit Types (q : score R n) (d : depths n k) (r s : 'I_n) (u : R).
+
+Definition rounded q u : score integers n := [ffun s => floor (q s / h + u)].
+Definition answer q r u : R := at_rounded t (rounded q u) r.
+(** Where the whole parts change. *)
+Definition breaks q : seq R := let first s := (floor (q s / h) + 1)%:~R - q s / h in
+  codom first ++ [seq b + 1 | b <- codom first].
+Definition real_extension : mechanism R R n := fun q r => area (breaks q) (answer q r) 0 1.
+
+Lemma h_gt0 : 0 < h.
+Proof.
+have: 0 < h *+ L by rewrite hL ltr0n.
+by case: (posnP L) => [->|l0]; rewrite ?mulr0n ?ltxx // pmulrn_lgt0.
+Qed.
+
+Lemma floor_same (x u v : R) : let b := (floor x + 1)%:~R - x in 0 <= u < 2%:R -> 0 <= v < 2%:R ->
+  (b <= u) = (b <= v) -> (b + 1 <= u) = (b + 1 <= v) -> floor (x + u) <= floor (x + v).
+Proof.
+move=> b /andP[u0 u2] /andP[v0 v2] same same1; rewrite leNgt; apply/negP => lt.
+have /andP[lo hi] := floor_bounds x.
+have b0 : 0 < b by rewrite subr_gt0.
+have b1 : b <= 1 by rewrite ler_subl_addr mulrzDl addrC ler_add2l.
+pose j := floor (x + u) - (floor x + 1).
+have E : (floor (x + u))%:~R = b + j%:~R + x by rewrite /b /j mulrzBr; ring.
+have pu : b + j%:~R <= u.
+  by have /andP[] := floor_bounds (x + u); rewrite E addrC ler_add2l.
+have pv : v < b + j%:~R.
+  have /andP[_ b2] := floor_bounds (x + v); rewrite -(ltr_add2r x) -E addrC.
+  by apply: lt_le_trans b2 _; rewrite ler_int lez_addr1.
+have j0 : (-1 : int) < j.
+  rewrite -(ltr_int R) -(ltr_add2l 1) subrr (le_lt_trans v0) // (lt_le_trans pv) //.
+  by rewrite ler_add2r.
+have j2 : j < 2%:Z by rewrite -(ltr_int R) (le_lt_trans _ u2) // (le_trans _ pu) // ler_addr ltW.
+have [j_is|j_is] : j = 0 \/ j = 1 by clear -j0 j2; move: j j0 j2 => {}j; lia.
+  by move: pu pv; rewrite j_is addr0 same leNgt => /negbTE ->.
+by move: pu pv; rewrite j_is same1 leNgt => /negbTE ->.
+Qed.
+
+Lemma answer_constant q r : constant_between (breaks q) (answer q r) 0 2%:R.
+Proof.
+move=> u v hu hv same; congr (at_rounded t _ r); apply/ffunP => s; rewrite !ffunE.
+have b1 : ((floor (q s / h) + 1)%:~R - q s / h) \in breaks q by rewrite mem_cat codom_f.
+have b2 : ((floor (q s / h) + 1)%:~R - q s / h + 1) \in breaks q.
+  rewrite mem_cat; apply/orP; right; apply/mapP.
+  by exists ((floor (q s / h) + 1)%:~R - q s / h); rewrite ?codom_f.
+by apply/eqP; rewrite eq_le !floor_same // same.
+Qed.
+Lemma answer_shift q c r u : answer [ffun s => q s + c] r u = answer q r (u + c / h).
+Proof.
+by congr (at_rounded t _ r); apply/ffunP => s; rewrite !ffunE mulrDl -addrA [c / h + u]addrC.
+Qed.
+Lemma answer_whole q r u (m : int) : answer q r (u + m%:~R) = answer q r u.
+Proof.
+rewrite /answer -(rounded_shift t (rounded q u) m); congr (at_rounded t _ r).
+by apply/ffunP => s; rewrite !ffunE addrA floor_add.
+Qed.
+Lemma two1 : 1 <= 2%:R :> R. Proof. by rewrite ler1n. Qed.
+Lemma answer_constant1 q r : constant_between (breaks q) (answer q r) 0 1.
+Proof. by apply: constant_within (@answer_constant q r) _ _; rewrite ?lexx ?two1. Qed.
+
+Theorem real_extension_proper : (0 < n)%N -> table_proper t -> proper real_extension.
+Proof.
+move=> n0 tp; have const (a : R) bs : area bs (fun=> a) 0 1 = a.
+  by rewrite area_constant ?ler01 // subr0 mul1r.
+split=> [q r|q].
+  by rewrite -(const 0 (breaks q)) area_le ?ler01 // => u _; exact: rounded_ge0.
+rewrite area_sum -[RHS](const 1 (breaks q)); apply: area_eq => u.
+exact: rounded_sum.
+Qed.
+
+Theorem real_extension_shift_invariant : shift_invariant real_extension.
+Proof.
+move=> q c r; pose y := c / h - (floor (c / h))%:~R.
+have /andP[lo hi] := floor_bounds (c / h); rewrite mulrzDl mulr1z in hi.
+have E u : answer [ffun s => q s + c] r u = answer q r (u + y).
+  rewrite answer_shift -(answer_whole q r (u + y) (floor (c / h))); congr (answer q r _).
+  by rewrite /y; ring.
+rewrite /real_extension (area_eq _ _ _ E); apply: area_turn.
+- by rewrite subr_ge0 lo ler_subl_addl ltW.
+- by move=> u; rewrite -(answer_whole q r u 1).
+- exact: answer_constant.
+by move=> u v hu hv same; rewrite -!E; exact: answer_constant1.
+Qed.
+
+Theorem real_extension_private : neighbor_rows_by L z t -> private z real_extension.
+Proof.
+move=> rows q q' nb r; rewrite -(real_extension_shift_invariant q' 1 r) /real_extension.
+set p := [ffun s => q' s + 1]; have h0 := h_gt0.
+pose bs := breaks q ++ breaks p.
+rewrite (@area_any _ (breaks q) bs) ?ler01 //; last first.
+- by apply: constant_more (@answer_constant1 q r) _ => b bq; rewrite mem_cat bq.
+- exact: answer_constant1.
+rewrite (@area_any _ (breaks p) bs) ?ler01 //; last first.
+- by apply: constant_more (@answer_constant1 p r) _ => b bp; rewrite mem_cat bp orbT.
+- exact: answer_constant1.
+rewrite -areaZ; apply: area_le => [|u _]; first exact: ler01.
+apply: (rounded_private r rows) => s; rewrite !ffunE.
+have [a1 a2] := norm_le (nb s).
+have lo : q s / h + u <= (q' s + 1) / h + u by rewrite ler_add2r ler_pmul2r ?invr_gt0 // addrC.
+have hi : (q' s + 1) / h + u <= q s / h + u + (L%:Z)%:~R.
+  rewrite addrAC ler_add2r ler_pdivr_mulr // mulrDl divfK ?gt_eqF //.
+  by rewrite -pmulrn mulr_natl hL; apply: (le_by a2); ring.
+by rewrite subr_ge0 floor_le // ler_subl_addl -floor_add floor_le.
+Qed.
+
+Theorem table_of_real_extension d r : in_lattice d -> table_by h real_extension d r = t d r.
+Proof.
+move=> Qd; have E u : 0 <= u < 1 -> answer (score_by h d) r u = t d r.
+  move=> hu; rewrite -(rounded_lattice t r Qd); congr (at_rounded t _ r).
+  apply/ffunP => s; rewrite !ffunE mulNr -mulr_natr mulrAC divff ?mul1r ?gt_eqF ?h_gt0 //.
+  have u0 : floor u = 0 by apply: floor_eq; rewrite add0r mulr0z mulr1z.
+  by rewrite [in LHS]pmulrn -mulrNz addrC floor_add u0 add0r.
+rewrite /table_by /real_extension area_constant ?ler01 //.
+  by rewrite subr0 mul1r E // lexx ltr01.
+by move=> u v hu hv _; rewrite !E.
+Qed.
+End Extension.
+
+(** A table is a private mechanism's if and only if level dp allows it. *)
+Theorem real_tables_of_mechanisms (R : archiFieldType) n k L (z h : R) (t : table R n k) :
+  h *+ L = 2%:R -> (0 < n)%N ->
+  (exists M : mechanism R R n, [/\ proper M, private z M & shift_invariant M] /\
+    forall d r, in_lattice d -> table_by h M d r = t d r) <-> feasible_by L z Dp t.
+Proof.
+move=> hL n0; split=> [[M [[Mp Mz Ms] E]]|[tp rows]].
+  by apply: (feasible_same E); apply: table_by_feasible => // -[].
+exists (real_extension h t); split; last first.
+  by move=> d r Qd; apply: (table_of_real_extension _ hL).
+split; [exact: real_extension_proper | exact: real_extension_private hL rows |].
+exact: real_extension_shift_invariant.
+Qed.
