@@ -40,6 +40,7 @@ const (
 	farMargin = 2e-3 // where the search looks at some k alone
 	widest    = 0.15 // of ranges, in parts of k
 	mostBest  = 4    // how many of the best candidates points look at
+	tight     = 1.05 // bounds below need points that look at one more, and one step farther
 )
 
 // cell is a Cell that is being covered.
@@ -125,6 +126,9 @@ func (c *cell) proves(v valued, t target, bound float64) bool {
 func (c *cell) shape(k int) (j, i int) {
 	eps := -math.Log(c.z1)
 	j, i = max(3, int(math.Ceil(.68/eps))+1), int(math.Ceil(1.1/eps))
+	if c.bound < tight {
+		j, i = j+1, i+1
+	}
 	if j+i > k {
 		j = max(3, int(.42*float64(k)))
 		i = k - j
@@ -181,7 +185,7 @@ func (c *cell) stretch(r *Range) (ok bool, err error) {
 			if !math.IsInf(row[at].k, 1) && row[at].n <= float64(s) {
 				most = int(row[at].n)
 			}
-			if s > mostBest {
+			if s > mostBest && (c.bound >= tight || s > mostBest+1) {
 				return false, nil
 			}
 			key := [3]int{s, most, r.From}
