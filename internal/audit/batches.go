@@ -160,19 +160,16 @@ func (s *statistics) settle(e edge, c counts) {
 	key := fmt.Sprint(e.from, e.to, s.cuts, e.event)
 	shown := s.shown[key]
 	if shown == nil {
-		shown = &evidence{nth: len(s.shown), witness: s.witness(e)}
+		shown = &evidence{witness: s.witness(e)}
 		if e.steps {
 			shown.witness.Distance = e.distance
 		}
 		s.shown[key] = shown
 	}
-	claimed := s.wealth.levels[s.wealth.claimed]
-	before, claim, bound := s.wealth.sum(), s.wealth.total(claimed), s.wealth.bound()
-	s.wealth.settle(c)
+	bound := s.wealth.bound()
+	s.wealth.settle(c).shown = shown
 	if at := s.wealth.bound(); at > bound {
 		s.history = append(s.history, Progress{s.drawn, s.level(at)})
 	}
 	shown.counts = shown.counts.plus(c)
-	shown.gain += s.wealth.sum() - before
-	shown.claim += s.wealth.total(claimed) - claim
 }

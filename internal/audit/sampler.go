@@ -105,9 +105,6 @@ type statistics struct {
 type evidence struct {
 	witness *verify.Witness // but for the frequencies
 	counts  counts
-	gain    float64 // of the logarithms of the wealth, over all levels that it decided
-	claim   float64 // and of the one at the claimed ε
-	nth     int     // it was the nth to be bet on
 }
 
 // errRepeats ends an audit whose samples are not independent.
@@ -411,23 +408,13 @@ func (s *statistics) conclude(res *verify.Result) number.Number {
 		}
 		return s.level(s.failedAt)
 	}
-	var strongest *evidence
-	for _, e := range s.shown {
-		gain := func(e *evidence) float64 { return e.gain }
-		if at == s.wealth.claimed {
-			gain = func(e *evidence) float64 { return e.claim }
-		}
-		res.Checked++
-		if strongest == nil || gain(e) > gain(strongest) || gain(e) == gain(strongest) && e.nth < strongest.nth {
-			strongest = e
-		}
-	}
-	if strongest == nil {
+	if res.Checked = int64(len(s.shown)); res.Checked == 0 {
 		res.Checked = s.seen()
 	}
-	if at < 0 || strongest == nil {
+	if at < 0 {
 		return number.Int(0)
 	}
+	strongest := s.wealth.strongest(at)
 	c := strongest.counts
 	w := strongest.witness
 	w.P, w.PNeighbor = frequency(c.hits, c.drawn), frequency(c.hitsNear, c.drawnNear)

@@ -31,6 +31,7 @@ type segment struct {
 	bets   [][stakes]bet // for every level
 	claims []float64     // at least e^{dε} of every level, at the pair's distance d
 	counts counts
+	shown  *evidence // of the event
 }
 
 // wealth is one process of bets for each of a range of ε, all on the same samples. Whatever was chosen before a
@@ -162,8 +163,8 @@ func (w *wealth) openAt(d *big.Rat, p, o, slack float64, r ratio, horizon float6
 	w.segs = append(w.segs, s)
 }
 
-// settle takes the counts of a batch into account, which was drawn in the ratio of the last segment.
-func (w *wealth) settle(c counts) {
+// settle takes the counts of a batch into account, which was drawn in the ratio of the last segment, and returns that.
+func (w *wealth) settle(c counts) *segment {
 	s := w.segs[len(w.segs)-1]
 	s.counts = s.counts.plus(c)
 	for i, l := range w.levels {
@@ -174,6 +175,7 @@ func (w *wealth) settle(c counts) {
 		}
 		l.reached = l.reached || w.total(l) > w.log && w.certain(i)
 	}
+	return s
 }
 
 // total returns the logarithm of the wealth at a level, in floating point.
@@ -234,11 +236,16 @@ func (w *wealth) bound() int {
 // refuted reports whether the claim is.
 func (w *wealth) refuted() bool { return w.bound() >= w.claimed }
 
-// sum adds up the logarithms of the wealth at all levels, each up to a little beyond the limit.
-func (w *wealth) sum() float64 {
-	sum := 0.0
-	for _, l := range w.levels {
-		sum += min(w.total(l), w.log+3)
+// strongest returns the evidence that won the most against a level, by the stake that did.
+func (w *wealth) strongest(at int) (best *evidence) {
+	gains, k := map[*evidence]float64{}, w.richest(w.levels[at])[0]
+	for _, s := range w.segs {
+		gains[s.shown] += s.bets[at][k].log(s.counts)
 	}
-	return sum
+	for _, s := range w.segs {
+		if s.shown != nil && (best == nil || gains[s.shown] > gains[best]) {
+			best = s.shown
+		}
+	}
+	return best
 }
