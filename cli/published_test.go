@@ -431,6 +431,12 @@ func TestLargerDatasets(t *testing.T) {
 	out, problems, code := ask(t, "", "audit", "--pmf-exec", five, "--inputs", fileOf(t, "[1,2,3]\n"), "--neighbors", "replace-row", "--outcomes", "labels", "--eps", "1", "--property", "dp")
 	assert.Zero(t, code, problems)
 	assert.NotContains(t, out, "finding")
+	// A sampler has no side set, and says so; with --no-side nobody expects one.
+	const sampler = `while read -r q; do s=${q##*:}; s=${s%?}; printf '{"counts":{"a":%d,"b":%d}}\n' $((s/2)) $((s-s/2)); done`
+	for _, flags := range [][]string{nil, {"--no-side"}} {
+		out, problems, code = ask(t, "", append([]string{"audit", "--sample-exec", sampler, "--inputs", fileOf(t, "[1,2,3]\n"), "--neighbors", "remove-row", "--outcomes", "labels", "--eps", "1", "--budget", "4000", "--property", "dp"}, flags...)...)
+		assert.Equal(t, flags == nil, strings.Contains(out, "no side set, whose pairs would share the samples"), out+problems)
+	}
 }
 
 // TestGalleryOfDivergences: what the gallery shows of autodp's divergences is what the command says.

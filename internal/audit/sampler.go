@@ -185,6 +185,9 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		more = append(more, tests...)
 	}
 	r.Samples, r.Properties = st.drawn, append(append(r.Properties, st.repeats.result()), more...)
+	if o.Inputs != nil && o.Inputs.rows != nil && !o.NoSide {
+		r.Domain += "; no side set, whose pairs would share the samples"
+	}
 	r.nameInputs(o.Inputs)
 	r.chooseWitness()
 	return r, nil
