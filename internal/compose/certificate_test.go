@@ -3,6 +3,7 @@ package compose
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"regexp"
@@ -116,6 +117,47 @@ func TestCertificatesOfTheLargest(t *testing.T) {
 		assert.False(t, check(at(mul(lower, big.NewRat(1001, 1000)), upper)).Valid, "the tables are for a smaller ε")
 		moved := strings.Replace(file.String(), " "+lower.RatString()+"\n", " "+mul(upper, big.NewRat(1001, 1000)).RatString()+"\n", 1)
 		assert.False(t, check(moved).Valid, "the tables are for another ε")
+	}
+}
+
+// A bound of 1 needs no proof, no δ is above 1, and an ε in total of 0 is exact.
+func TestCertificatesOfTrivialEnds(t *testing.T) {
+	p := &Problem{Steps: []Step{{Kind{"pf", eps(t, "7.5"), 0}, 1}, {Kind{"em", eps(t, "21"), 0}, 1}, {Kind{"krr", eps(t, "14"), 10}, 1}}, Gap: 1e-2, Prove: true}
+	zero := &Problem{Steps: []Step{{Kind{"em", eps(t, "2"), 0}, 1}}, Gap: 1e-3, Prove: true}
+	a, err := p.Delta(t.Context(), new(big.Rat))
+	require.NoError(t, err)
+	assert.LessOrEqual(t, up(a.Upper), 1.0)
+	b, err := zero.Eps(t.Context(), big.NewRat(9, 10))
+	require.NoError(t, err)
+	assert.Zero(t, up(b.Upper))
+	for _, a := range []*Answer{a, b} {
+		require.NoError(t, a.Stopped)
+		var file bytes.Buffer
+		require.NoError(t, a.WriteCertificate(&file))
+		rep, err := certificate.Check(&file, certificate.Options{})
+		require.NoError(t, err)
+		assert.True(t, rep.Valid, rep.Reason)
+	}
+}
+
+// What floating-point numbers have no room for is no proof: bounds that vanish where V does not, and probabilities times more than the greatest number.
+func TestCertificatesBeyondFloats(t *testing.T) {
+	const count, d = 46, 0x1p-10
+	p := 1 / (1 + math.Exp(-d)*(1<<30-1))
+	lines := []string{"problem compose", fmt.Sprintf("selections krr:%d %d 1/1024", 1<<30, count), "delta 1/1" + strings.Repeat("0", 500), "grid " + dyadic(d),
+		fmt.Sprintf("claim cost 0 %d/1024", count-1)}
+	for t, b := 0, -math.Expm1(-d); t < count; t++ { // V_{t+1}(td) = p^{t+1}(1-e^{-d})
+		if b *= p * (1 + 1e-9); b > 0 {
+			b += math.SmallestNonzeroFloat64
+		}
+		lines = append(lines, "bound"+strings.Repeat(" 1", t)+" "+dyadic(b)+" 0")
+	}
+	for _, lines := range [][]string{lines, {"problem compose", "selections em 100000 1/2", "total 20", "adversary equal", "claim cost 0 1/10"}, {"problem compose", "selections geo 20 1/2", "total 9/10", "adversary equal", "claim cost 2/3 1", "attack 1000 -3", "query 1/2 1 1"}} {
+		lines = append(lines, fmt.Sprintf("end %d", len(lines)+1))
+		rep, err := certificate.Check(strings.NewReader("optratio-certificate 3\n"+strings.Join(lines, "\n")+"\n"), certificate.Options{})
+		require.NoError(t, err)
+		assert.False(t, rep.Valid)
+		assert.Regexp(t, "row 3. node 3.|some equal queries|does not show", rep.Reason)
 	}
 }
 

@@ -205,6 +205,12 @@ func factorials(most int) []number.Interval {
 
 // terms bounds the sum of a binomial law's terms from l down to 0, given that of l and the quotient of the two probabilities.
 func terms(term, quotient float64, times, l int, upper bool) float64 {
+	if term < 0x1p-900 { // what follows may be far greater, and numbers below the least normal one hardly grow
+		term = 0
+		if upper {
+			term = 0x1p-900
+		}
+	}
 	sum := term
 	n := 0
 	for ; l > 0; l-- {

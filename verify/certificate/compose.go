@@ -291,7 +291,7 @@ func (c *composed) Decide(o evidence.Options) {
 	}
 	s, delta := c.ends(false)
 	switch {
-	case s.Cmp(sum) >= 0: // V is 0 there
+	case s.Cmp(sum) >= 0, delta.Cmp(big.NewRat(1, 1)) >= 0: // V is 0 there, and never above 1
 	case c.equal:
 		c.ranges(s, delta)
 	default:

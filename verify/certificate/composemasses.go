@@ -230,6 +230,9 @@ func (a *asked) law(steps []composedStep, s *big.Rat, small float64, cost *evide
 		above += all.p[i]
 		scaled = float64((scaled + all.q[i]) * fall)
 	}
+	if !(above <= math.MaxFloat64 && scaled <= math.MaxFloat64) {
+		return whole(0), whole(1)
+	}
 	node = max(node, all.from-1)
 	few := float64(4 * unit * float64(len(all.p)+4))
 	p, q = number.FromFloat(max(0, above*(1-few)-0x1p-900), composePrecision), number.FromFloat(float64(scaled*(1+few))+0x1p-1000, composePrecision)
@@ -300,6 +303,9 @@ func (c *composed) most(ways []bits, p, notP, a, b bits, s *big.Rat) float64 {
 
 // tail sums the terms of a binomial law from l down to 0, rounded up (1) or down (-1).
 func (c *composed) tail(term, quotient float64, times, l int, way float64) float64 {
+	if term < 0x1p-900 { // below the least normal number nothing grows by its factor
+		term = max(0, 0x1p-900*way)
+	}
 	sum := term
 	n := 0
 	for ; l > 0; l-- {
