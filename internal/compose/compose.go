@@ -98,7 +98,7 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	}
 	k := p.Steps[0].Kind
 	switch {
-	case !t.eps && t.s.Lo().Cmp(w.total.Hi()) >= 0, t.eps && w.tiny() && advantage.Hi().Cmp(t.delta.Lo()) <= 0:
+	case !t.eps && w.covers(), t.eps && w.tiny() && advantage.Hi().Cmp(t.delta.Lo()) <= 0:
 		w.best.Upper, w.best.Method = w.best.Lower, "basic composition"
 	case w.tiny():
 		w.best.Method = "basic composition"
@@ -114,10 +114,11 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 	}
 	if p.Prove { // the checker's own roundings
 		w.best.Lower, w.best.Upper = w.best.Lower.Mul(exact(1-1e-8)), w.best.Upper.Mul(exact(1+1e-8))
-		if w.eps {
-			w.best.Lower, w.best.Upper = w.best.Lower.Sub(exact(1e-10)).Max(number.FromInt(0, prec)), w.best.Upper.Add(exact(1e-10)).Min(w.most)
+		if w.eps && up(w.best.Upper) > 0 {
+			w.best.Lower, w.best.Upper = w.best.Lower.Sub(exact(1e-10)).Max(number.FromInt(0, prec)), w.best.Upper.Add(exact(1e-10))
 		}
 	}
+	w.best.Lower, w.best.Upper = w.best.Lower.Min(w.most), w.best.Upper.Min(w.most)
 	if w.best.Width() <= w.gap {
 		w.best.Stopped = nil
 	} else if w.best.Stopped == nil {
@@ -126,6 +127,18 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 		}
 	}
 	return &w.best, nil
+}
+
+// covers reports whether s is at least the sum of all ε.
+func (w *work) covers() bool {
+	sum := new(big.Rat)
+	for _, st := range w.Steps {
+		if st.Eps.Eps() == nil {
+			return w.s.Lo().Cmp(w.total.Hi()) >= 0
+		}
+		sum.Add(sum, new(big.Rat).Mul(st.Eps.Eps(), big.NewRat(int64(st.Count), 1)))
+	}
+	return w.given.Cmp(sum) >= 0
 }
 
 // leastStep is the least ε for which there are grids: enclosures of losses have an absolute precision.

@@ -200,6 +200,17 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// From the sum of all ε on nothing is lost, which decimals reach exactly.
+func TestSumOfAllEps(t *testing.T) {
+	for _, steps := range [][]Step{{{Kind{"em", eps(t, "0.1"), 0}, 3}}, {{Kind{"geo", eps(t, "0.1"), 0}, 1}, {Kind{"pf", eps(t, "0.2"), 0}, 1}}} {
+		p := &Problem{Steps: steps, Gap: 1e-3}
+		a, err := p.Delta(t.Context(), big.NewRat(3, 10))
+		require.NoError(t, err)
+		require.NoError(t, a.Stopped)
+		assert.Zero(t, up(a.Upper))
+	}
+}
+
 // One selection has its profile in closed form, and the ε in total of a δ is where the profile is δ.
 func TestOneSelection(t *testing.T) {
 	r := rand.New(rand.NewPCG(39, 2))
@@ -503,6 +514,7 @@ func TestNegligible(t *testing.T) {
 			}
 		}
 	}
+	assert.False(t, Kind{"em", eps(t, "0.5"), 0}.noMore(t.Context(), factorials(100000), exact(20), 0.1), "terms that grow from below the least number")
 	unknown := number.Hull(exact(0), exact(1e-30))
 	assert.True(t, exceeds(outcome{one, one}, outcome{one, one}, factorials(2), exact(0), one, unknown, unknown, 1e9), "losses that are not known")
 }
