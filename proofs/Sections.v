@@ -198,10 +198,9 @@ Definition chain_rows (c : claims) (z : Q) (y : seq nat -> Q) (cs : seq cut) : s
     else None) (cells_of k (orbits n k)).
 
 (* What a file claims, and what it holds to prove that: how many bits to work with; weights; as functions of z multipliers of
-   rows, and tables, any of which may do, no table standing for permute-and-flip's own; and whether a table may be repaired. *)
+   rows, and tables, any of which may do, no table standing for permute-and-flip's own. *)
 Record evidence := Evidence {
-  claimed_by : claims; bits_of : Z; weights_of : seq Q; rows_of : Q -> seq cut; tables_of : Q -> seq (option (seq nat -> seq Q)) ;
-  repairs : bool }.
+  claimed_by : claims; bits_of : Z; weights_of : seq Q; rows_of : Q -> seq cut; tables_of : Q -> seq (unit -> option (seq nat -> seq Q)) }.
 
 (* What proves the bounds: multipliers of rows, y as a function of z, and injections if there is a point. *)
 Definition read_proof n k (aim : objective) (rows : level) (proof : text) (l : lines_left) :
@@ -216,6 +215,24 @@ Definition read_proof n k (aim : objective) (rows : level) (proof : text) (l : l
     Ok ([::], fun z => summed aim k (fun j m => (recurrence n j z z id id m).1), None, l)
   else if same proof (word "dual-closed-form") then Ok ([::], fun z => summed aim k (closed_form n z), None, l)
   else Bad "proof".
+
+(* As much of permute-and-flip mixed in as the claims allow: a point that misses a row by a little may then satisfy it.
+   The claims on ratios say that the optimum is no more than an error over its ratio. Rounded more than in what decides,
+   it is a little less. *)
+Definition most_claimed (c : claims) (round : Q -> Q) (z : Q) : Q :=
+  let n := candidates c in let k := deepest c in
+  let up x := qsub q0 (round (qsub q0 x)) in
+  let with_ratio ratio error h := match ratio, aim c with
+    | Some (r, _), Some a => if qle r (qn 1) then h else qmin h (qdiv (error a).1 r) | _, _ => h end in
+  with_ratio (pf_ratio c) (pf_error n k z z round up) (with_ratio (em_ratio c) (em_error n k z z round up) (optimum c).2).
+Definition mixed (c : claims) (round : Q -> Q) (z : Q) (x : seq nat -> seq Q) : seq nat -> seq Q :=
+  let n := candidates c in let k := deepest c in
+  let y := read_table [::] (point_table n k z (Node [::])) in
+  let W := vector_weight c [::] in let value t := table_value c t W (total n k W) in
+  let a := value x in let gap := qsub (value y) a in
+  let part := if qle gap q0 then q0 else qmin (qn 1) (round (qdiv (qsub (most_claimed c round z) a) gap)) in
+  if qle part q0 then x else
+  fun m => [seq qadd (qmul (qsub (qn 1) part) p.1) (qmul part p.2) | p <- zip (x m) (y m)].
 
 Definition read_program (rest : seq text) : outcome evidence :=
   let l := [seq fields a | a <- rest] in
@@ -247,9 +264,11 @@ Definition read_program (rest : seq text) : outcome evidence :=
   let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
   (* With k = 0 a candidate's first row is its last, and a negative y would be no better than 0. *)
   let y z := if k is 0 then fun=> q0 else y z in
-  Ok (Evidence c (Z.add (Z.mul 2 bits) 64) (nseq (size (orbits n k)) q0) (fun z => chain_rows c z (y z) cs ++ cs)
-    (fun z => if inj is Some inj then [:: Some (read_table [::] (point_table n k z inj)); None] else [:: None])
-    true).
+  let bits := Z.add (Z.mul 2 bits) 64 in
+  Ok (Evidence c bits (nseq (size (orbits n k)) q0) (fun z => chain_rows c z (y z) cs ++ cs)
+    (fun z => if inj is Some inj then let x := read_table [::] (point_table n k z inj) in
+      [:: fun=> Some x; fun=> Some (mixed c (if p is Epsilon _ then floor_at (Z.to_nat (Z.sub bits 64)) else id) z x); fun=> None]
+      else [:: fun=> None])).
 
 Definition read_lattice (rest : seq text) : outcome evidence :=
   let l := [seq fields a | a <- rest] in
@@ -287,7 +306,7 @@ Definition read_lattice (rest : seq text) : outcome evidence :=
   let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
   let p := if own then Weights ws else if worst then Worst else if same p (word "box") then Shifts else Uniform in
   let c := Claims n k steps e rows losses p o None None None None in
-  Ok (Evidence c (Z.add bits 120) ws (fun=> cs) (fun=> [:: Some (read_table [::] x)]) false).
+  Ok (Evidence c (Z.add bits 120) ws (fun=> cs) (fun=> [:: fun=> Some (read_table [::] x)])).
 
 (* What the sections about programs prove. With more bits than its writer had nearly all is decided. *)
 Definition check_claims (program : bool) (rest : seq text) : outcome claims :=
@@ -297,14 +316,15 @@ Definition check_claims (program : bool) (rest : seq text) : outcome claims :=
   let round := if Qeq_bool zl zu then id else floor_at (Z.to_nat (bits_of f)) in
   let down x := let y := round x in if qle y x then y else x in
   let up x := qsub q0 (down (qsub q0 x)) in
-  let decided zl zu down up given := match decide c zl zu down up (weights_of f) (rows_of f zl) given with
-    | Bad s => if repairs f && (if given is Some x then ~~ table_ok c zu x else false)
-        then Open "a point that is not feasible as it stands" else Bad s
-    | o => o end in
+  let decided zl zu down up given := decide c zl zu down up (weights_of f) (rows_of f zl) (given tt) in
   let ok o := if o is Ok _ then true else false in
   let some zl zu down up := seq.has (fun g => ok (decided zl zu down up g)) (tables_of f zu) in
   if some zl zu down up then Ok c else
-  if tables_of f zu is g :: _ then refuse claims (decided zl zu down up g) (some zu zl up down) else Bad "".
+  if tables_of f zu is g :: others then
+    (* How much to mix in is worked out in rounded numbers where z is not rational. *)
+    let unmixed := [&& ~~ nilp others, ~~ Qeq_bool zl zu & if g tt is Some x then ~~ table_ok c zu x else false] in
+    refuse claims (decided zl zu down up g) (unmixed || some zu zl up down)
+  else Bad "".
 
 Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table | Least of finite_problem | OnGrid of grid | Choices of lattice_choice.
 Definition check (file : text) : outcome proved :=
@@ -333,10 +353,9 @@ have downP x : (qR R (down x) <= qR R x)%R.
   by rewrite /down (qR_le R); case: ifP.
 have upP x : (qR R x <= qR R (up x))%R.
   by rewrite /up qR_sub qR0 sub0r ler_oppr; apply: le_trans (downP _) _; rewrite qR_sub qR0 sub0r.
-case: ifP H => [some [<-]|_]; last by case: (tables_of f zu) => // g _ r; case: (refuseE r).
+case: ifP H => [some [<-]|_]; last by case: (tables_of f zu) => // g gs r; case: (refuseE r).
 elim: (tables_of f zu) some => //= g gs IH /orP[|//].
-case D: (decide _ zl zu _ _ _ _ g) => [v|s|s] //; first by move=> _; exact: decide_sound between downP upP D.
-by case: ifP.
+case D: (decide _ zl zu _ _ _ _ (g tt)) => [v|s|s] // _; exact: decide_sound between downP upP D.
 Qed.
 
 (* Whatever is accepted is true. *)
