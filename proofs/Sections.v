@@ -1,8 +1,11 @@
-(* The verified checker: check reads a certificate's bytes and says what they prove, and check_sound says that it is true.
-   Section program, about permute-and-flip's optimality and closed forms, and section lattice are decided alike. *)
+(** The verified checker: check reads a certificate's bytes and says what they prove, and
+    check_sound says that it is true.
+   Section program, about permute-and-flip's optimality and closed forms, and section lattice are
+    decided alike. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect all_algebra.
-From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors Epsilon Reader Lines Certificate Witness Kept Finite Table Grid Choice.
+From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors
+  Epsilon Reader Lines Certificate Witness Kept Finite Table Grid Choice.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -27,13 +30,14 @@ Definition counts_of (f : seq text) : option (seq nat) :=
   let o := [seq small a | a <- f] in
   let m := [seq odflt 0 a | a <- o] in
   if [&& all isSome o, size m == k.+1, sumn m == n & 0 < nth 0 m 0] then Some m else None.
-(* What "inject" lines say: for each count vector the depths and the amounts. *)
+(** What "inject" lines say: for each count vector the depths and the amounts. *)
 Definition injection := (seq nat * nat * Q)%type.
 Definition injection_of (f : seq text) : option injection :=
   if f is fv :: fm then
     match small_to k fv, counts_of (take k.+1 fm), value (last [::] fm) with
     | Some v, Some m, Some s =>
-      if [&& size fm == k.+2, 0 < v, 0 < nth 0 m v, qle q0 s & ~~ Qeq_bool s q0] then Some (m, v, s) else None
+      if [&& size fm == k.+2, 0 < v, 0 < nth 0 m v, qle q0 s & ~~ Qeq_bool s q0] then
+        Some (m, v, s) else None
     | _, _, _ => None end
   else None.
 Fixpoint injections (last : option injection) (l : lines_left) (t : trie (seq (nat * Q))) :
@@ -49,7 +53,7 @@ Fixpoint injections (last : option injection) (l : lines_left) (t : trie (seq (n
     else Ok (t, l)
   | _ => Ok (t, l) end.
 
-(* What "cut" lines say. *)
+(** What "cut" lines say. *)
 Definition variable_of (f : seq text) : option (seq nat * nat) := if f is fv :: fm then
     match small_to k fv, counts_of fm with
     | Some v, Some m => if 0 < nth 0 m v then Some (m, v) else None | _, _ => None end
@@ -57,7 +61,8 @@ Definition variable_of (f : seq text) : option (seq nat * nat) := if f is fv :: 
 Definition cut_of (f : seq text) : option cut := if f is kind :: g then
     match variable_of (take k.+2 g), variable_of (take k.+2 (drop k.+2 g)), value (last [::] g) with
     | Some a, Some b, Some mu =>
-      if [&& size g == k.*2 + 5, same kind (word "p") || same kind (word "m"), a != b, qle q0 mu & ~~ Qeq_bool mu q0]
+      if [&& size g == k.*2 + 5, same kind (word "p") || same kind (word "m"), a != b,
+        qle q0 mu & ~~ Qeq_bool mu q0]
       then Some (Cut (same kind (word "p")) a b mu) else None
     | _, _, _ => None end
   else None.
@@ -75,7 +80,8 @@ Fixpoint cuts (last : seq cut) (l : lines_left) : outcome (seq cut * lines_left)
     else Ok (last, l)
   | _ => Ok (last, l) end.
 
-(* The point that injections define: x at depth v is z times that before the candidate sank from v-1, and what is
+(** The point that injections define: x at depth v is z times that before the candidate sank from
+    v-1, and what is
    injected; depth 0 has the rest. *)
 Definition raised (m : seq nat) v := mkseq (fun w => nth 0 m w - (w == v) + (w.+1 == v)) (size m).
 Definition point_row (inj : trie (seq (nat * Q))) (xs : trie (seq Q)) (m : seq nat) : seq Q :=
@@ -93,17 +99,19 @@ Definition read_table A (a : A) (t : trie A) (m : seq nat) : A := odflt a (looku
 
 End Body.
 
-(* The points of research/docs/universal.md, the better of the two. For the box multipliers are summed over the lattices
+(** The points of research/docs/universal.md, the better of the two. For the box multipliers are
+    summed over the lattices
    that a vector belongs to. *)
 Definition closed_form n (z : Q) k : seq nat -> Q :=
   let a := qA k z in let b := qB k z in let y := qdiv a (qadd (qn 1) b) in
-  if qle (qn 1) b && qle (qn k) (qmul (qn n) b) then fun m => qmul y (qsub (qn 1) (qdiv (qn (k - bottom k m)) b))
+  if qle (qn 1) b && qle (qn k) (qmul (qn n) b) then fun m =>
+    qmul y (qsub (qn 1) (qdiv (qn (k - bottom k m)) b))
   else fun m => if 1 < nth 0 m 0 then y else q0.
 Definition summed (o : objective) k (f : nat -> seq nat -> Q) : seq nat -> Q :=
   if o is Box then let fs := [seq f j | j <- iota 0 k.+1] in
     fun m => qsum [seq g m | g <- drop (bottom k m) fs] else f k.
 
-(* How many count vectors there are. *)
+(** How many count vectors there are. *)
 Definition binomial_z (n k : nat) : Z :=
   foldl (fun c i => Z.div (Z.mul c (Z.of_nat (n + i).-1)) (Z.of_nat i)) (Zpos xH) (iota 1 k).
 Definition largest : Z := 200000.
@@ -112,20 +120,25 @@ Definition objective_of (a : text) : option objective :=
   if same a (word "paper") then Some Vectors else if same a (word "box") then Some Box else None.
 Definition level_of (a : text) : option level :=
   if same a (word "paper") then Some Paper else if same a (word "dp") then Some Dp else
-  if same a (word "monotone") then Some Monotone else if same a (word "full") then Some Full else None.
+  if same a (word "monotone") then Some Monotone else if same a (word "full") then Some Full else
+    None.
 
-(* Why a file is refused. Nearly is whether it would not be if each bound were worked out at the other end of the
+(** Why a file is refused. Nearly is whether it would not be if each bound were worked out at the
+    other end of the
    enclosure of z: then more bits may tell. *)
 Definition refuse A (why : outcome unit) (nearly : bool) : outcome A := match why with
-  | Ok _ => Bad "" | Open s => Open s | Bad s => if nearly then Open "a bound as close as this at an irrational e^epsilon" else Bad s end.
+  | Ok _ => Bad "" | Open s => Open s | Bad s => if nearly then
+    Open "a bound as close as this at an irrational e^epsilon" else Bad s end.
 
-(* Numbered things, the first being number 1. *)
+(** Numbered things, the first being number 1. *)
 Section Numbered.
 Variable A : Type.
 Inductive numbered := Nothing | Branch of numbered & option A & numbered.
 Fixpoint put (t : numbered) (i : positive) (a : A) : numbered :=
-  let: (l, b, r) := if t is Branch l b r then (l, b, r) else (Nothing, None, Nothing) in match i with
-  | xH => Branch l (Some a) r | xO i' => Branch (put l i' a) b r | xI i' => Branch l b (put r i' a) end.
+  let: (l, b, r) := if t is Branch l b r then (l, b, r) else (Nothing, None, Nothing) in
+    match i with
+  | xH => Branch l (Some a) r | xO i' => Branch (put l i' a) b r | xI i' =>
+    Branch l b (put r i' a) end.
 Fixpoint get (t : numbered) (i : positive) : option A := if t is Branch l b r then match i with
   | xH => b | xO i' => get l i' | xI i' => get r i' end else None.
 Definition all_numbered (s : seq A) : numbered :=
@@ -134,17 +147,19 @@ Definition get_from_0 (t : numbered) (i : Z) : option A :=
   if Z.succ i is Zpos p then get t p else None.
 End Numbered.
 
-(* Reading the lines after "problem lattice". *)
+(** Reading the lines after "problem lattice". *)
 Section Body.
 Variables (n k L : nat) (l : level).
 Fixpoint rising (a : Q) (s : seq Q) : bool := if s is b :: s' then qle a b && rising b s' else true.
 
-(* A line for each count vector, with the probabilities at those depths that it has candidates at. *)
+(** A line for each count vector, with the probabilities at those depths that it has candidates at.
+    *)
 Fixpoint spread (m : seq nat) (s : seq Q) : seq Q := match m with
   | 0 :: m' => q0 :: spread m' s
   | _ :: m' => head q0 s :: spread m' (behead s)
   | [::] => [::] end.
-Fixpoint inputs (ms : seq (seq nat)) (left : lines_left) (t : trie (seq Q)) : outcome (trie (seq Q) * lines_left) :=
+Fixpoint inputs (ms : seq (seq nat)) (left : lines_left) (t : trie (seq Q)) : outcome
+  (trie (seq Q) * lines_left) :=
   if ms is m :: ms' then
     let! (f, rest) := take_line "input" left in
     let! s := found (values f) "input" in
@@ -152,12 +167,14 @@ Fixpoint inputs (ms : seq (seq nat)) (left : lines_left) (t : trie (seq Q)) : ou
     inputs ms' rest (insert t m (spread m s))
   else Ok (t, left).
 
-(* Of the rows of monotonicity a file may name those in which the given candidate rises by one step, or another one sinks
+(** Of the rows of monotonicity a file may name those in which the given candidate rises by one
+    step, or another one sinks
    by one. *)
 Definition one_step (s s' : seq nat) :=
   let gaps := [seq nth 0 s' i + head 0 s - (nth 0 s i + head 0 s') | i <- iota 1 n.-1] in
   all (leq^~ 1) gaps && ((sumn gaps == 1) || (sumn gaps == n.-1)).
-(* A row of two cells, of monotonicity if it is one. Its multiplier is that of the probabilities; those of Cuts.v are of
+(** A row of two cells, of monotonicity if it is one. Its multiplier is that of the probabilities;
+    those of Cuts.v are of
    the totals of both classes, divided by the size of the left one. *)
 Definition row_of_cells (a b : seq nat * nat) (nu : Q) : cut :=
   let mu := qdiv nu (class_weight n a) in
@@ -173,7 +190,8 @@ Fixpoint multipliers (cells : numbered (seq nat * nat)) (last : Z * Z) (left : l
         let! b := found (get_from_0 cells j) "multiplier" in
         let! nu := found (value v) "multiplier" in
         let! _ := require (~~ qle nu q0) "multiplier" in
-        let! _ := require (Z.ltb last.1 i || Z.eqb last.1 i && Z.ltb last.2 j) "multiplier: not after the line before" in
+        let! _ := require (Z.ltb last.1 i || Z.eqb last.1 i && Z.ltb last.2 j)
+          "multiplier: not after the line before" in
         if same times (word "1") then
           let! (cs, rest) := multipliers cells (i, j) rest in Ok (row_of_cells a b nu :: cs, rest)
         else Open "an event of several outcomes"
@@ -184,10 +202,10 @@ Fixpoint multipliers (cells : numbered (seq nat * nat)) (last : Z * Z) (left : l
 End Body.
 
 
-(* The cells of count vectors: the depths that they have candidates at. *)
+(** The cells of count vectors: the depths that they have candidates at. *)
 Definition cells_of k (ms : seq (seq nat)) : seq (seq nat * nat) :=
   flatten [seq [seq (m, v) | v <- iota 0 k.+1 & 0 < nth 0 m v] | m <- ms].
-(* The rows along chains that fit the multipliers y of the sums, beside other rows. *)
+(** The rows along chains that fit the multipliers y of the sums, beside other rows. *)
 Definition chain_rows (c : claims) (z : Q) (y : seq nat -> Q) (cs : seq cut) : seq cut :=
   let n := candidates c in let k := deepest c in
   let cost := changed n z (costs c (vector_weight c [::])) cs in
@@ -197,40 +215,50 @@ Definition chain_rows (c : claims) (z : Q) (y : seq nat -> Q) (cs : seq cut) : s
       else None
     else None) (cells_of k (orbits n k)).
 
-(* What a file claims, and what it holds to prove that: how many bits to work with; weights; as functions of z multipliers of
+(** What a file claims, and what it holds to prove that: how many bits to work with; weights; as
+    functions of z multipliers of
    rows, and tables, any of which may do, no table standing for permute-and-flip's own. *)
 Record evidence := Evidence {
-  claimed_by : claims; bits_of : Z; weights_of : seq Q; rows_of : Q -> seq cut; tables_of : Q -> seq (unit -> option (seq nat -> seq Q)) }.
+  claimed_by : claims; bits_of : Z; weights_of : seq Q; rows_of : Q -> seq cut; tables_of : Q ->
+    seq (unit -> option (seq nat -> seq Q)) }.
 
-(* What proves the bounds: multipliers of rows, y as a function of z, and injections if there is a point. *)
+(** What proves the bounds: multipliers of rows, y as a function of z, and injections if there is a
+    point. *)
 Definition read_proof n k (aim : objective) (rows : level) (proof : text) (l : lines_left) :
     outcome (seq cut * (Q -> seq nat -> Q) * option (trie (seq (nat * Q))) * lines_left) :=
   if same proof (word "lp") then
     let! (y, l) := duals n k (rev (orbits n k)) l (Node [::]) in
     let! (inj, l) := injections n k None l (Node [::]) in
     let! (cs, l) := cuts n k [::] l in
-    let! _ := require (all (fun c => if of_privacy c then asks_neighbors rows else asks_monotone rows) cs) "cut" in
+    let! _ := require (all (fun c => if of_privacy c then asks_neighbors rows else
+      asks_monotone rows) cs) "cut" in
     Ok (cs, fun=> read_table q0 y, Some inj, l)
   else if same proof (word "dual-recurrence") then
     Ok ([::], fun z => summed aim k (fun j m => (recurrence n j z z id id m).1), None, l)
-  else if same proof (word "dual-closed-form") then Ok ([::], fun z => summed aim k (closed_form n z), None, l)
+  else if same proof (word "dual-closed-form") then Ok
+    ([::], fun z => summed aim k (closed_form n z), None, l)
   else Bad "proof".
 
-(* As much of permute-and-flip mixed in as the claims allow: a point that misses a row by a little may then satisfy it.
-   The claims on ratios say that the optimum is no more than an error over its ratio. Rounded more than in what decides,
+(** As much of permute-and-flip mixed in as the claims allow: a point that misses a row by a little
+    may then satisfy it.
+   The claims on ratios say that the optimum is no more than an error over its ratio. Rounded more
+    than in what decides,
    it is a little less. *)
 Definition most_claimed (c : claims) (round : Q -> Q) (z : Q) : Q :=
   let n := candidates c in let k := deepest c in
   let up x := qsub q0 (round (qsub q0 x)) in
   let with_ratio ratio error h := match ratio, aim c with
-    | Some (r, _), Some a => if qle r (qn 1) then h else qmin h (qdiv (error a).1 r) | _, _ => h end in
-  with_ratio (pf_ratio c) (pf_error n k z z round up) (with_ratio (em_ratio c) (em_error n k z z round up) (optimum c).2).
+    | Some (r, _), Some a => if qle r (qn 1) then h else qmin h (qdiv (error a).1 r) | _, _ =>
+      h end in
+  with_ratio (pf_ratio c) (pf_error n k z z round up)
+    (with_ratio (em_ratio c) (em_error n k z z round up) (optimum c).2).
 Definition mixed (c : claims) (round : Q -> Q) (z : Q) (x : seq nat -> seq Q) : seq nat -> seq Q :=
   let n := candidates c in let k := deepest c in
   let y := read_table [::] (point_table n k z (Node [::])) in
   let W := vector_weight c [::] in let value t := table_value c t W (total n k W) in
   let a := value x in let gap := qsub (value y) a in
-  let part := if qle gap q0 then q0 else qmin (qn 1) (round (qdiv (qsub (most_claimed c round z) a) gap)) in
+  let part := if qle gap q0 then q0 else qmin (qn 1)
+    (round (qdiv (qsub (most_claimed c round z) a) gap)) in
   if qle part q0 then x else
   fun m => [seq qadd (qmul (qsub (qn 1) part) p.1) (qmul part p.2) | p <- zip (x m) (y m)].
 
@@ -258,7 +286,8 @@ Definition read_program (rest : seq text) : outcome evidence :=
   let! (rpf, l) := take_claim "ratio pf" l in
   let! (rem, l) := take_claim "ratio em" l in
   if Z.ltb largest (binomial_z n k) then Open "the lattice is too large" else
-  let c := Claims n k 1 p rows [seq qn v | v <- iota 0 k.+1] (if aim is Box then Shifts else Uniform) o pf em rpf rem in
+  let c := Claims n k 1 p rows [seq qn v | v <- iota 0 k.+1]
+    (if aim is Box then Shifts else Uniform) o pf em rpf rem in
   let! (cs, y, inj, l) := read_proof n k aim rows proof l in
   let! (count, l) := take_int "end" l in
   let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
@@ -267,7 +296,8 @@ Definition read_program (rest : seq text) : outcome evidence :=
   let bits := Z.add (Z.mul 2 bits) 64 in
   Ok (Evidence c bits (nseq (size (orbits n k)) q0) (fun z => chain_rows c z (y z) cs ++ cs)
     (fun z => if inj is Some inj then let x := read_table [::] (point_table n k z inj) in
-      [:: fun=> Some x; fun=> Some (mixed c (if p is Epsilon _ then floor_at (Z.to_nat (Z.sub bits 64)) else id) z x); fun=> None]
+      [:: fun=> Some x; fun=> Some (mixed c (if p is Epsilon _ then
+        floor_at (Z.to_nat (Z.sub bits 64)) else id) z x); fun=> None]
       else [:: fun=> None])).
 
 Definition read_lattice (rest : seq text) : outcome evidence :=
@@ -285,7 +315,8 @@ Definition read_lattice (rest : seq text) : outcome evidence :=
   let! rows := found (level_of rows) "constraints" in
   let! (f, l) := take_line "loss" l in
   let! losses := found (values f) "loss" in
-  let! _ := require [&& size losses == k.+1, Qeq_bool (head q0 losses) q0 & rising q0 losses] "loss" in
+  let! _ := require [&& size losses == k.+1, Qeq_bool (head q0 losses) q0 & rising q0 losses] "loss"
+    in
   let! (p, l) := take_one "prior" l in
   let own := same p (word "weights") in
   let worst := same p (word "worst") in
@@ -304,11 +335,13 @@ Definition read_lattice (rest : seq text) : outcome evidence :=
   let! (cs, l) := multipliers n k steps rows cells (Zneg xH, Zneg xH) l in
   let! (count, l) := take_int "end" l in
   let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
-  let p := if own then Weights ws else if worst then Worst else if same p (word "box") then Shifts else Uniform in
+  let p := if own then Weights ws else if worst then Worst else if same p (word "box") then
+    Shifts else Uniform in
   let c := Claims n k steps e rows losses p o None None None None in
   Ok (Evidence c (Z.add bits 120) ws (fun=> cs) (fun=> [:: fun=> Some (read_table [::] x)])).
 
-(* What the sections about programs prove. With more bits than its writer had nearly all is decided. *)
+(** What the sections about programs prove. With more bits than its writer had nearly all is
+    decided. *)
 Definition check_claims (program : bool) (rest : seq text) : outcome claims :=
   let! f := if program then read_program rest else read_lattice rest in
   let c := claimed_by f in
@@ -316,20 +349,24 @@ Definition check_claims (program : bool) (rest : seq text) : outcome claims :=
   let round := if Qeq_bool zl zu then id else floor_at (Z.to_nat (bits_of f)) in
   let down x := let y := round x in if qle y x then y else x in
   let up x := qsub q0 (down (qsub q0 x)) in
-  let decided zl zu down up given := decide c zl zu down up (weights_of f) (rows_of f zl) (given tt) in
+  let decided zl zu down up given := decide c zl zu down up (weights_of f) (rows_of f zl) (given tt)
+    in
   let ok o := if o is Ok _ then true else false in
   let some zl zu down up := seq.has (fun g => ok (decided zl zu down up g)) (tables_of f zu) in
   if some zl zu down up then Ok c else
   if tables_of f zu is g :: others then
     (* How much to mix in is worked out in rounded numbers where z is not rational. *)
-    let unmixed := [&& ~~ nilp others, ~~ Qeq_bool zl zu & if g tt is Some x then ~~ table_ok c zu x else false] in
+    let unmixed := [&& ~~ nilp others, ~~ Qeq_bool zl zu & if g tt is Some x then
+      ~~ table_ok c zu x else false] in
     refuse claims (decided zl zu down up g) (unmixed || some zu zl up down)
   else Bad "".
 
-Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table | Least of finite_problem | OnGrid of grid | Choices of lattice_choice.
+Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table | Least of
+  finite_problem | OnGrid of grid | Choices of lattice_choice.
 Definition check (file : text) : outcome proved :=
   let! all := lines file in
-  if ~~ seq.all (fun a => seq.all (at_most longest) (fields a)) all then Open "a field of more than 262144 bytes" else
+  if ~~ seq.all (fun a => seq.all (at_most longest) (fields a)) all then
+    Open "a field of more than 262144 bytes" else
   let! _ := require (same (head [::] all) (word "optratio-certificate 3")) "the first line" in
   let rest := behead all in
   let about (s : string) := same (head [::] rest) (word s) in
@@ -339,16 +376,19 @@ Definition check (file : text) : outcome proved :=
   if about "problem witness"%string then let! w := check_witness rest in Ok (Violation w) else
   if about "problem private"%string then let! t := check_private rest in Ok (Privacy t) else
   if about "problem table"%string then let! p := check_table rest in Ok (Least p) else
-  if about "problem heterogeneous"%string then let! g := check_grid rest in Ok (OnGrid g) else Open "another section".
+  if about "problem heterogeneous"%string then let! g := check_grid rest in Ok (OnGrid g) else
+    Open "another section".
 
 Lemma refuseE A why nearly (c : A) : refuse A why nearly = Ok c -> False.
 Proof. by case: why => //= s; case: nearly. Qed.
 
-Theorem check_claims_sound (R : realFieldType) program rest c : check_claims program rest = Ok c -> claims_hold R c.
+Theorem check_claims_sound (R : realFieldType) program rest c : check_claims program rest = Ok c ->
+  claims_hold R c.
 Proof.
 rewrite /check_claims => H; have [f _ {}H] := bindE H; have [[zl zu] E {}H] := bindE H.
 have between (z : R) := @ends_forE R _ _ _ _ z E.
-set round := if Qeq_bool zl zu then _ else _ in H; set down := fun x : Q => _ in H; set up := fun x : Q => _ in H.
+set round := if Qeq_bool zl zu then _ else _ in H; set down := fun x : Q => _ in H; set up :=
+  fun x : Q => _ in H.
 have downP x : (qR R (down x) <= qR R x)%R.
   by rewrite /down (qR_le R); case: ifP.
 have upP x : (qR R x <= qR R (up x))%R.
@@ -358,24 +398,31 @@ elim: (tables_of f zu) some => //= g gs IH /orP[|//].
 case D: (decide _ zl zu _ _ _ _ (g tt)) => [v|s|s] // _; exact: decide_sound between downP upP D.
 Qed.
 
-(* Whatever is accepted is true. *)
+(** Whatever is accepted is true. *)
 Definition true_of (R : realFieldType) (p : proved) : Prop := match p with
-  | Bounds c => claims_hold R c | Violation w => too_likely R w | Privacy t => kept R t | Least p => optimum_within p R
+  | Bounds c => claims_hold R c | Violation w => too_likely R w | Privacy t => kept R t | Least p =>
+    optimum_within p R
   | OnGrid g => optimum_within (problem_of g) R
   | Choices c => optimum_within (choice_problem c) R end.
 Theorem check_sound (R : realFieldType) file p : check file = Ok p -> true_of R p.
 Proof.
 rewrite /check => H; have [all _ {}H] := bindE H; case: ifP H => // _ H; have [u _ {}H] := bindE H.
 by move: H; do 7?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
-  [exact: check_claims_sound ok | exact: check_choice_sound ok | exact: check_claims_sound ok | exact: check_witness_sound ok |
+  [exact: check_claims_sound ok | exact: check_choice_sound ok | exact: check_claims_sound ok |
+    exact: check_witness_sound ok |
    exact: check_private_sound ok | exact: check_table_sound ok | exact: check_grid_sound ok].
 Qed.
 
-(* So every mechanism of the level, on scores in any ring in which a step h is 2/L, loses no less than claimed. *)
+(** So every mechanism of the level, on scores in any ring in which a step h is 2/L, loses no less
+    than claimed. *)
 Corollary check_bounds (S : realDomainType) (R : realFieldType) file c (h : S) (z : R)
-    (M : mechanism S R (candidates c)) : check file = Ok (Bounds c) -> (h *+ steps c = 2%:R)%R -> stands_for (privacy c) z ->
-  proper M -> private z M -> shift_invariant M -> (rows c = Monotone \/ rows c = Full -> monotone M) ->
-  (qR R (optimum c).1 <= value_of (weighted c) (losses c) (table_by h M : table R (candidates c) (deepest c)))%R.
+    (M : mechanism S R (candidates c)) : check file = Ok (Bounds c) -> (h *+ steps c = 2%:R)%R ->
+      stands_for (privacy c) z ->
+  proper M -> private z M -> shift_invariant M -> (rows c = Monotone \/ rows c = Full -> monotone M)
+    ->
+  (qR R (optimum c).1 <= value_of (weighted c) (losses c)
+    (table_by h M : table R (candidates c) (deepest c)))%R.
 Proof.
-by move=> /(@check_sound R) ok hL zp Mp Md Ms Mm; have [lo _ _ _] := ok z zp; apply: lo; apply: table_by_feasible.
+by move=> /(@check_sound R) ok hL zp Mp Md Ms Mm; have [lo _ _ _] := ok z zp; apply: lo;
+  apply: table_by_feasible.
 Qed.
