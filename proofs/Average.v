@@ -1,5 +1,5 @@
-(** The mean of a step function over a uniform number, as a finite sum: no integral of real analysis
-    is needed. And whole parts in an archimedean field. *)
+(** The mean of a step function over a uniform number, as a finite sum: no integral of real
+    analysis is needed. And whole parts in an archimedean field. *)
 From mathcomp Require Import all_ssreflect all_algebra zify ring.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -1,6 +1,6 @@
-(** What a certificate's claims say about mechanisms: permute-and-flip's loss is at most the claimed
-    ratio times that of any mechanism of the level, and the claimed optimum is attained by a
-    mechanism. *)
+(** What a certificate's claims say about mechanisms: permute-and-flip's loss is at most the
+    claimed ratio times that of any mechanism of the level, and the claimed optimum is attained by
+    a mechanism. *)
 From Coq Require Import QArith.
 From mathcomp Require Import all_ssreflect all_algebra.
 From Optratio Require Import Mechanisms Program CountVectors PermuteAndFlip Exponential Numbers
@@ -75,7 +75,8 @@ Theorem pf_ratio_attained i : pf_ratio c = Some i -> exists M : mechanism R R n,
   [/\ proper M, private z M & shift_invariant M] /\ allowed (table_at M) /\
   qR R i.1 * loss (table_at M) <= loss (pf_table z).
 Proof.
-move=> ri; have [_ _ _ []] := ok zp; rewrite /= ri => -[[t [/mechanism_of[M [Mok [fM E]]] le]] _] _.
+move=> ri; have [_ _ _ []] := ok zp;
+  rewrite /= ri => -[[t [/mechanism_of[M [Mok [fM E]]] le]] _] _.
 by exists M; rewrite E.
 Qed.
 End Attained.

@@ -24,7 +24,8 @@ Fixpoint same (a b : text) : bool := match a, b with
 (** The parts of a text between separators. *)
 Fixpoint split_at (c : ascii) (parts : seq text) (part s : text) : seq text :=
   if s is a :: s' then
-    if Ascii.eqb a c then split_at c (rev part :: parts) [::] s' else split_at c parts (a :: part) s'
+    if Ascii.eqb a c then split_at c (rev part :: parts) [::] s'
+      else split_at c parts (a :: part) s'
   else rev (rev part :: parts).
 Definition newline := ascii_of_nat 10.
 Definition fields (s : text) : seq text := split_at " "%char [::] [::] s.

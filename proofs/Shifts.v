@@ -119,19 +119,26 @@ Variable k : nat.
 Let h := g *+ 2.
 Implicit Types (d e : depths n k).
 
+Lemma least_gap (d e : depths n k) (r : 'I_n) :
+  exists s0, forall s, (d s0 + e s <= e s0 + d s)%N.
+Proof.
+pose f (s : 'I_n) : int := (d s : nat)%:Z - (e s : nat)%:Z.
+have [s0 _ H] := @arg_minP _ _ _ r xpredT f isT.
+by exists s0 => s; have := H s isT; rewrite /f; lia.
+Qed.
+Lemma g_ge0 : 0 <= g.
+Proof.
+have: 0 < g *+ L by rewrite gL ltr01.
+by case: (posnP L) => [->|l0]; rewrite ?mulr0n ?ltxx // pmulrn_lgt0 // => /ltW.
+Qed.
+Lemma g_steps (a b : nat) : (a <= b)%N -> g *+ a <= g *+ b.
+Proof. by move=> ab; rewrite -(subnKC ab) mulrnDr ler_addl mulrn_wge0 // g_ge0. Qed.
+
 Lemma shift_mean_rows r d e : in_lattice d -> in_lattice e -> near_by L d e ->
   z * table_by h shift_mean d r <= table_by h shift_mean e r + L%:R / N.+1%:R.
 Proof.
 move=> /existsP[u /eqP du] /existsP[w /eqP ew] nde; rewrite /table_by.
-have [s0 min0] : exists s0, forall s, (d s0 + e s <= e s0 + d s)%N.
-  pose f (s : 'I_n) : int := (d s : nat)%:Z - (e s : nat)%:Z.
-  have [s0 _ H] := @arg_minP _ _ _ r xpredT f isT.
-  by exists s0 => s; have := H s isT; rewrite /f; lia.
-have g0 : 0 <= g.
-  have: 0 < g *+ L by rewrite gL ltr01.
-  by case: (posnP L) => [->|l0]; rewrite ?mulr0n ?ltxx // pmulrn_lgt0 // => /ltW.
-have le (a b : nat) : (a <= b)%N -> g *+ a <= g *+ b.
-  by move=> ab; rewrite -(subnKC ab) mulrnDr ler_addl mulrn_wge0.
+have [s0 min0] := least_gap d e r.
 have small (i : nat) : (i <= L)%N -> i%:R / N.+1%:R <= L%:R / N.+1%:R :> R.
   by move=> iL; rewrite ler_wpmul2r ?invr_ge0 ?ler0n // ler_nat.
 pose raise (p : score S n) (i : nat) : score S n := [ffun s => p s + g *+ i].
@@ -140,7 +147,7 @@ have near i i' : (2 * e s0 + i = 2 * d s0 + L + i')%N ->
   move=> Ei s; rewrite !ffunE /h -!mulrnA ler_norml -gL.
   have a1 : (2 * e s + i <= 2 * d s + L + i')%N by have := min0 s; lia.
   have a2 : (2 * d s + i' <= 2 * e s + L + i)%N by have := nde s s0; lia.
-  have := le _ _ a1; have := le _ _ a2; rewrite !mulrnDr => b2 b1.
+  have := g_steps a1; have := g_steps a2; rewrite !mulrnDr => b2 b1.
   by apply/andP; split; [apply: (le_by b2) | apply: (le_by b1)]; ring.
 have same p : raise p 0%N = p by apply/ffunP => s; rewrite ffunE addr0.
 have low := nde w s0; have high := min0 u.
