@@ -135,3 +135,47 @@ have nde : near_by 1 d e by move=> s s'; rewrite !ffunE; case: ifP; case: ifP.
 by have := rows ord0 d e Qd Qe nde; rewrite /worse /d /e !ffunE /= leNgt mulr_gt0.
 Qed.
 End Paper.
+
+(** Clipping does not keep monotonicity: the exponential mechanism's table on Q(3,1) satisfies the
+    rows of level full, and its extension to all integer scores is not monotone. *)
+Section Clipped.
+Variables (R : realFieldType) (z : R).
+Hypotheses (z0 : 0 < z) (z1 : z < 1).
+Let t : table R 3 1 := em_table z.
+Let third : 'I_3 := ord_max.
+Definition three (a b c : int) : score integers 3 := [ffun s => nth 0 [:: a; b; c] (s : 'I_3)].
+
+Lemma halved_three a b c u : 0 <= u <= 1 ->
+  halved (three (2%:Z * a) (2%:Z * b) (2%:Z * c)) u = three a b c.
+Proof.
+by move=> u01; apply/ffunP => s; rewrite !ffunE; case: s => [[|[|[|s]]] h] //=; lia.
+Qed.
+Lemma rounded_value (a : score integers 3) m : (forall s, a s <= m) -> (exists s, a s = m) ->
+  at_rounded t a third = z ^+ minn 1 `|m - a third| / \sum_s z ^+ minn 1 `|m - a s|.
+Proof.
+move=> le ex; rewrite /at_rounded /t /em_table clippedE (top_eq third le ex); congr (_ / _).
+by apply: eq_bigr => s _; rewrite clippedE (top_eq third le ex).
+Qed.
+Lemma extension_three a b c : extension t (three (2%:Z * a) (2%:Z * b) (2%:Z * c)) third =
+  at_rounded t (three a b c) third.
+Proof.
+by rewrite /extension !halved_three // -mulr2n -[_ *+ 2 in LHS]mulr_natr mulfK // pnatr_eq0.
+Qed.
+
+Theorem extension_not_monotone : feasible z Full t /\ ~ monotone (extension t).
+Proof.
+split=> [|mono]; first exact: em_feasible z0 (ltW z1) _.
+have := mono (three (2%:Z * 0) (2%:Z * -1) (2%:Z * -2%:Z))
+  (three (2%:Z * -1) (2%:Z * -1) (2%:Z * -2%:Z)) third.
+rewrite !extension_three (@rounded_value _ 0) => [||]; last by exists ord0; rewrite ffunE.
+  rewrite (@rounded_value _ (-1)) => [||]; last by exists ord0; rewrite ffunE.
+    rewrite !big_ord_recl !big_ord0 !ffunE /= !addr0 !expr1 !expr0 => H.
+    have {H} : z / (1 + (z + z)) <= z / (1 + (1 + z)).
+      apply: H => [|s sl]; rewrite ?ffunE //.
+      by case: s sl => [[|[|[|s]]] h] //=; rewrite !ffunE.
+    rewrite ler_pmul2l // lef_pinv ?posrE ?addr_gt0 ?ltr01 // ler_add2l ler_add2r.
+    by rewrite leNgt z1.
+  by move=> s; rewrite ffunE; case: s => [[|[|[|s]]] h].
+by move=> s; rewrite ffunE; case: s => [[|[|[|s]]] h].
+Qed.
+End Clipped.
