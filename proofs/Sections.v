@@ -252,7 +252,8 @@ Definition most_claimed (c : claims) (round : Q -> Q) (z : Q) : Q :=
       h end in
   with_ratio (pf_ratio c) (pf_error n k z z round up)
     (with_ratio (em_ratio c) (em_error n k z z round up) (optimum c).2).
-Definition mixed (c : claims) (round : Q -> Q) (z : Q) (x : seq nat -> seq Q) : seq nat -> seq Q :=
+Definition mixed_with_pf (c : claims) (round : Q -> Q) (z : Q) (x : seq nat -> seq Q) :
+    seq nat -> seq Q :=
   let n := candidates c in let k := deepest c in
   let y := read_table [::] (point_table n k z (Node [::])) in
   let W := vector_weight c [::] in let value t := table_value c t W (total n k W) in
@@ -296,7 +297,7 @@ Definition read_program (rest : seq text) : outcome evidence :=
   let bits := Z.add (Z.mul 2 bits) 64 in
   Ok (Evidence c bits (nseq (size (orbits n k)) q0) (fun z => chain_rows c z (y z) cs ++ cs)
     (fun z => if inj is Some inj then let x := read_table [::] (point_table n k z inj) in
-      [:: fun=> Some x; fun=> Some (mixed c (if p is Epsilon _ then
+      [:: fun=> Some x; fun=> Some (mixed_with_pf c (if p is Epsilon _ then
         floor_at (Z.to_nat (Z.sub bits 64)) else id) z x); fun=> None]
       else [:: fun=> None])).
 
