@@ -162,12 +162,19 @@ func coqdoc(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := exec.Command("coqdoc", "--html", "--body-only", "--short", "--no-externals", "--utf8", "-Q", ".", "Optratio", "-d", folder)
-	run.Dir = filepath.Join(root, "proofs")
+	args := []string{"--html", "--body-only", "--short", "--no-externals", "--utf8", "-Q", ".", "Optratio", "-d", folder}
 	for _, name := range names {
-		run.Args = append(run.Args, filepath.Base(name))
+		args = append(args, filepath.Base(name))
 	}
-	if out, err := run.CombinedOutput(); err != nil {
+	var out []byte
+	for _, more := range [][]string{nil, {"--no-glob"}} { // without links where make proofs was interrupted
+		run := exec.Command("coqdoc", append(more, args...)...)
+		run.Dir = filepath.Join(root, "proofs")
+		if out, err = run.CombinedOutput(); err == nil {
+			break
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("coqdoc: %w\n%s", err, out)
 	}
 	made, there := map[string]string{}, map[string]bool{}
