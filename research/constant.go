@@ -36,7 +36,7 @@ func newConstant(s command.Streams) *cobra.Command {
 		Long: `Dual points in cells of e^-ε and ranges of k that prove the bound at level paper: for every number of candidates n, every k from -k on, and
 every ε from --to to --from. FILE is their certificate, which research check accepts. What was finished when a limit ends the run is in
 FILE too, and another run can take up from there with --from: each certificate holds for itself.`,
-		Example: "  research constant --to 0.148 -o constant.cert\n  research constant --bound 1.07 --to 0.245 -o constant.cert",
+		Example: "  research constant --to 0.143 -o constant.cert\n  research constant --bound 1.07 --to 0.222 -o constant.cert",
 		Args:    command.NoArgs,
 		RunE:    f.Limited(f.run),
 	}
