@@ -140,6 +140,23 @@ func TestCertificatesOfTrivialEnds(t *testing.T) {
 	}
 }
 
+// A coarse table may have the best attack, and blocks of a finer one the best bound.
+func TestCertificatesOfEventsAndBlocks(t *testing.T) {
+	p := &Problem{Steps: []Step{{Kind{"em", eps(t, "7"), 0}, 1}, {Kind{"em", eps(t, "1"), 0}, 1}}, Gap: 1e-3, Prove: true}
+	a, err := p.Eps(t.Context(), big.NewRat(1, 1000000))
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, a.WriteCertificate(&file))
+	require.Contains(t, file.String(), "\nstride ")
+	require.Contains(t, file.String(), "\nevent ")
+	rep, err := certificate.Check(bytes.NewReader(file.Bytes()), certificate.Options{})
+	require.NoError(t, err)
+	assert.True(t, rep.Valid, rep.Reason)
+	rep, err = certificate.Check(strings.NewReader(strings.Replace(file.String(), "claim cost 7.8", "claim cost 7.9", 1)), certificate.Options{})
+	require.NoError(t, err)
+	assert.Contains(t, rep.Reason, "the attack does not show")
+}
+
 // What floating-point numbers have no room for is no proof: bounds that vanish where V does not, and probabilities times more than the greatest number.
 func TestCertificatesBeyondFloats(t *testing.T) {
 	const count, d = 46, 0x1p-10

@@ -216,6 +216,11 @@ func (c *composed) readBlocks(r *evidence.Reader) {
 			row.masses = masses{from: -(len(values) / 2) + 1, p: values[1:], inf: values[0]}
 		}
 	}
+	for _, st := range slices.Backward(c.steps) { // events may be those of the last selections alone
+		for range min(st.count, mostComposed-len(c.kinds)) {
+			c.kinds = append(c.kinds, st.attack)
+		}
+	}
 }
 
 func (c *composed) row(r *evidence.Reader, row composedRow) *composedRow {
