@@ -54,7 +54,8 @@ func ofCompose(d *document.Compose) *Page {
 		}
 	}
 	if d.Method == "blocks" {
-		p.say("the upper end lets the adversary adapt within blocks of at most %d selections, and take the worst of each", d.Block)
+		blocks := job.Choose(d.Block == 1, "take the worst pair of each selection", fmt.Sprintf("adapt within blocks of at most %d selections, and take the worst of each", d.Block))
+		p.say("the upper end lets the adversary %s", blocks)
 	}
 	p.ended(d.Undecided)
 	if g := d.Generic; g != nil {
