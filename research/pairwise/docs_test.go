@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -50,5 +51,46 @@ func TestTableOfTheDocs(t *testing.T) {
 			require.True(t, ok)
 			assert.Negative(t, most.Cmp(big.NewRat(1092, 1000)), c)
 		}
+	}
+}
+
+// The table of research/docs/unequal.md, Theorem 11: ε₀ is the program's, and at the parameter beside it the candidate loses more than e^ε between two neighbors.
+func TestLargestParameterOfThree(t *testing.T) {
+	text, err := os.ReadFile("../docs/unequal.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(text), "<!-- table: parameters -->\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(table, "\n")[2:]
+	assert.Len(t, rows, 12)
+	for _, row := range rows {
+		cells := strings.Split(strings.Trim(row, "| "), " | ")
+		in := &mechanisms.Instance{Sensitivities: rats(t, strings.Split(cells[0], ",")...), Scores: rats(t, strings.Split(cells[4], ",")...), Epsilon: epsilon(t, cells[1])}
+		safe := Parameter(in)
+		assert.True(t, strings.HasPrefix(fmt.Sprint(safe.Number()), cells[2]), "%s: ε₀ is %s", row, safe.Number())
+		above := epsilon(t, cells[3])
+		within := 1.017
+		if cells[1] != "0.7" {
+			within = 1.004
+		}
+		assert.Less(t, above.Float(), within*safe.Float(), row)
+
+		loser, err := strconv.Atoi(cells[5])
+		require.NoError(t, err)
+		near := *in
+		near.Scores = nil
+		for s, q := range in.Scores {
+			move := in.Sensitivities[s]
+			if s == loser {
+				move = new(big.Rat).Neg(move)
+			}
+			near.Scores = append(near.Scores, new(big.Rat).Add(q, move))
+		}
+		f, sum := sharesOf(in, above)
+		g, other := sharesOf(&near, above)
+		c, sure := f[loser].Quo(sum).Cmp(g[loser].Quo(other).Mul(in.Epsilon.ExpNeg(big.NewRat(-1, 1), 100)))
+		assert.True(t, sure && c > 0, row)
+		fell, sure := f[loser].Cmp(g[loser].Mul(above.ExpNeg(big.NewRat(-1, 1), 100)))
+		assert.True(t, !sure || fell == 0, "f falls by e^p: %s", row)
 	}
 }
