@@ -89,7 +89,7 @@ func (k Kind) greatest(λ float64) (x, moment float64) {
 		a, b := p+float64(λ*(p-q)), notP+float64(λ*(notP-notQ))
 		m := max(a, b)
 		if !k.adaptive() { // the other outcomes have the loss 0
-			return m + math.Log(math.Exp(a-m)+math.Exp(b-m)+(1-math.Exp(p)-math.Exp(notP))*math.Exp(-m))
+			return m + math.Log(math.Exp(a-m)+math.Exp(b-m)+float64((1-math.Exp(p)-math.Exp(notP))*math.Exp(-m)))
 		}
 		if math.IsInf(m, 0) || math.IsNaN(a+b) {
 			return 0
