@@ -351,3 +351,69 @@ func TestBoundWithoutTheNumberOfCandidates(t *testing.T) {
 		}
 	}
 }
+
+// mergedDepths is T_u(m) of research/docs/approximate.md, Theorem 8.
+func mergedDepths(m []int, u int, z, delta *big.Rat) *big.Rat {
+	switch {
+	case u == 0:
+		return big.NewRat(1, 1)
+	case u >= len(m):
+		return new(big.Rat)
+	}
+	raised := slices.Concat(m[:u-1], []int{m[u-1] + m[u]}, m[u+1:])
+	sum := sub(mergedDepths(raised, u, z, delta), delta)
+	if both := int64(raised[u-1]); both > 0 {
+		lower, same := mergedDepths(raised, u-1, z, delta), mergedDepths(raised, u, z, delta)
+		sum.Add(sum, mul(big.NewRat(int64(m[u]), both), sub(lower, same)))
+	}
+	if sum.Sign() < 0 {
+		return new(big.Rat)
+	}
+	return sum.Mul(sum, z)
+}
+
+// research/docs/approximate.md, Theorem 8: the mean of Σ_u T_u bounds the optimum, and is not below Theorem 5's bound; the closed form for k = 2.
+func TestBoundByMergedDepths(t *testing.T) {
+	close := 0
+	for _, c := range []Request{{N: 2, K: 2, Step: 1}, {N: 4, K: 2, Step: 1}, {N: 12, K: 1, Step: 1}, {N: 4, K: 3, Step: 1}} {
+		for _, e := range []string{"11/10", "2"} {
+			for _, delta := range []string{"0", "1/1000", "1/20", "1/4"} {
+				c.Epsilon = exp(t, e)
+				d, _ := new(big.Rat).SetString(delta)
+				z, _ := c.Epsilon.Z()
+				sum, uniform, all := new(big.Rat), new(big.Rat), new(big.Int)
+				countVectors(c.N, c.K, func(m []int) {
+					vectors, left := big.NewInt(1), int64(c.N)
+					for _, many := range m {
+						vectors.Mul(vectors, new(big.Int).Binomial(left, int64(many)))
+						left -= int64(many)
+					}
+					all.Add(all, vectors)
+					weight := new(big.Rat).SetInt(vectors)
+					for u := range m {
+						uniform.Add(uniform, mul(weight, big.NewRat(int64(u*m[u]), int64(c.N))))
+						if u > 0 {
+							sum.Add(sum, mul(weight, mergedDepths(m, u, z, d)))
+						}
+					}
+				})
+				bound, u := quo(sum, new(big.Rat).SetInt(all)), quo(uniform, new(big.Rat).SetInt(all))
+				before, powers := mul(powerOf(z, c.K), u), new(big.Rat)
+				for v := 1; v <= c.K; v++ {
+					powers.Add(powers, powerOf(z, v))
+				}
+				before = sub(before, mul(mul(powers, d), big.NewRat(int64(c.K), 1)))
+				assert.GreaterOrEqual(t, bound.Cmp(before), 0, "%d, %d, %s, %s", c.N, c.K, e, delta)
+				optimum := enclosureOf(approximately(t, c, delta).optimum())
+				assert.LessOrEqual(t, bound.Cmp(optimum.High), 0, "%d, %d, %s, %s", c.N, c.K, e, delta)
+				if mul(bound, big.NewRat(11, 10)).Cmp(optimum.High) >= 0 {
+					close++
+				}
+			}
+		}
+	}
+	assert.Greater(t, close, 4, "it is within a tenth of the optimum here and there")
+	z, d := big.NewRat(2, 5), big.NewRat(1, 100)
+	two := add(mergedDepths([]int{1, 1, 1}, 1, z, d), mergedDepths([]int{1, 1, 1}, 2, z, d))
+	assert.Zero(t, two.Cmp(sub(quo(add(z, mul(z, z)), big.NewRat(2, 1)), mul(d, add(z, z, mul(z, z))))))
+}
