@@ -246,7 +246,7 @@ func TestTwoBestPrograms(t *testing.T) {
 	assert.Greater(t, seen[false], count/3)
 }
 
-// Theorem 3, the rows: under the others, with every row (P) tight but those to vectors with two best ones, the least that is left of a row by which a lone best one sinks is more than 0, a
+// Theorem 5: under the others, with every row (P) tight but those to vectors with two best ones, the least that is left of a row by which a lone best one sinks is more than 0, a
 // lone best one has at least 1/4, and no probability is negative.
 func TestRowsOutOfALoneBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
