@@ -134,7 +134,7 @@ func (f *constantFlags) run(ctx context.Context) error {
 	f.Show(doc, func(w io.Writer) {
 		z, _ := last.Float64()
 		command.Say(w, "%s: z = e^-ε from %s to %s, cells: %d, each accepted by the checker", f.out, doc.First, doc.Last, doc.Cells)
-		fmt.Fprintf(w, "permute-and-flip's ratio is at most %s for every n, every k >= %d and these ε, down to %.4f\n", f.bound, c.From, -math.Log(z))
+		fmt.Fprintf(w, "permute-and-flip's ratio is at most %s for every n, every k >= %d and these ε, down to %.4f\n", f.bound, c.From, math.Ceil(-1e4*math.Log(z))/1e4)
 	})
 	if err != nil {
 		return command.Ending(ctx, err.Error())
