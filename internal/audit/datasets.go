@@ -21,22 +21,12 @@ const mostRowPairs = 100_000
 // AddRowPairs makes pairs of every input that was added, which is a list of rows, with each list that has one row less, or with replace another one of all rows
 // in the place of one. These lists become inputs too.
 func (in *Inputs) AddRowPairs(replace bool) error {
-	places := 0
-	lists, rows, seen := make([][]string, len(in.Values)), []string(nil), map[string]bool{}
-	for i, value := range in.Values {
-		var list []json.RawMessage
-		if json.Unmarshal(value, &list) != nil || list == nil {
-			return fmt.Errorf("%s is not a list of rows, such as [3,1,2] or [{\"age\":31}]", brief(value))
-		}
-		places += len(list)
-		for _, row := range list {
-			lists[i] = append(lists[i], string(row))
-			if key, _ := strictjson.Key(row); !seen[key] { // of an input that was added
-				rows, seen[key] = append(rows, string(row)), true
-			}
-		}
+	lists, places, err := in.readRows()
+	if err != nil {
+		return err
 	}
-	in.rows, in.swaps = rows, replace
+	in.swaps = replace
+	rows := in.rows
 	if !replace {
 		rows = []string{""}
 	}
@@ -62,6 +52,28 @@ func (in *Inputs) AddRowPairs(replace bool) error {
 		}
 	}
 	return nil
+}
+
+// readRows returns the rows of each input, and how many these are together. Those that differ are kept.
+func (in *Inputs) readRows() (lists [][]string, places int, err error) {
+	lists = make([][]string, len(in.Values))
+	var rows []string
+	seen := map[string]bool{}
+	for i, value := range in.Values {
+		var list []json.RawMessage
+		if json.Unmarshal(value, &list) != nil || list == nil {
+			return nil, 0, fmt.Errorf("%s is not a list of rows, such as [3,1,2] or [{\"age\":31}]", brief(value))
+		}
+		places += len(list)
+		for _, row := range list {
+			lists[i] = append(lists[i], string(row))
+			if key, _ := strictjson.Key(row); !seen[key] {
+				rows, seen[key] = append(rows, string(row)), true
+			}
+		}
+	}
+	in.rows = rows
+	return lists, places, nil
 }
 
 // dataset returns the place of a list of rows, which is added if it is not there.

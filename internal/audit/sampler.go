@@ -110,21 +110,30 @@ type evidence struct {
 // errRepeats ends an audit whose samples are not independent.
 var errRepeats = fmt.Errorf("%w: the samples are not independent, so that no ε is concluded from them", inquiry.ErrUndecided)
 
-// statistics searches the score vectors for neighbors that look bad, and bets on what it found that fresh samples show it
-// too (research/docs/bets.md). The budget is the only limit, but for the context: what is known when it ends is reported.
-func (o *Options) statistics(ctx context.Context, name string, s sampler, space *inquiry.Space, dom *inquiry.Domain) (*Report, error) {
+// ofSamples checks the options, and completes them: what is asked about unless that is said.
+func (o *Options) ofSamples() (whole Options, err error) {
 	if o.Budget < 1 {
-		return nil, fmt.Errorf("%w: a budget of %d samples", errOptions, o.Budget)
+		return whole, fmt.Errorf("%w: a budget of %d samples", errOptions, o.Budget)
 	}
 	if o.Confidence.Sign() <= 0 || o.Confidence.Cmp(big.NewRat(1, 1)) >= 0 {
-		return nil, fmt.Errorf("%w: the confidence must lie between 0 and 1", errOptions)
+		return whole, fmt.Errorf("%w: the confidence must lie between 0 and 1", errOptions)
 	}
-	whole := *o
+	whole = *o
 	if whole.Properties == nil {
 		whole.Properties = []verify.Property{verify.DP}
 		if o.Targets[verify.ApproximateDP] != nil {
 			whole.Properties[0] = verify.ApproximateDP
 		}
+	}
+	return whole, nil
+}
+
+// statistics searches the score vectors for neighbors that look bad, and bets on what it found that fresh samples show it
+// too (research/docs/bets.md). The budget is the only limit, but for the context: what is known when it ends is reported.
+func (o *Options) statistics(ctx context.Context, name string, s sampler, space *inquiry.Space, dom *inquiry.Domain) (*Report, error) {
+	whole, err := o.ofSamples()
+	if err != nil {
+		return nil, err
 	}
 	// All verdicts but that on independence share the probability of a false one.
 	alpha := new(big.Rat).Sub(big.NewRat(1, 1), o.Confidence)

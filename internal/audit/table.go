@@ -56,29 +56,8 @@ func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) (*Table, 
 		case err != nil:
 			return err
 		}
-		var list []json.RawMessage
-		if text := fields["scores"]; text != nil && json.Unmarshal(text, &list) != nil {
-			return fmt.Errorf("the scores %s are not a list", brief(text))
-		}
-		input := fields["input"]
-		switch {
-		case len(list) > 0 && input != nil:
-			return errors.New("this row has scores and an input; give one of them")
-		case len(list) == 0 && input == nil:
-			return errors.New("this row has no scores; give an object such as {\"scores\":[0,-1],\"pmf\":[0.7,0.3]}")
-		case len(t.PMF) > 0 && (t.Inputs != nil) != (input != nil):
-			return errors.New("some rows have scores and some an input; give all of them the same")
-		}
-		if l.n = len(list); input != nil {
-			t.Inputs = append(t.Inputs, input)
-		} else {
-			scores := make([]*big.Rat, len(list))
-			for i, text := range list {
-				if scores[i], _, err = readNumber(text); err != nil {
-					return fmt.Errorf("score %d: %s is not a number", i+1, brief(text))
-				}
-			}
-			t.Scores = append(t.Scores, scores)
+		if l.n, err = t.addSubject(fields["scores"], fields["input"]); err != nil {
+			return err
 		}
 		p, err := l.readPMF(fields["pmf"], line, precision)
 		t.PMF = append(t.PMF, p)
@@ -91,6 +70,33 @@ func ReadTable(r io.Reader, name, outcomes string, precision *big.Rat) (*Table, 
 		err = fmt.Errorf("%w: %s: it is empty", errTable, name)
 	}
 	return t, err
+}
+
+// addSubject adds what a row is about, scores or an input, and returns the number of scores.
+func (t *Table) addSubject(text, input json.RawMessage) (n int, err error) {
+	var list []json.RawMessage
+	if text != nil && json.Unmarshal(text, &list) != nil {
+		return 0, fmt.Errorf("the scores %s are not a list", brief(text))
+	}
+	switch {
+	case len(list) > 0 && input != nil:
+		return 0, errors.New("this row has scores and an input; give one of them")
+	case len(list) == 0 && input == nil:
+		return 0, errors.New("this row has no scores; give an object such as {\"scores\":[0,-1],\"pmf\":[0.7,0.3]}")
+	case len(t.PMF) > 0 && (t.Inputs != nil) != (input != nil):
+		return 0, errors.New("some rows have scores and some an input; give all of them the same")
+	case input != nil:
+		t.Inputs = append(t.Inputs, input)
+		return 0, nil
+	}
+	scores := make([]*big.Rat, len(list))
+	for i, text := range list {
+		if scores[i], _, err = readNumber(text); err != nil {
+			return 0, fmt.Errorf("score %d: %s is not a number", i+1, brief(text))
+		}
+	}
+	t.Scores = append(t.Scores, scores)
+	return len(list), nil
 }
 
 // place names the output that a probability of the table belongs to.
