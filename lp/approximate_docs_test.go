@@ -96,3 +96,31 @@ func TestTableByTheScale(t *testing.T) {
 		assert.Equal(t, want, asTable(row))
 	}
 }
+
+// The bound of Theorem 8 as n grows, the optimum at two n, and Theorem 6's bound; all digits are certain.
+func TestTableByMergedDepths(t *testing.T) {
+	rows := approximateTable(t, "merged")
+	require.Len(t, rows, 3)
+	z := big.NewRat(1, 2)
+	for _, row := range rows[1:] {
+		delta, ok := new(big.Rat).SetString(row[0])
+		require.True(t, ok)
+		bound := add(mergedDepths([]int{1, 1, 1}, 1, z, delta), mergedDepths([]int{1, 1, 1}, 2, z, delta))
+		numbers := []*big.Rat{bound, nil, nil, sub(z, delta)}
+		for i, n := range []int{12, 24} {
+			if n == 12 || slowtest.Enabled {
+				s := enclosureOf(approximately(t, Request{N: n, K: 2, Step: 1, Epsilon: exp(t, "2")}, row[0]).optimum())
+				require.Positive(t, new(big.Rat).SetFloat64(1e-9).Cmp(sub(s.High, s.Low)))
+				numbers[1+i] = s.Low
+			}
+		}
+		for i, x := range numbers {
+			if x != nil { // cut after four digits
+				shown, ok := new(big.Rat).SetString(row[1+i])
+				require.True(t, ok)
+				off := sub(x, shown)
+				assert.True(t, off.Sign() >= 0 && off.Cmp(big.NewRat(1, 10_000)) < 0, "δ = %s: %s", row[0], x.FloatString(6))
+			}
+		}
+	}
+}
