@@ -267,7 +267,7 @@ func (f *feasibility) most(cost *big.Int, terms ...*big.Int) bool {
 
 // chains decides conditions (a) and (b) for the chains whose others, beside a best one, have these depths, ascending, with the point's depth for those that are deeper or not there.
 func (f *feasibility) chains(others []int) bool {
-	j, times := f.p.depth, func(z *big.Int, y int64) *big.Int { return new(big.Int).Mul(z, big.NewInt(y)) }
+	j := f.p.depth
 	at := make([][]int64, j) // where the candidate is at depth u
 	for u := range at {
 		at[u] = f.y(sorted(others, u))
@@ -292,21 +292,27 @@ func (f *feasibility) chains(others []int) bool {
 			to = e + j - 1
 		}
 		for r := from; r <= to; r++ {
-			whole := slices.Clone(rest)
-			for u := 1; u <= min(r, j-1); u++ {
-				depths := []int{u}
-				for _, o := range others {
-					depths = append(depths, min(o+u, j))
-				}
-				whole = append(whole, times(f.z(-u), f.y(depths)[min(r-u, f.p.reach)]))
-			}
-			if !f.most(f.after[0], whole...) {
+			if !f.most(f.after[0], append(f.ahead(others, r), rest...)...) {
 				return false
 			}
 		}
 	}
 	return true
 }
+
+// ahead are the terms of (a) where the candidate of the chain is ahead of all others, by u; the deepest of them is at k - r when it is level with the best.
+func (f *feasibility) ahead(others []int, r int) (terms []*big.Int) {
+	for u := 1; u <= min(r, f.p.depth-1); u++ {
+		depths := []int{u}
+		for _, o := range others {
+			depths = append(depths, min(o+u, f.p.depth))
+		}
+		terms = append(terms, times(f.z(-u), f.y(depths)[min(r-u, f.p.reach)]))
+	}
+	return terms
+}
+
+func times(z *big.Int, y int64) *big.Int { return new(big.Int).Mul(z, big.NewInt(y)) }
 
 func sorted(others []int, u int) []int {
 	at, _ := slices.BinarySearch(others, u)
@@ -387,17 +393,18 @@ func (p *constantPoint) count(cost *evidence.Effort) {
 			add(above+tied, last, new(big.Int).Mul(ways, new(big.Int).MulRange(1, int64(tied))), p.y[i])
 		}
 	}
-	enclosed := func(table [][]*big.Rat) (list [][]number.Interval) {
-		for _, row := range table {
-			var line []number.Interval
-			for _, x := range row {
-				line = append(line, number.FromRat(x, constantBits))
-			}
-			list = append(list, line)
-		}
-		return list
-	}
 	p.difference, p.power = enclosed(difference), enclosed(power)
+}
+
+func enclosed(table [][]*big.Rat) (list [][]number.Interval) {
+	for _, row := range table {
+		var line []number.Interval
+		for _, x := range row {
+			line = append(line, number.FromRat(x, constantBits))
+		}
+		list = append(list, line)
+	}
+	return list
 }
 
 // value encloses from below the sum of the point over Q(n,k), of what is counted.

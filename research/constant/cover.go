@@ -169,7 +169,6 @@ func (c *cell) targets(r Range) (list [][]target, bound float64) {
 func (c *cell) stretch(r *Range) (ok bool, err error) {
 	list, bound := c.targets(*r)
 	var points []valued
-	j, i := c.shape(r.From)
 	for _, row := range list {
 		open := func() int {
 			return slices.IndexFunc(row, func(t target) bool {
@@ -188,11 +187,7 @@ func (c *cell) stretch(r *Range) (ok bool, err error) {
 			if s > mostBest && (c.bound >= tight || s > mostBest+1) {
 				return false, nil
 			}
-			key := [3]int{s, most, r.From}
-			if c.families[key] == nil {
-				c.families[key] = newFamily(Point{S: s, J: j, I: i, Most: most}, c.z1, r.From)
-			}
-			p, err := c.families[key].solve(c.ctx, row[at])
+			p, err := c.family(s, most, r.From).solve(c.ctx, row[at])
 			if err != nil {
 				return false, err
 			}
@@ -205,6 +200,16 @@ func (c *cell) stretch(r *Range) (ok bool, err error) {
 		r.Points = append(r.Points, v.Point)
 	}
 	return true, nil
+}
+
+// family returns the program of the points with S and Most that are feasible from k on, with what it has learnt from earlier targets.
+func (c *cell) family(s, most, k int) *family {
+	key := [3]int{s, most, k}
+	if c.families[key] == nil {
+		j, i := c.shape(k)
+		c.families[key] = newFamily(Point{S: s, J: j, I: i, Most: most}, c.z1, k)
+	}
+	return c.families[key]
 }
 
 // cover finds ranges for all k from the given one on.

@@ -175,31 +175,6 @@ func (f *family) solve(ctx context.Context, t target) (Point, error) {
 func (f *family) attempt(ctx context.Context, t target, pivots int) (Point, error) {
 	p := f.Point
 	w := p.weights(t)
-	n, scale := len(f.tops)*(f.I+1), 0.0
-	for _, row := range w {
-		scale = max(scale, slices.Max(row))
-	}
-	program := func() *linear.Model {
-		m := &linear.Model{}
-		columns := make([]struct {
-			index []int32
-			value []float64
-		}, n)
-		for at, r := range f.force {
-			q := &f.rows[r]
-			m.AddRow(math.Inf(-1), 1)
-			for i, j := range q.index {
-				if v := q.value[i] / q.most; math.Abs(v) > tiny {
-					c := &columns[j]
-					c.index, c.value = append(c.index, int32(at)), append(c.value, v)
-				}
-			}
-		}
-		for j, c := range columns {
-			m.AddCol(-w[j/(f.I+1)][j%(f.I+1)]/scale, 0, float64(f.k), c.index, c.value)
-		}
-		return m
-	}
 	known := map[int]bool{}
 	for _, r := range f.force {
 		known[r] = true
@@ -226,7 +201,7 @@ func (f *family) attempt(ctx context.Context, t target, pivots int) (Point, erro
 	if pivots == warm {
 		g.Basis = f.basis
 	}
-	result, err := g.Float(limited, program, func(x []float64) int {
+	result, err := g.Float(limited, func() *linear.Model { return f.program(w) }, func(x []float64) int {
 		list := slices.DeleteFunc(excesses(x), func(e excess) bool { return known[e.row] })
 		slices.SortFunc(list, func(a, b excess) int { return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.row, b.row)) })
 		list = list[:min(len(list), roundRows)]
@@ -256,6 +231,32 @@ func (f *family) attempt(ctx context.Context, t target, pivots int) (Point, erro
 		p.Y = append(p.Y, y)
 	}
 	return p, nil
+}
+
+// program maximizes what a point is worth, by the weights of its numbers, under the rows that are in force.
+func (f *family) program(w [][]float64) *linear.Model {
+	m, scale := &linear.Model{}, 0.0
+	for _, row := range w {
+		scale = max(scale, slices.Max(row))
+	}
+	columns := make([]struct {
+		index []int32
+		value []float64
+	}, len(f.tops)*(f.I+1))
+	for at, r := range f.force {
+		q := &f.rows[r]
+		m.AddRow(math.Inf(-1), 1)
+		for i, j := range q.index {
+			if v := q.value[i] / q.most; math.Abs(v) > tiny {
+				c := &columns[j]
+				c.index, c.value = append(c.index, int32(at)), append(c.value, v)
+			}
+		}
+	}
+	for j, c := range columns {
+		m.AddCol(-w[j/(f.I+1)][j%(f.I+1)]/scale, 0, float64(f.k), c.index, c.value)
+	}
+	return m
 }
 
 // usage is the left side of a row over its right side.
