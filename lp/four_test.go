@@ -140,7 +140,7 @@ func (p *twoBest[T]) dual(w map[string]T) map[string]T {
 	vectors := ascending(p.n, p.k)
 	slices.SortStableFunc(vectors, func(a, b []int) int { return most(a) - most(b) })
 	for _, q := range vectors {
-		above := f.Zero()
+		var above T
 		if most(q) == 1 {
 			above = sigma(sunkBy(q, -1))
 		} else {
