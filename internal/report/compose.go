@@ -35,57 +35,70 @@ func ofCompose(d *document.Compose) *Page {
 	default:
 		p.conclude("δ at ε = %s in total: %s", d.EpsTotal, bothEnds(d.Delta))
 	}
-	if a := d.Attack; a != nil {
-		switch a.Kind {
-		case "adaptive":
-			p.say("the lower end is attained by an attack that chooses each query by the answers before")
-		case "equal":
-			if a.Each != nil {
-				var apart []string
-				for _, x := range a.Each {
-					apart = append(apart, fmt.Sprintf("%.6g", x))
-				}
-				p.say("the lower end is attained by asking the same at all selections of a step: two candidates %s steps of 2Δ apart", strings.Join(apart, " and "))
-				break
-			}
-			p.say("the lower end is attained by asking the same each time: two candidates %.6g steps of 2Δ apart, and %.6g the other way at the neighbor; the first to trail is %s", a.Apart, 1-a.Apart, job.Choose(*a.Most == 0, "never selected", fmt.Sprintf("selected at most %d times", *a.Most)))
-		case "fixed":
-			p.say("the lower end is attained by the same pair of score vectors each time")
-		}
+	if d.Attack != nil {
+		p.say("the lower end is attained by %s", attackOf(d.Attack))
 	}
 	if d.Method == "blocks" {
 		blocks := job.Choose(d.Block == 1, "take the worst pair of each selection", fmt.Sprintf("adapt within blocks of at most %d selections, and take the worst of each", d.Block))
 		p.say("the upper end lets the adversary %s", blocks)
 	}
 	p.ended(d.Undecided)
-	if g := d.Generic; g != nil {
-		t := &Table{Head: []string{"accounting that knows", "ε in total"}}
-		for _, row := range []struct {
-			name string
-			eps  number.Number
-		}{{"the mechanism (this)", d.EpsTotal}, {"ε, basic", g.Basic}, {"ε, optimal (Kairouz, Oh & Viswanath)", g.KOV}, {"the range (Dong, Durfee & Rogers)", g.Range}, {"tight ρ of zCDP", g.ZCDP}} {
-			if row.eps.IsValid() {
-				t.add(row.name, bothEnds(row.eps))
-			}
-		}
-		p.add(Block{Title: "Beside it", Table: t})
+	if d.Generic != nil {
+		p.add(Block{Title: "Beside it", Table: beside(d)})
 	}
 	if len(d.Mechanisms) > 0 {
-		t := &Table{Head: []string{"mechanism", "largest ε of a selection"}}
-		if d.N > 0 {
-			t.Head = append(t.Head, fmt.Sprintf("mean error on Q(%d,%d) (steps of 2Δ)", d.N, d.K))
-		}
-		for _, m := range d.Mechanisms {
-			row := []any{m.Name, m.Parameter}
-			if d.N > 0 {
-				row = append(row, m.Error)
-			}
-			t.add(row...)
-		}
-		p.add(Block{Title: "Mechanisms", Table: t})
+		p.add(Block{Title: "Mechanisms", Table: ranking(d)})
 	}
 	p.add(Block{Title: "What is proved, and what is assumed", Lines: prefixed("assumed: ", d.Assumptions)})
 	return p
+}
+
+// attackOf says what an attack asks.
+func attackOf(a *document.ComposeAttack) string {
+	switch {
+	case a.Kind == "adaptive":
+		return "an attack that chooses each query by the answers before"
+	case a.Kind == "fixed":
+		return "the same pair of score vectors each time"
+	case a.Each == nil:
+		most := job.Choose(*a.Most == 0, "never selected", fmt.Sprintf("selected at most %d times", *a.Most))
+		return fmt.Sprintf("asking the same each time: two candidates %.6g steps of 2Δ apart, and %.6g the other way at the neighbor; the first to trail is %s", a.Apart, 1-a.Apart, most)
+	}
+	var apart []string
+	for _, x := range a.Each {
+		apart = append(apart, fmt.Sprintf("%.6g", x))
+	}
+	return fmt.Sprintf("asking the same at all selections of a step: two candidates %s steps of 2Δ apart", strings.Join(apart, " and "))
+}
+
+// beside lists what ε in total is by accounting that knows less.
+func beside(d *document.Compose) *Table {
+	t, g := &Table{Head: []string{"accounting that knows", "ε in total"}}, d.Generic
+	for _, row := range []struct {
+		name string
+		eps  number.Number
+	}{{"the mechanism (this)", d.EpsTotal}, {"ε, basic", g.Basic}, {"ε, optimal (Kairouz, Oh & Viswanath)", g.KOV}, {"the range (Dong, Durfee & Rogers)", g.Range}, {"tight ρ of zCDP", g.ZCDP}} {
+		if row.eps.IsValid() {
+			t.add(row.name, bothEnds(row.eps))
+		}
+	}
+	return t
+}
+
+// ranking lists mechanisms, each at its largest ε.
+func ranking(d *document.Compose) *Table {
+	t := &Table{Head: []string{"mechanism", "largest ε of a selection"}}
+	if d.N > 0 {
+		t.Head = append(t.Head, fmt.Sprintf("mean error on Q(%d,%d) (steps of 2Δ)", d.N, d.K))
+	}
+	for _, m := range d.Mechanisms {
+		row := []any{m.Name, m.Parameter}
+		if d.N > 0 {
+			row = append(row, m.Error)
+		}
+		t.add(row...)
+	}
+	return t
 }
 
 // bothEnds shows both ends of a number where a short decimal between them would look exact.
