@@ -95,11 +95,12 @@ func TestCertificatesOfTheLargest(t *testing.T) {
 		{Steps: []Step{{Kind{Mechanism: "em"}, 8}}, Gap: 1e-2, Prove: true},
 		{Steps: []Step{{Kind{Mechanism: "pf"}, 30}}, Gap: 1e-2, Prove: true, Equal: true},
 	} {
-		lower, upper, last, stopped, err := p.Largest(t.Context(), big.NewRat(1, 1), big.NewRat(1, 1000000))
+		found, err := p.Largest(t.Context(), big.NewRat(1, 1), big.NewRat(1, 1000000))
 		require.NoError(t, err)
-		require.NoError(t, stopped)
+		require.NoError(t, found.Stopped)
+		lower, upper := found.Lower, found.Upper
 		var file bytes.Buffer
-		require.NoError(t, last.WriteCertificate(&file))
+		require.NoError(t, found.Shown.WriteCertificate(&file))
 		check := func(text string) *certificate.Report {
 			rep, err := certificate.Check(strings.NewReader(text), certificate.Options{})
 			require.NoError(t, err)

@@ -392,54 +392,66 @@ func (pl *plan) run(ctx context.Context) (*table, error) {
 		pad = max(pad, s.reach+2)
 	}
 	if pl.block == pl.count {
-		t := newTable(exact(pl.d), pl.nodes(up(pl.total), pl.rho, 1), pad)
-		t.attacks = true
-		for i := len(pl.steps) - 1; i >= 0; i-- {
-			for range pl.Steps[i].Count {
-				var err error
-				if t, err = t.after(ctx, pl.steps[i]); err != nil {
-					return nil, err
-				}
-				pl.keep(&row{table: t})
-			}
-		}
-		return t, nil
+		return pl.single(ctx, pad)
 	}
-	var all *losses
-	small := pl.tiny * 1e-4 / float64(pl.count)
 	pl.stride = max(1, int(math.Sqrt(float64(pl.block))/2))
-	for i, st := range pl.Steps {
-		blocks := (st.Count + pl.block - 1) / pl.block
-		b, longer := st.Count/blocks, st.Count%blocks // so many blocks have one more selection
-		rest := float64(pl.count) / float64(b)
-		t := newTable(exact(pl.d), pl.nodes(float64(b+1)*st.Eps.Float(), float64(b+1)*st.rho(), rest), pad)
-		for j := 1; j <= b+1; j++ {
-			var err error
-			if t, err = t.after(ctx, pl.steps[i]); err != nil {
-				return nil, err
-			}
-			count := 0
-			switch j {
-			case b:
-				count = blocks - longer
-			case b + 1:
-				count = longer
-			}
-			once := &row{table: t, blocks: count}
-			if count > 0 || j < b {
-				pl.keep(once)
-			}
-			if count > 0 {
-				once.losses = t.losses(pl.stride)
-				part := once.losses.times(count, small)
-				if all != nil {
-					part = all.then(part, small)
-				}
-				all = part
-			}
+	var all *losses
+	for i := range pl.Steps {
+		var err error
+		if all, err = pl.blocks(ctx, i, pad, all); err != nil {
+			return nil, err
 		}
 	}
 	return all.table(), context.Cause(ctx)
+}
+
+// single computes the profile of all selections in one table.
+func (pl *plan) single(ctx context.Context, pad int) (t *table, err error) {
+	t = newTable(exact(pl.d), pl.nodes(up(pl.total), pl.rho, 1), pad)
+	t.attacks = true
+	for i := len(pl.steps) - 1; i >= 0; i-- {
+		for range pl.Steps[i].Count {
+			if t, err = t.after(ctx, pl.steps[i]); err != nil {
+				return nil, err
+			}
+			pl.keep(&row{table: t})
+		}
+	}
+	return t, nil
+}
+
+// blocks composes the losses of all steps before, nil for none, with those of the blocks of step i.
+func (pl *plan) blocks(ctx context.Context, i, pad int, all *losses) (_ *losses, err error) {
+	st, small := pl.Steps[i], pl.tiny*1e-4/float64(pl.count)
+	blocks := (st.Count + pl.block - 1) / pl.block
+	b, longer := st.Count/blocks, st.Count%blocks // so many blocks have one more selection
+	rest := float64(pl.count) / float64(b)
+	t := newTable(exact(pl.d), pl.nodes(float64(b+1)*st.Eps.Float(), float64(b+1)*st.rho(), rest), pad)
+	for j := 1; j <= b+1; j++ {
+		if t, err = t.after(ctx, pl.steps[i]); err != nil {
+			return nil, err
+		}
+		count := 0
+		switch j {
+		case b:
+			count = blocks - longer
+		case b + 1:
+			count = longer
+		}
+		once := &row{table: t, blocks: count}
+		if count > 0 || j < b {
+			pl.keep(once)
+		}
+		if count > 0 {
+			once.losses = t.losses(pl.stride)
+			part := once.losses.times(count, small)
+			if all != nil {
+				part = all.then(part, small)
+			}
+			all = part
+		}
+	}
+	return all, nil
 }
 
 // events encloses the value of the best equal queries.

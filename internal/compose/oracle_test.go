@@ -312,15 +312,15 @@ func TestLargest(t *testing.T) {
 		mechanism string
 		low, high float64
 	}{{"em", 0.1533609, 0.154964975}, {"pf", 0.1001021, 0.1001022}, {"geo", 0.10006287, 0.10006289}} {
-		lower, upper, last, stopped, err := Problem{Steps: []Step{{Kind{Mechanism: c.mechanism}, 10}}, Gap: 1e-3}.Largest(t.Context(), big.NewRat(1, 1), big.NewRat(1, 1000000))
+		found, err := Problem{Steps: []Step{{Kind{Mechanism: c.mechanism}, 10}}, Gap: 1e-3}.Largest(t.Context(), big.NewRat(1, 1), big.NewRat(1, 1000000))
 		require.NoError(t, err)
-		require.NoError(t, stopped)
-		low, _ := lower.Float64()
-		high, _ := upper.Float64()
+		require.NoError(t, found.Stopped)
+		low, _ := found.Lower.Float64()
+		high, _ := found.Upper.Float64()
 		assert.LessOrEqual(t, low, c.high)
 		assert.GreaterOrEqual(t, high, c.low)
 		assert.Less(t, high/low-1, 1e-3)
-		assert.LessOrEqual(t, up(last.Upper), 1.0)
+		assert.LessOrEqual(t, up(found.Shown.Upper), 1.0)
 	}
 }
 
@@ -333,11 +333,11 @@ func TestLargestAtLargeDelta(t *testing.T) {
 		truth     float64 // 0 where no formula is known
 	}{{"em", 1, big.NewRat(999999999999, 1000000000000), 2 * math.Log((math.Exp(0.5)+math.Sqrt(math.E-1e-12*(math.E+1)))/1e-12)}, {"pf", 1, big.NewRat(999, 1000), 1 + 2*math.Log(1000)}, {"krr", 3, big.NewRat(999, 1000), 0}, {"geo", 2, big.NewRat(99, 100), 0}} {
 		p := Problem{Steps: []Step{{Kind{Mechanism: c.mechanism, Candidates: 3}, c.count}}, Gap: 1e-3}
-		lower, upper, _, stopped, err := p.Largest(t.Context(), big.NewRat(1, 1), c.delta)
+		found, err := p.Largest(t.Context(), big.NewRat(1, 1), c.delta)
 		require.NoError(t, err)
-		require.NoError(t, stopped)
-		low, _ := lower.Float64()
-		high, _ := upper.Float64()
+		require.NoError(t, found.Stopped)
+		low, _ := found.Lower.Float64()
+		high, _ := found.Upper.Float64()
 		assert.LessOrEqual(t, (high-low)/high, p.Gap)
 		if c.truth > 0 {
 			assert.LessOrEqual(t, low, c.truth*(1+1e-12))
@@ -345,9 +345,9 @@ func TestLargestAtLargeDelta(t *testing.T) {
 		}
 	}
 	wide := Problem{Steps: []Step{{Kind{Mechanism: "geo"}, 3}}, Gap: 1e-15}
-	_, _, _, stopped, err := wide.Largest(t.Context(), big.NewRat(1, 1), big.NewRat(1, 1000))
+	found, err := wide.Largest(t.Context(), big.NewRat(1, 1), big.NewRat(1, 1000))
 	require.NoError(t, err)
-	require.Error(t, stopped, "a width that is not what is wanted")
+	require.Error(t, found.Stopped, "a width that is not what is wanted")
 }
 
 // Equal queries with all outcomes in rationals: the search finds events that are as good as any on a grid of queries, and no query is above the upper bound.

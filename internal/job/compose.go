@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -238,21 +239,19 @@ func (c *composing) largest() (shown *compose.Answer) {
 	for i, step := range c.doc.Steps {
 		p, name := c.problem, step.Mechanism
 		p.Steps = p.Steps[i : i+1]
-		row := document.Composed{Name: name}
-		least := new(big.Rat).Quo(c.total, big.NewRat(int64(c.T), 1)) // private by basic composition
-		row.Parameter = number.Bounds(least, nil)
-		settled(c.reading, func() any {
-			lower, upper, last, stopped, err := p.Largest(c.ctx, c.total, c.delta)
-			throw(err)
-			least, row.Parameter = lower, number.Bounds(lower, upper)
-			if shown = last; last != nil {
-				c.doc.Method, c.doc.Block, c.doc.Attack = last.Method, last.Block, attackOf(last)
-			}
-			throw(stopped)
-			return nil
-		}, func(why string) any { c.doc.Undecided = name + ": " + why; return nil })
+		found := settled(c.reading, func() *compose.Parameter { return must(p.Largest(c.ctx, c.total, c.delta)) }, func(why string) *compose.Parameter {
+			basic := new(big.Rat).Quo(c.total, big.NewRat(int64(c.T), 1)) // private by basic composition
+			return &compose.Parameter{Lower: basic, Stopped: errors.New(why)}
+		})
+		row := document.Composed{Name: name, Parameter: number.Bounds(found.Lower, found.Upper)}
+		if shown = found.Shown; shown != nil {
+			c.doc.Method, c.doc.Block, c.doc.Attack = shown.Method, shown.Block, attackOf(shown)
+		}
+		if found.Stopped != nil {
+			c.doc.Undecided = name + ": " + found.Stopped.Error()
+		}
 		if c.N > 0 {
-			row.Error = c.meanError(name, least)
+			row.Error = c.meanError(name, found.Lower)
 		}
 		c.doc.Mechanisms = append(c.doc.Mechanisms, row)
 	}
