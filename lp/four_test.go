@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"flag"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -367,6 +368,13 @@ func spanOf(pieces []pairPiece, in func(pairPiece) bool) string {
 	return cutOff(pieces[first].from, 4) + " to " + cutOff(pieces[last].to, 4)
 }
 
+var everyRow = flag.Bool("every", false, "every row of the tables of four.md: a minute and a half")
+
+// left reports whether a row of four.md is left out for its size: it is more than quick without the tag slow, or more than slow without -every.
+func left(size, quick, slow int) bool {
+	return !*everyRow && (size > slow || size > quick && !slowtest.Enabled)
+}
+
 // The pieces of four candidates: how many there are and how far they reach, where the slot 0,1,1|2 is needed, where the closed form holds, and that of two that are not best only the
 // nearer one has more than it must.
 func TestPiecesOfFour(t *testing.T) {
@@ -374,7 +382,7 @@ func TestPiecesOfFour(t *testing.T) {
 	require.Len(t, rows, 6)
 	for _, row := range rows {
 		k := numbers(t, row, 1)[0]
-		if k > 4 && !slowtest.Enabled {
+		if left(k, 4, 5) {
 			continue
 		}
 		p, pieces := coverTwoBest(t, 4, k, "four", oneMore)
@@ -413,7 +421,7 @@ func TestPeaksOfFour(t *testing.T) {
 	for _, row := range rows {
 		nk := numbers(t, row, 2)
 		n, k := nk[0], nk[1]
-		if (n*k > 12 || n > 5) && !slowtest.Enabled {
+		if n > 5 && !slowtest.Enabled || left(n*k, 12, 15) {
 			continue
 		}
 		name, free := "four", oneMore
@@ -453,7 +461,7 @@ func TestALeadOfOneStep(t *testing.T) {
 		room := f.Sub(f.Mul(f.Add(f.Z(), f.One()), f.Sub(a, f.Z())), f.Mul(a, f.Sub(b, f.Z()))) // negative where Theorem 6 holds
 		require.Equal(t, 1, signBetween(room, ratOf(1, 2), end, 3))
 		require.True(t, n > 4 || k == 2 || signBetween(room, plusRat(end, ratOf(1, 10_000)), ratOf(1, 1), 3) < 0, row)
-		if n*k > 10 && !slowtest.Enabled {
+		if left(n*k, 10, 16) {
 			continue
 		}
 		if row[2] != "" {
