@@ -123,23 +123,6 @@ func (f *field) rate(e edge, a aim) edge {
 func (f *field) oneWay(e edge, a aim, own, near []float64, n, m float64) edge {
 	a = a.at(e.reach())
 	e.promise = math.Inf(-1)
-	rate := func(x, y float64, few bool) edge {
-		e := e
-		if e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1); x <= 0 || x >= n && y >= m || e.p <= e.o {
-			return e
-		}
-		e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
-		doubt := f.doubt(few, a.what == refutation)
-		if a.what == refutation { // where much was drawn, many estimates were looked at
-			doubt += float64(0.1 * max(0, math.Log((n+m)/500)))
-		}
-		most := math.Inf(1)
-		if e.steps { // what exceeds the claim is to be shown at neighbors
-			most = beyondClaim * a.claimed / a.reach
-		}
-		e.promise = min(most, a.value(e.p, e.o, n, m, -doubt))
-		return e
-	}
 	best := e
 	var chosen []outcome
 	f.events(e, own, near, n, m, func(x, y float64, in []outcome) {
@@ -149,7 +132,7 @@ func (f *field) oneWay(e edge, a aim, own, near []float64, n, m float64) edge {
 		if f.pooled && a.what != leastDelta && x < fewestHits {
 			return
 		}
-		rated := rate(x, y, f.branches != nil || f.ordered && (in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1))
+		rated := f.rated(e, a, x, y, n, m, f.branches != nil || f.ordered && (in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1))
 		enough := best.promise
 		if f.branches != nil && chosen != nil {
 			enough += float64(shortness * math.Abs(enough))
@@ -162,6 +145,24 @@ func (f *field) oneWay(e edge, a aim, own, near []float64, n, m float64) edge {
 		best.event = union(chosen, len(own))
 	}
 	return best
+}
+
+// rated is an edge with the promise of an event that was drawn x times of n at its input and y times of m at its neighbor; few says that there are not many such events.
+func (f *field) rated(e edge, a aim, x, y, n, m float64, few bool) edge {
+	if e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1); x <= 0 || x >= n && y >= m || e.p <= e.o {
+		return e
+	}
+	e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
+	doubt := f.doubt(few, a.what == refutation)
+	if a.what == refutation { // where much was drawn, many estimates were looked at
+		doubt += float64(0.1 * max(0, math.Log((n+m)/500)))
+	}
+	most := math.Inf(1)
+	if e.steps { // what exceeds the claim is to be shown at neighbors
+		most = beyondClaim * a.claimed / a.reach
+	}
+	e.promise = min(most, a.value(e.p, e.o, n, m, -doubt))
+	return e
 }
 
 // doubt is by how many standard errors an estimate is lowered: the best of many estimates errs on the high side, and of labels and

@@ -47,18 +47,8 @@ func (s Lattice) Pairs(visit func(Pair) bool) bool {
 	for i := range s.Vars.Lattice.Len() {
 		first, end := s.Vars.First[i], s.Vars.First[i+1]
 		for up := range lattice.Rises(s.Vars.Count[first:end], s.L) {
-			// risen visits how many candidates of a variable rise, and their depth below the old best score.
-			risen := func(visit func(j int32, v, count int)) {
-				for j, steps := range up {
-					for t, count := range steps {
-						if j := first + int32(j); count > 0 {
-							visit(j, int(s.Vars.Depth[j])-t, int(count))
-						}
-					}
-				}
-			}
 			top, deepest, stays := 0, 0, false
-			risen(func(j int32, v, _ int) {
+			s.risen(first, up, func(j int32, v, _ int) {
 				top, deepest = min(top, v), max(deepest, v)
 				stays = stays || v == int(s.Vars.Depth[j])
 			})
@@ -66,9 +56,9 @@ func (s Lattice) Pairs(visit func(Pair) bool) bool {
 				continue
 			}
 			clear(to)
-			risen(func(_ int32, v, count int) { to[v-top] += count })
+			s.risen(first, up, func(_ int32, v, count int) { to[v-top] += count })
 			pair = pair[:0]
-			risen(func(j int32, v, count int) {
+			s.risen(first, up, func(j int32, v, count int) {
 				pair = append(pair, Part{Above: int32(s.Vars.Find(to, v-top)), Below: j, Candidates: int64(count)})
 			})
 			if !visit(pair) {
@@ -77,6 +67,17 @@ func (s Lattice) Pairs(visit func(Pair) bool) bool {
 		}
 	}
 	return true
+}
+
+// risen visits, for an orbit whose first variable is first, how many candidates of a variable rise, and their depth below the old best score.
+func (s Lattice) risen(first int32, up [][]int32, visit func(j int32, v, count int)) {
+	for j, steps := range up {
+		for t, count := range steps {
+			if j := first + int32(j); count > 0 {
+				visit(j, int(s.Vars.Depth[j])-t, int(count))
+			}
+		}
+	}
 }
 
 // Monotone visits the single steps that generate monotonicity: candidate r rises by one step of the lattice, or another one
