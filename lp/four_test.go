@@ -370,10 +370,8 @@ func spanOf(pieces []pairPiece, in func(pairPiece) bool) string {
 
 var everyRow = flag.Bool("every", false, "every row of the tables of four.md: a minute and a half")
 
-// left reports whether a row of four.md is left out for its size: it is more than quick without the tag slow, or more than slow without -every.
-func left(size, quick, slow int) bool {
-	return !*everyRow && (size > slow || size > quick && !slowtest.Enabled)
-}
+// left reports whether a row of four.md is left out for its size: more than most, without -every.
+func left(size, most int) bool { return size > most && !*everyRow }
 
 // The pieces of four candidates: how many there are and how far they reach, where the slot 0,1,1|2 is needed, where the closed form holds, and that of two that are not best only the
 // nearer one has more than it must.
@@ -382,7 +380,7 @@ func TestPiecesOfFour(t *testing.T) {
 	require.Len(t, rows, 6)
 	for _, row := range rows {
 		k := numbers(t, row, 1)[0]
-		if left(k, 4, 5) {
+		if k > 4 && !slowtest.Enabled || left(k, 5) {
 			continue
 		}
 		p, pieces := coverTwoBest(t, 4, k, "four", oneMore)
@@ -421,7 +419,7 @@ func TestPeaksOfFour(t *testing.T) {
 	for _, row := range rows {
 		nk := numbers(t, row, 2)
 		n, k := nk[0], nk[1]
-		if n > 5 && !slowtest.Enabled || left(n*k, 12, 15) {
+		if (n*k > 12 || n > 5) && !slowtest.Enabled || left(n*k, 15) {
 			continue
 		}
 		name, free := "four", oneMore
@@ -461,7 +459,7 @@ func TestALeadOfOneStep(t *testing.T) {
 		room := f.Sub(f.Mul(f.Add(f.Z(), f.One()), f.Sub(a, f.Z())), f.Mul(a, f.Sub(b, f.Z()))) // negative where Theorem 6 holds
 		require.Equal(t, 1, signBetween(room, ratOf(1, 2), end, 3))
 		require.True(t, n > 4 || k == 2 || signBetween(room, plusRat(end, ratOf(1, 10_000)), ratOf(1, 1), 3) < 0, row)
-		if left(n*k, 10, 16) {
+		if n*k > 10 && !slowtest.Enabled || left(n*k, 16) {
 			continue
 		}
 		if row[2] != "" {
