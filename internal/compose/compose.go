@@ -342,7 +342,7 @@ func (w *work) plan(d, tiny float64) *plan {
 	for i, st := range w.Steps {
 		nodes := float64(pl.nodes(up(w.total), w.rho, 1))
 		pl.rows += float64(float64(st.Count) * nodes)
-		pl.cost += float64(float64(st.Count)*nodes) * float64(len(pl.steps[i].points))
+		pl.cost += float64(float64(st.Count) * nodes * float64(len(pl.steps[i].points)))
 	}
 	if pl.cost <= whole && (!w.Prove || pl.certifiable(pl.rows*4, pl.cost)) { // whole tables have events too
 		return pl
@@ -354,7 +354,7 @@ func (w *work) plan(d, tiny float64) *plan {
 			b := float64(min(st.Count, pl.block))
 			nodes := float64(pl.nodes(b*st.Eps.Float(), b*st.rho(), float64(w.count)/b))
 			pl.rows += float64(b * nodes)
-			pl.cost += float64(b*nodes) * float64(len(pl.steps[i].points))
+			pl.cost += float64(b * nodes * float64(len(pl.steps[i].points)))
 		}
 		if pl.block == 1 {
 			break

@@ -43,7 +43,7 @@ func (w *work) fixed(d float64, xs []number.Interval, small float64) float64 {
 func (w *work) mixed() {
 	squares := 0.0
 	for _, st := range w.Steps {
-		squares += float64(st.Eps.Float()*st.Eps.Float()) * float64(st.Count)
+		squares += float64(st.Eps.Float() * st.Eps.Float() * float64(st.Count))
 	}
 	guess := w.guess()
 	least := func(logλ float64) float64 { // s, or ln δ
@@ -73,7 +73,7 @@ func (w *work) mixed() {
 // minimum returns about where a function that falls and then rises is least.
 func minimum(low, high float64, f func(float64) float64) float64 {
 	for range 35 {
-		if a, b := low+(high-low)*0.4, low+(high-low)*0.6; f(a) < f(b) {
+		if a, b := low+float64((high-low)*0.4), low+float64((high-low)*0.6); f(a) < f(b) {
 			high = b
 		} else {
 			low = a

@@ -235,7 +235,7 @@ func (a *asked) law(steps []composedStep, s *big.Rat, small float64, cost *evide
 	}
 	node = max(node, all.from-1)
 	few := float64(4 * unit * float64(len(all.p)+4))
-	p, q = number.FromFloat(max(0, above*(1-few)-0x1p-900), composePrecision), number.FromFloat(float64(scaled*(1+few))+0x1p-1000, composePrecision)
+	p, q = number.FromFloat(max(0, float64(above*(1-few))-0x1p-900), composePrecision), number.FromFloat(float64(scaled*(1+few))+0x1p-1000, composePrecision)
 	return p, q.Mul(number.ExpRat(s, composePrecision)).Mul(a.power(-node))
 }
 
@@ -319,7 +319,7 @@ func (c *composed) tail(term, quotient float64, times, l int, way float64) float
 		}
 	}
 	c.cost.Spend(n)
-	return float64(sum*(1+float64(way*float64(6*n+8)*unit))) + 0x1p-1000*max(0, way)
+	return float64(sum*(1+float64(way*float64(6*n+8)*unit))) + float64(0x1p-1000*max(0, way))
 }
 
 // signed parses a whole number with or without a minus.

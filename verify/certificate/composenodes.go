@@ -74,7 +74,7 @@ func (n *nodes) advance(k *kind, claimed []float64, sum *big.Rat, row int, cost 
 			greatest = max(greatest, n.most(&k.stretches[j], i))
 		}
 		// the summand is for products below the least number
-		if greatest = min(1, (greatest+float64(k.stay*n.around[n.pad+i]))*(1+4*unit)+0x1p-1010); greatest > bound {
+		if greatest = min(1, float64((greatest+float64(k.stay*n.around[n.pad+i]))*(1+4*unit))+0x1p-1010); greatest > bound {
 			evidence.Refute("bound: in row %d node %d may have %v, %v is claimed", row, i, greatest, bound)
 		}
 	}
