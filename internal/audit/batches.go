@@ -23,7 +23,7 @@ var errFailed = fmt.Errorf("%w: an error came instead of samples that a bet was 
 
 // finalists are the pairs that promise most, between which is chosen before a bet.
 func (s *statistics) finalists() []edge {
-	edges := s.field.rank(s.field.edges, s.aim())
+	edges := s.field.rank(s.field.edges, s.aim(), false)
 	return edges[:min(len(edges), finalists)]
 }
 
@@ -44,7 +44,7 @@ func (s *statistics) bet(end int64) (bool, error) {
 	var open opened
 	for s.drawn < end {
 		f.refit(s.aim())
-		edges = f.rank(edges, s.aim())
+		edges = f.rank(edges, s.aim(), false)
 		var best edge
 		if len(edges) > 0 {
 			best = edges[0]

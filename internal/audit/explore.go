@@ -156,7 +156,7 @@ func (s *statistics) explore(samples int64) error {
 		if round == 0 {
 			parts, most = 2, 2*apart/max(fewestToTell, min(perClass, float64(samples)/1000)) // little finds what is very odd
 		} else {
-			edges = f.rank(edges, s.aim())
+			edges = f.rank(edges, s.aim(), true)
 			edges = edges[:min(len(edges), max(fewestPairs, int(staying*float64(len(edges)))))]
 		}
 		room := int64(parts * (part - apart))

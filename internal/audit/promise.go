@@ -10,6 +10,7 @@ const (
 	fewestHits  = 3    // of an event that promises something
 	beyondClaim = 1.05 // times the claimed ε is the most that a pair some steps of neighbors apart promises
 	chance      = 2.7  // standard errors of the draws to come that a bound loses
+	hope        = 1.7  // standard errors that a hope has more than a promise
 )
 
 // aim is what a search is for, with the draws that are left.
@@ -106,33 +107,43 @@ func (f *field) rate(e edge, a aim) edge {
 	outcomes := f.outcomes(e)
 	own, n := f.hits(e.from, outcomes)
 	near, m := f.hits(e.to, outcomes)
-	if e.promise = math.Inf(-1); n == 0 || m == 0 {
-		return e
+	best := e
+	best.promise, best.hopeful = math.Inf(-1), math.Inf(-1)
+	if n == 0 || m == 0 {
+		best.hopeful = math.Inf(1) // nothing is known
+		return best
 	}
-	best := f.oneWay(e, a, own, near, n, m)
-	if !f.directed {
-		e.from, e.to = e.to, e.from
-		if reversed := f.oneWay(e, a, near, own, m, n); reversed.promise >= best.promise {
-			best = reversed
+	try := func(one edge) {
+		hopeful := max(best.hopeful, one.hopeful)
+		if one.promise > best.promise {
+			best = one
 		}
+		best.hopeful = hopeful
 	}
+	reversed := e
+	reversed.from, reversed.to = e.to, e.from
+	if !f.directed {
+		try(f.oneWay(reversed, a, near, own, m, n))
+	}
+	try(f.oneWay(e, a, own, near, n, m))
 	return best
 }
 
 // oneWay finds the event that promises most to be likelier where a pair comes from, given the hits of all outcomes in n and m draws.
 func (f *field) oneWay(e edge, a aim, own, near []float64, n, m float64) edge {
 	a = a.at(e.reach())
-	e.promise = math.Inf(-1)
-	best := e
+	e.promise, e.hopeful = math.Inf(-1), math.Inf(-1)
+	best, hopeful := e, math.Inf(-1)
 	var chosen []outcome
 	f.events(e, own, near, n, m, func(x, y float64, in []outcome) {
 		if len(in) == len(own) || f.single && (len(in) > 1 || in[0].r > 0) {
 			return
 		}
-		if f.pooled && a.what != leastDelta && x < fewestHits {
-			return
-		}
 		rated := f.rated(e, a, x, y, n, m, f.branches != nil || f.ordered && (in[0].r == 0 || in[len(in)-1].r == len(own)-1 || len(in) == 1))
+		hopeful = max(hopeful, rated.hopeful)
+		if f.pooled && a.what != leastDelta && x < fewestHits {
+			return // what hardly came is a hope
+		}
 		enough := best.promise
 		if f.branches != nil && chosen != nil {
 			enough += float64(shortness * math.Abs(enough))
@@ -141,6 +152,7 @@ func (f *field) oneWay(e edge, a aim, own, near []float64, n, m float64) edge {
 			best, chosen = rated, in
 		}
 	})
+	best.hopeful = hopeful
 	if chosen != nil {
 		best.event = union(chosen, len(own))
 	}
@@ -162,6 +174,7 @@ func (f *field) rated(e edge, a aim, x, y, n, m float64, few bool) edge {
 		most = beyondClaim * a.claimed / a.reach
 	}
 	e.promise = min(most, a.value(e.p, e.o, n, m, -doubt))
+	e.hopeful = min(most, a.value(e.p, e.o, n, m, hope-doubt))
 	return e
 }
 

@@ -50,6 +50,7 @@ type edge struct {
 	p, o     float64 // its probabilities, as far as is known
 	slack    float64 // standard error of ln p/o
 	promise  float64
+	hopeful  float64  // what it, or another event at the pair, promises if the estimate errs on the low side
 	distance *big.Rat // in whose multiple of ε the two are compared; nil: 1
 	steps    bool     // they are that many steps of neighbors apart, and no neighbors
 }
@@ -337,18 +338,30 @@ func (f *field) outcomes(e edge) int {
 	return max(len(f.classes[a.class].counts), len(f.classes[b.class].counts))
 }
 
-// rank rates pairs whose two sides are answered, and sorts them: those that promise most first. What is nowhere likelier at one side yet comes last.
-func (f *field) rank(edges []edge, a aim) []edge {
-	rated, order := make([]edge, 0, len(edges)), make([]int, 0, len(edges)) // numbers are sorted, as edges are large
+// rank rates pairs whose two sides are answered, and sorts them: those that promise most first or, of hopes, those that promise most if the estimates
+// err on the low side. What is nowhere likelier at one side yet comes last.
+func (f *field) rank(edges []edge, a aim, hopes bool) []edge {
+	out := make([]edge, 0, len(edges))
 	for _, e := range edges {
 		if f.places[e.from].event == "" && f.places[e.to].event == "" {
-			rated, order = append(rated, f.rate(e, a)), append(order, len(order))
+			out = append(out, f.rate(e, a))
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rated[j].promise, rated[i].promise) })
-	out := make([]edge, len(order))
+	if hopes {
+		return descend(out, func(e *edge) float64 { return e.hopeful })
+	}
+	return descend(out, func(e *edge) float64 { return e.promise })
+}
+
+// descend returns the edges of the greatest measure first, and those of the same one as they come. It sorts their numbers, as edges are large.
+func descend(edges []edge, measure func(*edge) float64) []edge {
+	order, out := make([]int, len(edges)), make([]edge, len(edges))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(measure(&edges[j]), measure(&edges[i])), i-j) })
 	for i, from := range order {
-		out[i] = rated[from]
+		out[i] = edges[from]
 	}
 	return out
 }
