@@ -61,7 +61,7 @@ func (q *Request) objective(ctx context.Context, m mechanisms.Mechanism, prec ui
 		_, err := mechanisms.Ask(m, q.instance([]int{0}))
 		return number.Int(0), err
 	}
-	if m.Info().Name == "geo" && q.parts() == 1 {
+	if geo, _ := mechanisms.Lookup("geo"); m == geo && q.parts() == 1 {
 		m = mechanisms.PermuteAndFlip() // which it is on the lattice of step 2Δ (research/docs/resolution.md)
 	}
 	if q.published() || q.Method != methodLP || q.beyond() != "" {

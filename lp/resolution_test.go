@@ -135,6 +135,25 @@ func TestGeometricNoisyMaxOnTheCoarseLattice(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, y.String(), x.String())
 	}
+	uniform, err := mechanisms.Lookup("uniform")
+	require.NoError(t, err)
+	own, err := MeanError(context.Background(), called{uniform, "geo"}, 3, 3, Prior{}, eps)
+	require.NoError(t, err)
+	want, err := MeanError(context.Background(), uniform, 3, 3, Prior{}, eps)
+	require.NoError(t, err)
+	assert.Equal(t, want.String(), own.String())
+}
+
+// called is a mechanism under another name.
+type called struct {
+	mechanisms.Mechanism
+	name string
+}
+
+func (c called) Info() mechanisms.Info {
+	info := c.Mechanism.Info()
+	info.Name = c.name
+	return info
 }
 
 // checkRows reports how many rows of the level a table violates: privacy x_r(p) >= z x_r(q) between all pairs of vectors whose
