@@ -18,7 +18,7 @@ import (
 //
 // Two candidates attain each; proofs are in research/docs/zcdp.md. prec is the number of bits of the result that are to be right.
 func Concentration(m Mechanism, eps number.Epsilon, prec uint) (rho number.Interval, ok bool) {
-	if m.Info().Name != "em" && m.Info().Name != "pf" && m.Info().Name != "geo" {
+	if m != softmax && m != flip && m != geo {
 		return rho, false
 	}
 	if eps.IsZero() {
@@ -30,16 +30,45 @@ func Concentration(m Mechanism, eps number.Epsilon, prec uint) (rho number.Inter
 	}
 	e := eps.Value(more)
 	one := number.FromInt(1, more)
-	switch m.Info().Name {
-	case "em":
+	switch m {
+	case softmax:
 		x := e.Quo(number.Expm1(e))
 		return x.Sub(one).Sub(number.Log(x)).SetPrec(prec), true
-	case "geo":
+	case geo:
 		x := number.Expm1(e)
 		return e.Mul(x).Quo(x.Add(number.FromInt(2, more))).SetPrec(prec), true
 	}
 	d := &flipDivergence{e: e, z: number.Exp(e.Neg()), one: one, two: number.FromInt(2, more)}
 	return d.greatest().SetPrec(prec), true
+}
+
+// Profile returns the least δ at which a mechanism at the parameter ε is (t,δ)-DP for all real scores and neighbors of n >= 2 candidates, at a t >= 0; its precision is
+// that of t. It is known for em, pf, geo and krr (research/docs/compose.md, Theorem 1); ok is false for others.
+//
+//	em   (1 - e^{(t-ε)/2})² / (1 - z)
+//	pf   1 - e^{(t-ε)/2}
+//	geo  (1 - e^{t-ε}) / (1 + z), and krr that over 1 + (n-1)z, z = e^{-ε}
+func Profile(m Mechanism, eps number.Epsilon, n int, t number.Interval) (delta number.Interval, ok bool) {
+	prec := t.Prec()
+	e, zero, others := eps.Value(prec), number.FromInt(0, prec), int64(n-1)
+	beyond := t.Sub(e)
+	switch m {
+	case softmax, flip:
+		beyond = beyond.Quo(number.FromInt(2, prec))
+	case geo:
+		others = 1
+	case response:
+	default:
+		return zero, false
+	}
+	delta = number.Expm1(beyond).Neg().Max(zero)
+	switch m {
+	case softmax:
+		delta = delta.Mul(delta).Quo(number.Expm1(e.Neg()).Neg())
+	case geo, response:
+		delta = delta.Quo(number.FromInt(1, prec).Add(number.Exp(e.Neg()).Mul(number.FromInt(others, prec))))
+	}
+	return delta, true
 }
 
 // flipDivergence is the Kullback–Leibler divergence of permute-and-flip between two candidates' scores x/ε steps of 2Δ apart and a step less, as a function of

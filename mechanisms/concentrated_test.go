@@ -229,6 +229,16 @@ func TestConcentrationOfOthersIsNotKnown(t *testing.T) {
 	require.NoError(t, err)
 	_, ok := Concentration(krr, one, 64)
 	assert.False(t, ok)
+	// What theorems say of a mechanism is not said of another one that calls itself the same.
+	for _, m := range []Mechanism{Exponential(), PermuteAndFlip(), geo, response} {
+		namesake := struct{ Mechanism }{m}
+		_, ok := Concentration(namesake, one, 64)
+		assert.False(t, ok)
+		_, ok = Profile(m, one, 2, number.FromInt(0, 64))
+		assert.True(t, ok)
+		_, ok = Profile(namesake, one, 2, number.FromInt(0, 64))
+		assert.False(t, ok)
+	}
 	zero, err := number.ParseEpsilon("0")
 	require.NoError(t, err)
 	rho, ok := Concentration(PermuteAndFlip(), zero, 64)

@@ -138,20 +138,7 @@ func (x *everywhere) delta(at *big.Rat) number.Number {
 		minus := new(big.Rat).Neg(at)
 		return number.Enclosed(x.one.Sub(exp)).Add(number.Enclosed(exp).Mul(x.delta(minus)))
 	}
-	half := x.power(big.NewRat(1, 2))
-	beyond := x.one.Sub(x.power(new(big.Rat).Sub(at, one)))
-	root := x.power(new(big.Rat).Quo(at, big.NewRat(2, 1)))
-	var delta number.Interval
-	switch x.Mechanism.Info().Name {
-	case "em":
-		delta = half.Sub(root).Pow(2).Quo(number.Expm1(x.e))
-	case "pf":
-		delta = x.one.Sub(root.Quo(half))
-	case "geo":
-		delta = beyond.Quo(x.one.Add(x.z))
-	default:
-		delta = beyond.Quo(x.one.Add(x.z.Mul(number.FromInt(int64(x.n-1), x.e.Prec()))))
-	}
+	delta, _ := mechanisms.Profile(x.Mechanism, x.Epsilon, x.n, x.e.Mul(number.FromRat(at, x.e.Prec())))
 	return number.Enclosed(delta)
 }
 

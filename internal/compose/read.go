@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"optratio/mechanisms"
 	"optratio/number"
 )
 
@@ -77,21 +78,11 @@ func (t *table) attack(g target, upper number.Interval) (node int) {
 	return node
 }
 
-// profile is the privacy profile at s >= 0 in closed form (Theorem 1).
+// profile is the privacy profile at s >= 0.
 func (k Kind) profile(s number.Interval) number.Interval {
-	e, zero := k.eps(), number.FromInt(0, prec)
-	if s.Lo().Cmp(e.Hi()) >= 0 {
-		return zero
-	}
-	switch k.Mechanism {
-	case "pf":
-		return number.Expm1(s.Sub(e).Quo(two)).Neg().Max(zero)
-	case "em":
-		fall := number.Expm1(s.Sub(e).Quo(two)).Neg().Max(zero) // (e^{ε/2}-e^{s/2})e^{-ε/2}
-		return fall.Mul(fall).Quo(number.Expm1(e.Neg()).Neg())
-	}
-	a, _, _ := k.pair(zero)
-	return a.p.Mul(number.Expm1(s.Sub(e)).Neg().Max(zero))
+	m, _ := mechanisms.Lookup(k.Mechanism)
+	delta, _ := mechanisms.Profile(m, k.Eps, k.Candidates, s)
+	return delta
 }
 
 // single takes the profile of one selection, and the s >= 0 at which it is δ.
