@@ -217,11 +217,12 @@ func (q *Ratio) atRho(in *reading) *Answer {
 	in.begin(fmt.Sprintf("n = %d, k = %d", q.N, q.K), number.Epsilon{})
 	doc := &document.Rho{N: q.N, K: q.K, Rho: number.Exact(rho), Domain: "lattice", Objective: q.Objective, Monotonic: q.Monotonic, Orbits: lattice.Orbits(q.N, q.K)}
 	for _, m := range r.Mechanisms {
-		row := settled(in, func() document.AtRho { return q.calibrated(in, r, m, rho, doc) }, func(why string) document.AtRho {
-			doc.Undecided = why
+		found := settled(in, func() calibrated { return q.calibrated(in, r, m, rho) }, func(why string) calibrated {
 			unknown := number.Bounds(new(big.Rat), nil)
-			return document.AtRho{Name: m.Info().Name, Proof: "none", Parameter: unknown, Error: number.Bounds(new(big.Rat), big.NewRat(int64(q.K), 1)), Ratio: unknown}
+			return calibrated{document.AtRho{Name: m.Info().Name, Proof: "none", Parameter: unknown, Error: q.anyError(), Ratio: unknown}, why}
 		})
+		row := found.AtRho
+		doc.Undecided = cmp.Or(found.undecided, doc.Undecided)
 		switch {
 		case len(doc.Mechanisms) == 0:
 			row.Ratio = number.Int(1)
@@ -234,25 +235,36 @@ func (q *Ratio) atRho(in *reading) *Answer {
 	return answered(doc, doc.Undecided, nil)
 }
 
+// calibrated is a mechanism at its largest parameter, and why that or its error is not known, "" where both are.
+type calibrated struct {
+	document.AtRho
+	undecided string
+}
+
+// anyError is what every mean error lies between.
+func (q *Ratio) anyError() number.Number {
+	return number.Bounds(new(big.Rat), big.NewRat(int64(q.K), 1))
+}
+
 // calibrated calibrates one mechanism and rates it.
-func (q *Ratio) calibrated(in *reading, r lp.Request, m mechanisms.Mechanism, rho *big.Rat, doc *document.Rho) document.AtRho {
+func (q *Ratio) calibrated(in *reading, r lp.Request, m mechanisms.Mechanism, rho *big.Rat) (found calibrated) {
 	name := m.Info().Name
 	cal := must(verify.Calibrate(in.ctx, verify.Claim{Mechanism: m, Monotonic: q.Monotonic}, q.N, q.K, verify.Options{
 		Targets: map[verify.Property]*big.Rat{verify.ZCDP: rho}, Gap: r.Gap,
 		Narrowed: func(tried int, low, _ *big.Rat) { in.report("%s at least %s", name, low.FloatString(9)) },
 	}))
 	if cal.Undecided != "" {
-		doc.Undecided = name + ": " + cal.Undecided
+		found.undecided = name + ": " + cal.Undecided
 	}
 	least, _ := cal.Parameter.Lower()
 	mean, err := lp.MeanError(in.ctx, m, q.N, q.K, r.Prior, must(number.FromEpsilon(least)))
 	if errors.Is(err, lp.ErrTooLarge) || in.ctx.Err() != nil {
-		doc.Undecided, mean, err = cmp.Or(context.Cause(in.ctx), err).Error(), number.Bounds(new(big.Rat), big.NewRat(int64(q.K), 1)), nil
+		found.undecided, mean, err = cmp.Or(context.Cause(in.ctx), err).Error(), q.anyError(), nil
 	}
 	throw(err)
-	row := document.AtRho{Name: name, Parameter: cal.Parameter, Proof: cal.Proof, Error: mean}
+	found.AtRho = document.AtRho{Name: name, Parameter: cal.Parameter, Proof: cal.Proof, Error: mean}
 	if cal.Attained != nil {
-		row.Attained = cal.Attained
+		found.Attained = cal.Attained
 	}
-	return row
+	return found
 }
