@@ -102,9 +102,12 @@ func (t *table) losses(stride int) *losses {
 
 func abs(i int) int { return max(i, -i) }
 
-// then composes two measures. Masses at either end that come to less than small are dropped from an attack; in an upper bound they move to +∞, and
+// then composes two measures, of which the first one may be nil, of no selections. Masses at either end that come to less than small are dropped from an attack; in an upper bound they move to +∞, and
 // up to the least loss that is left.
 func (m *losses) then(o *losses, small float64) *losses {
+	if m == nil {
+		return o
+	}
 	if len(m.p) > len(o.p) {
 		m, o = o, m
 	}
@@ -178,11 +181,7 @@ func (m *losses) total() float64 {
 func (m *losses) times(count int, small float64) (all *losses) {
 	for ; count > 0; count /= 2 {
 		if count%2 == 1 {
-			if all == nil {
-				all = m
-			} else {
-				all = all.then(m, small)
-			}
+			all = all.then(m, small)
 		}
 		if count > 1 {
 			m = m.then(m, small)

@@ -36,14 +36,24 @@ type Problem struct {
 // Answer has bounds of what was asked for, and how they were found.
 type Answer struct {
 	Lower, Upper number.Interval
-	Attack       *Equal    // that attains the lower end, or
-	Queries      []float64 // how many steps of 2Δ those are apart that are asked at all selections of each step; nil for both where the attack is adaptive
-	Method       string    // closed form, basic composition, convolution, recursion, blocks, or events
-	Block        int       // selections in a block
-	Stopped      error     // why the width is not what was wanted
-	table        *table    // of the upper end; nil for none
-	only         *Kind     // of the one selection there is; nil where there are more
+	Attack       *Equal // that attains the lower end; nil where it is another one
+	Method       string // closed form, basic composition, convolution, recursion, blocks, or events
+	Block        int    // selections in a block
+	Stopped      error  // why the width is not what was wanted
+	table        *table // of the upper end; nil for none
+	only         *Kind  // of the one selection there is; nil where there are more
 	proof
+}
+
+// Queries are how many steps of 2Δ those are apart that the attack asks at all selections of each step; nil where it is adaptive, or an Equal.
+func (a *Answer) Queries() (apart []float64) {
+	if a.Attack != nil || a.asked == nil {
+		return nil
+	}
+	for i, q := range a.asked.queries {
+		apart = append(apart, q.x/a.problem.Steps[i].Eps.Float())
+	}
+	return apart
 }
 
 // Width is the relative width of an answer.
@@ -131,14 +141,10 @@ func (p *Problem) answer(ctx context.Context, t target) (*Answer, error) {
 
 // covers reports whether s is at least the sum of all ε.
 func (w *work) covers() bool {
-	sum := new(big.Rat)
-	for _, st := range w.Steps {
-		if st.Eps.Eps() == nil {
-			return w.s.Lo().Cmp(w.total.Hi()) >= 0
-		}
-		sum.Add(sum, new(big.Rat).Mul(st.Eps.Eps(), big.NewRat(int64(st.Count), 1)))
+	if sum := w.Basic(); sum != nil {
+		return w.given.Cmp(sum) >= 0
 	}
-	return w.given.Cmp(sum) >= 0
+	return w.s.Lo().Cmp(w.total.Hi()) >= 0
 }
 
 // leastStep is the least ε for which there are grids: enclosures of losses have an absolute precision.
@@ -183,7 +189,7 @@ func (w *work) narrow(t *table, pl *plan) {
 		lower, upper = t.delta(w.s)
 	}
 	if lower.Lo().Cmp(w.best.Lower.Lo()) > 0 {
-		w.best.Lower, w.best.Attack, w.best.Queries, w.best.asked = lower, nil, nil, nil
+		w.best.Lower, w.best.Attack, w.best.asked = lower, nil, nil
 		w.best.events, w.best.node = pl, t.attack(w.target, w.best.Upper)
 	}
 	if ok && (w.best.table == nil || upper.Hi().Cmp(w.best.Upper.Hi()) < 0) {
@@ -339,8 +345,8 @@ func (w *work) plan(d, tiny float64) *plan {
 		}
 		pl.steps = append(pl.steps, known[st])
 	}
+	nodes := float64(pl.nodes(up(w.total), w.rho, 1))
 	for i, st := range w.Steps {
-		nodes := float64(pl.nodes(up(w.total), w.rho, 1))
 		pl.rows += float64(float64(st.Count) * nodes)
 		pl.cost += float64(float64(st.Count) * nodes * float64(len(pl.steps[i].points)))
 	}
@@ -444,11 +450,7 @@ func (pl *plan) blocks(ctx context.Context, i, pad int, all *losses) (_ *losses,
 		}
 		if count > 0 {
 			once.losses = t.losses(pl.stride)
-			part := once.losses.times(count, small)
-			if all != nil {
-				part = all.then(part, small)
-			}
-			all = part
+			all = all.then(once.losses.times(count, small), small)
 		}
 	}
 	return all, nil

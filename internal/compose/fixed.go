@@ -15,11 +15,7 @@ func (w *work) fixed(d float64, xs []number.Interval, small float64) float64 {
 		s := &steps{Kind: st.Kind, d: d}
 		m := s.newMove(xs[i])
 		ask.queries = append(ask.queries, query{xs[i].Near(), -m.a, -m.b})
-		part := m.losses(d).times(st.Count, small)
-		if all != nil {
-			part = all.then(part, small)
-		}
-		all = part
+		all = all.then(m.losses(d).times(st.Count, small), small)
 	}
 	t := all.table()
 	var lower number.Interval
@@ -30,10 +26,7 @@ func (w *work) fixed(d float64, xs []number.Interval, small float64) float64 {
 	}
 	if lower.Lo().Cmp(w.best.Lower.Lo()) > 0 {
 		ask.node = t.attack(w.target, lower) - all.moved
-		w.best.Lower, w.best.Attack, w.best.Queries, w.best.asked = lower, nil, nil, ask
-		for i, x := range xs {
-			w.best.Queries = append(w.best.Queries, x.Near()/w.Steps[i].Eps.Float())
-		}
+		w.best.Lower, w.best.Attack, w.best.asked = lower, nil, ask
 	}
 	return lower.Near()
 }

@@ -69,7 +69,7 @@ func TestMixedSteps(t *testing.T) {
 	a, err := long.Eps(t.Context(), big.NewRat(1, 1000000))
 	require.NoError(t, err)
 	require.NoError(t, a.Stopped)
-	assert.Len(t, a.Queries, 2)
+	assert.Len(t, a.Queries(), 2)
 	for _, text := range []string{"0.01", "0.5"} {
 		for _, mechanism := range []string{"em", "pf"} {
 			k := Kind{mechanism, eps(t, text), 0}

@@ -2,7 +2,21 @@ package compose
 
 import (
 	"math"
+	"math/big"
 )
+
+// Basic is Σε, which basic composition proves; nil where an ε is not rational.
+func (p *Problem) Basic() *big.Rat {
+	sum := new(big.Rat)
+	for _, st := range p.Steps {
+		e := st.Eps.Eps()
+		if e == nil {
+			return nil
+		}
+		sum.Add(sum, new(big.Rat).Mul(e, big.NewRat(int64(st.Count), 1)))
+	}
+	return sum
+}
 
 // Range returns about the range of a kind: how far apart the losses of two outcomes can be.
 func (k Kind) Range() float64 {

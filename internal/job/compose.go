@@ -173,13 +173,13 @@ func (q *Compose) answer(in *reading) *Answer {
 func (c *composing) cost() *compose.Answer {
 	given, most, solve, asked, other := c.total, one, c.problem.Delta, &c.doc.Delta, &c.doc.EpsTotal
 	if c.delta != nil {
-		given, most, solve, asked, other = c.delta, c.basic(), c.problem.Eps, other, asked
+		given, most, solve, asked, other = c.delta, c.problem.Basic(), c.problem.Eps, other, asked
 	}
 	a := settled(c.reading, func() *compose.Answer { return must(solve(c.ctx, given)) }, func(why string) *compose.Answer { c.doc.Undecided = why; return nil })
 	*asked, *other = number.Bounds(new(big.Rat), most), number.Exact(given)
 	if a != nil {
 		*asked = number.Enclosed(number.Hull(a.Lower, a.Upper))
-		c.doc.Method, c.doc.Block, c.doc.Attack = a.Method, a.Block, attackOf(a)
+		c.show(a)
 		if a.Stopped != nil {
 			c.doc.Undecided = a.Stopped.Error()
 		}
@@ -190,6 +190,11 @@ func (c *composing) cost() *compose.Answer {
 	return a
 }
 
+// show says how an answer was found.
+func (c *composing) show(a *compose.Answer) {
+	c.doc.Method, c.doc.Block, c.doc.Attack = a.Method, a.Block, attackOf(a)
+}
+
 // attackOf says which attack attains the lower end, nil where that is 0.
 func attackOf(a *compose.Answer) *document.ComposeAttack {
 	switch e := a.Attack; {
@@ -197,21 +202,12 @@ func attackOf(a *compose.Answer) *document.ComposeAttack {
 		return nil
 	case e != nil && e.X == 0 && (e.Kind.Mechanism == "geo" || e.Kind.Mechanism == "krr"), a.Method == "convolution":
 		return &document.ComposeAttack{Kind: "fixed"}
-	case a.Queries != nil:
-		return &document.ComposeAttack{Kind: "equal", Each: a.Queries}
+	case a.Queries() != nil:
+		return &document.ComposeAttack{Kind: "equal", Each: a.Queries()}
 	case e != nil:
 		return &document.ComposeAttack{Kind: "equal", Apart: e.X / e.Kind.Eps.Float(), Most: &e.Most}
 	}
 	return &document.ComposeAttack{Kind: "adaptive"}
-}
-
-// basic is Σε, which basic composition proves.
-func (c *composing) basic() *big.Rat {
-	sum := new(big.Rat)
-	for _, st := range c.problem.Steps {
-		sum.Add(sum, new(big.Rat).Mul(st.Eps.Eps(), big.NewRat(int64(st.Count), 1)))
-	}
-	return sum
 }
 
 // generic is what other accounting gives.
@@ -223,7 +219,7 @@ func (c *composing) generic() *document.Generic {
 	}
 	delta, _ := c.delta.Float64()
 	const how = "closed form in floating point"
-	g := &document.Generic{Basic: number.Exact(c.basic()), Range: number.Estimate(c.problem.ByRange(delta), how)}
+	g := &document.Generic{Basic: number.Exact(c.problem.Basic()), Range: number.Estimate(c.problem.ByRange(delta), how)}
 	if !c.has("krr") { // whose tight ρ no theorem knows
 		g.ZCDP = number.Estimate(c.problem.ByZCDP(delta), how)
 	}
@@ -244,9 +240,7 @@ func (c *composing) largest() (shown *compose.Answer) {
 			return &compose.Parameter{Lower: basic, Stopped: errors.New(why)}
 		})
 		row := document.Composed{Name: name, Parameter: number.Bounds(found.Lower, found.Upper)}
-		if shown = found.Shown; shown != nil {
-			c.doc.Method, c.doc.Block, c.doc.Attack = shown.Method, shown.Block, attackOf(shown)
-		}
+		shown = found.Shown
 		if found.Stopped != nil {
 			c.doc.Undecided = name + ": " + found.Stopped.Error()
 		}
@@ -260,9 +254,11 @@ func (c *composing) largest() (shown *compose.Answer) {
 		if c.N == 0 {
 			c.doc.Mechanisms = nil
 		}
+		if shown != nil {
+			c.show(shown)
+		}
 		return shown
 	}
-	c.doc.Method, c.doc.Block, c.doc.Attack = "", 0, nil
 	if c.N > 0 {
 		slices.SortStableFunc(c.doc.Mechanisms, func(a, b document.Composed) int { return cmp.Compare(a.Error.Float64(), b.Error.Float64()) })
 	}
