@@ -340,11 +340,8 @@ func (c *composed) tables(s, delta *big.Rat) {
 		selections += row.blocks
 		t.bound(&row.masses, c.stride, i+1)
 		small := ratFloat(delta) * 1e-10 / float64(mostSelected)
-		part := row.masses.times(row.blocks, t.scaled(c.stride), small, c.cost)
-		if all != nil {
-			part = all.then(part, t.scaled(c.stride), small, c.cost)
-		}
-		all = part
+		d := t.scaled(c.stride)
+		all = all.then(row.masses.times(row.blocks, d, small, c.cost), d, small, c.cost)
 	}
 	if all != nil {
 		t.bounds, t.grid = all.profile(t.scaled(c.stride)), t.scaled(c.stride)

@@ -47,8 +47,11 @@ func (n *nodes) bound(m *masses, stride, row int) {
 	}
 }
 
-// then composes two measures on a grid of distance d. Masses at either end that come to less than small are dropped from an attack, and else moved upwards.
+// then composes two measures on a grid of distance d, of which the first one may be nil, of no selections. Masses at either end that come to less than small are dropped from an attack, and else moved upwards.
 func (m *masses) then(o *masses, d *big.Rat, small float64, cost *evidence.Effort) *masses {
+	if m == nil {
+		return o
+	}
 	if len(m.p) > len(o.p) {
 		m, o = o, m
 	}
@@ -132,11 +135,7 @@ func (m *masses) center(d *big.Rat) {
 func (m *masses) times(count int, d *big.Rat, small float64, cost *evidence.Effort) (all *masses) {
 	for ; count > 0; count /= 2 {
 		if count%2 == 1 {
-			if all == nil {
-				all = m
-			} else {
-				all = all.then(m, d, small, cost)
-			}
+			all = all.then(m, d, small, cost)
 		}
 		if count > 1 {
 			m = m.then(m, d, small, cost)
@@ -217,11 +216,7 @@ func (a *asked) law(steps []composedStep, s *big.Rat, small float64, cost *evide
 			m.p[o.at-from] = float64((m.p[o.at-from] + low) * (1 - 2*unit))
 			m.q[o.at-from] = float64((m.q[o.at-from] + high) * (1 + 2*unit))
 		}
-		part := m.times(st.count, a.grid, small, cost)
-		if all != nil {
-			part = all.then(part, a.grid, small, cost)
-		}
-		all = part
+		all = all.then(m.times(st.count, a.grid, small, cost), a.grid, small, cost)
 	}
 	node := a.node + all.moved
 	_, fall := a.power(-1).Float64()
@@ -248,13 +243,16 @@ func (a *asked) power(i int) bits {
 // its upper end; of all f-divergences, that of two outcomes with these losses is the greatest, and those of the selections follow one after the other.
 func (c *composed) ranges(s, delta *big.Rat) {
 	st := c.steps[0]
+	k := st.kind
+	if k.outputs > 2 {
+		evidence.Stop(evidence.ErrUndecided) // three outcomes have no binomial law
+	}
 	c.cost.Keep(128 * st.count)
 	ways := []bits{whole(1)}
 	for i := range st.count {
 		c.cost.Spend(4)
 		ways = append(ways, ways[i].Mul(whole(i+1)))
 	}
-	k := st.kind
 	open := [][2]*big.Rat{{new(big.Rat), k.eps}}
 	for len(open) > 0 {
 		c.cost.Spend(1 << 14)
@@ -262,13 +260,6 @@ func (c *composed) ranges(s, delta *big.Rat) {
 		open = open[:len(open)-1]
 		a, b := k.loss(number.FromRat(r[0], composePrecision)), k.loss(k.e.Sub(number.FromRat(r[1], composePrecision)))
 		over, under := number.Exp(b).Sub(k.one), k.one.Sub(number.Exp(a.Neg()))
-		stay := number.FromInt(0, composePrecision)
-		if k.name == "krr" {
-			_, _, _, _, stay = k.pair(stay)
-		}
-		if stay.Hi().Sign() > 0 {
-			evidence.Stop(evidence.ErrUndecided) // three outcomes have no binomial law
-		}
 		p := over.Quo(over.Add(under))
 		notP := k.one.Sub(p)
 		if c.most(ways, p, notP, a, b, s) <= ratFloat(delta)*(1-4*unit) {
