@@ -38,8 +38,7 @@ func ClosedForms[T any](f arith.Field[T], below func(T) bool, z T, n, k int, box
 		if j < k && !box {
 			continue
 		}
-		flip, dual := ClosedAt(f, below, a, t.Sum, n, j)
-		t.Flip, t.Dual = f.Add(t.Flip, flip), f.Add(t.Dual, dual)
+		t.Flip, t.Dual = f.Add(t.Flip, FlipAt(f, a, t.Sum, n, j)), f.Add(t.Dual, DualAt(f, below, a, t.Sum, n, j))
 	}
 	t.All = arith.Pow(f, num(k+1), n)
 	if !box {
@@ -48,19 +47,24 @@ func ClosedForms[T any](f arith.Field[T], below func(T) bool, z T, n, k int, box
 	return t
 }
 
-// ClosedAt returns the totals Flip and Dual of ClosedForms over Q(n,k), given A and B'.
-func ClosedAt[T any](f arith.Field[T], below func(T) bool, a, sum T, n, k int) (flip, dual T) {
+// FlipAt returns the total Flip of ClosedForms over Q(n,k), given A and B'.
+func FlipAt[T any](f arith.Field[T], a, sum T, n, k int) T {
 	num := func(i int) T { return f.FromInt(int64(i)) }
 	y := f.Sub(num(k), sum)
-	up, upper := powerQuotient(f, num(k+1), y, n)
-	low, lower := powerQuotient(f, num(k), y, n)
+	return f.Mul(a, f.Sub(powerQuotient(f, num(k+1), y, n), powerQuotient(f, num(k), y, n)))
+}
+
+// DualAt returns the total Dual.
+func DualAt[T any](f arith.Field[T], below func(T) bool, a, sum T, n, k int) T {
+	num := func(i int) T { return f.FromInt(int64(i)) }
+	upper, lower := arith.Pow(f, num(k+1), n), arith.Pow(f, num(k), n)
 	// n k^{n-1} is what n vectors with a single best one are.
 	single := f.Mul(num(n), arith.Pow(f, num(k), n-1))
 	vectors := f.Sub(f.Sub(upper, lower), single)
 	if crowded(f, below, sum, n, k) {
 		vectors = f.Sub(upper, f.Quo(f.Mul(f.Add(f.One(), sum), lower), sum))
 	}
-	return f.Mul(a, f.Sub(up, low)), f.Mul(f.Quo(a, f.Add(f.One(), sum)), vectors)
+	return f.Mul(f.Quo(a, f.Add(f.One(), sum)), vectors)
 }
 
 // crowded reports whether B' >= 1 and n B' >= k for sure.
@@ -73,9 +77,8 @@ func crowded[T any](f arith.Field[T], below func(T) bool, sum T, n, k int) bool 
 func Negative(x *big.Rat) bool             { return x.Sign() < 0 }
 func MayBeNegative(x number.Interval) bool { return x.Lo().Sign() < 0 }
 
-// powerQuotient returns (x^n - y^n)/(x - y) = Σ_{i<n} x^{n-1-i} y^i, which is n x^{n-1} where x = y, and
-// x^n, for n >= 1. It doubles the number of terms: that for 2m is that for m times x^m + y^m.
-func powerQuotient[T any](f arith.Field[T], x, y T, n int) (quotient, power T) {
+// powerQuotient returns (x^n - y^n)/(x - y) = Σ_{i<n} x^{n-1-i} y^i, which is n x^{n-1} where x = y, for n >= 1. It doubles the number of terms: that for 2m is that for m times x^m + y^m.
+func powerQuotient[T any](f arith.Field[T], x, y T, n int) T {
 	q, xm, ym := f.One(), x, y
 	for i := Bits(n) - 2; i >= 0; i-- {
 		q = f.Mul(q, f.Add(xm, ym))
@@ -85,7 +88,7 @@ func powerQuotient[T any](f arith.Field[T], x, y T, n int) (quotient, power T) {
 			xm, ym = f.Mul(xm, x), f.Mul(ym, y)
 		}
 	}
-	return q, xm
+	return q
 }
 
 // Bits returns the number of binary digits of n >= 1.

@@ -441,10 +441,9 @@ func (c *constantCertificate) depth(cell *constantCell, q *constantRange, k int)
 	end, _ := number.FromRat(c.crowded, constantBits).Mul(number.FromInt(int64(k), constantBits)).Quo(sum).Hi().Int64()
 	likely := 0
 	for n := int(end) + 1; n >= 3; n-- {
-		flip, _ := evidence.ClosedAt(field, evidence.MayBeNegative, weighted, plain, n, k)
-		_, closed := evidence.ClosedAt(field, evidence.MayBeNegative, a, sum, n, k)
+		flip := evidence.FlipAt(field, weighted, plain, n, k)
 		proves := func(value number.Interval) bool { return flip.Hi().Cmp(most.Mul(value).Lo()) <= 0 }
-		if proves(closed) {
+		if proves(evidence.DualAt(field, evidence.MayBeNegative, a, sum, n, k)) {
 			continue
 		}
 		found := slices.IndexFunc(append(q.points[likely:len(q.points):len(q.points)], q.points[:likely]...), func(p constantPoint) bool {

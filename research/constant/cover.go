@@ -126,9 +126,7 @@ func (c *cell) proves(v valued, t target, bound float64) bool {
 func (c *cell) shape(k int) (j, i int) {
 	eps := -math.Log(c.z1)
 	j, i = max(3, int(math.Ceil(.68/eps))+1), int(math.Ceil(1.1/eps))
-	if c.bound < tight {
-		j, i = j+1, i+1
-	}
+	j, i = j+c.more(), i+c.more()
 	if j+i > k {
 		j = max(3, int(.42*float64(k)))
 		i = k - j
@@ -168,6 +166,7 @@ func (c *cell) targets(r Range) (list [][]target, bound float64) {
 // stretch looks for points that prove the bound in a range.
 func (c *cell) stretch(r *Range) (ok bool, err error) {
 	list, bound := c.targets(*r)
+	more := c.more()
 	var points []valued
 	for _, row := range list {
 		open := func() int {
@@ -184,7 +183,7 @@ func (c *cell) stretch(r *Range) (ok bool, err error) {
 			if !math.IsInf(row[at].k, 1) && row[at].n <= float64(s) {
 				most = int(row[at].n)
 			}
-			if s > mostBest && (c.bound >= tight || s > mostBest+1) {
+			if s > mostBest+more {
 				return false, nil
 			}
 			p, err := c.family(s, most, r.From).solve(c.ctx, row[at])
@@ -200,6 +199,14 @@ func (c *cell) stretch(r *Range) (ok bool, err error) {
 		r.Points = append(r.Points, v.Point)
 	}
 	return true, nil
+}
+
+// more is what a tight bound needs more of candidates and of steps.
+func (c *cell) more() int {
+	if c.bound < tight {
+		return 1
+	}
+	return 0
 }
 
 // family returns the program of the points with S and Most that are feasible from k on, with what it has learnt from earlier targets.
