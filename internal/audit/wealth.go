@@ -217,7 +217,10 @@ func (w *wealth) certain(i int) bool {
 
 // richest returns the stakes, those first that won the most.
 func (w *wealth) richest(l *level) []int {
-	order := []int{0, 1, 2, 3, 4, 5}
+	order := make([]int, stakes)
+	for k := range order {
+		order[k] = k
+	}
 	slices.SortStableFunc(order, func(k, m int) int {
 		return cmp.Compare(l.logs[m]+math.Log(w.weights[m]), l.logs[k]+math.Log(w.weights[k]))
 	})
