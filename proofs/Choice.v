@@ -82,11 +82,7 @@ have near (s s' : 'I_n) : (nth 0 v s + nth 0 w s' <= nth 0 w s + nth 0 v s' + L)
   have at_ (r : 'I_n) : (nth 0 v r, nth 0 w r)%N \in zip v w by rewrite -nth_zip ?sv ?sw // mem_nth
     // size_zip sv sw minnn.
   by have /allP/(_ _ (at_ s')) := nb _ (at_ s).
-have [s0 min0] : exists s0 : 'I_n, forall s : 'I_n,
-  (nth 0 v s0 + nth 0 w s <= nth 0 w s0 + nth 0 v s)%N.
-  pose f (s : 'I_n) : int := (nth 0%N v s)%:Z - (nth 0%N w s)%:Z.
-  have [s0 _ H] := @arg_minP _ _ _ (Ordinal n0) xpredT f isT.
-  by exists s0 => s; have := H s isT; rewrite /f; lia.
+have [s0 /= min0] := least_gap (fun s => nth 0%N v s) (fun s => nth 0%N w s) (Ordinal n0).
 exists (h *+ nth 0%N v s0 - h *+ nth 0%N w s0 + 1) => s; rewrite !ffunE ler_norml.
 have := steps_le hL (min0 s); have := steps_le hL (near s s0); rewrite !mulrnDr hL => hi lo.
 by apply/andP; split; [apply: le_same hi _ | apply: le_same lo _]; ring.
@@ -201,18 +197,13 @@ Definition read_choice (rest : seq text) : outcome (lattice_choice * seq Q * seq
   let! (p, l) := take_one "prior" l in
   let own := same p (word "weights") in let worst := same p (word "worst") in
   let! _ := require [|| own, worst, same p (word "uniform") | same p (word "box")] "prior" in
-  let! (e, l) := take_parameter l in
-  let! (bits, l) := take_int "precision" l in
-  let! _ := require (Z.leb bits 16384) "precision" in
-  let! (o, l) := take_claim "optimum" l in
-  let! o := found o "claim optimum" in
+  let! (e, bits, o, l) := take_optimum l in
   let ms := rev (orbits n k) in
   let! (x, l) := cell_lines ms top l (Node [::]) in
   let! (ws, l) := if own || worst then weights (Z.of_nat (size ms)) (Zneg xH) l else Ok ([::], l) in
   let ws := all_weights 0 ms ws in
   let! (es, l) := multiplier_lines [::] l [::] in
-  let! (count, l) := take_int "end" l in
-  let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
+  let! _ := finished rest l in
   let p := if own then Weights ws else if worst then Worst else if same p (word "box") then
     Shifts else Uniform in
   let c := LatticeChoice n k (Z.to_nat zs) top e delta losses p [::] o in
@@ -231,12 +222,7 @@ Definition of_choices (rest : seq text) : bool :=
     (word "constraints approximate").
 
 Definition check_choice (rest : seq text) : outcome lattice_choice :=
-  let! (c, dual, events, bits) := read_choice rest in
-  let! _ := check_finite (choice_problem c, dual, events, bits) in Ok c.
+  check_described choice_problem (read_choice rest).
 Theorem check_choice_sound (R : realFieldType) rest c : check_choice rest = Ok c ->
   optimum_within (choice_problem c) R.
-Proof.
-rewrite /check_choice => H; have [[[[c' dual] events] bits] _ {}H] := bindE H; have [u C [<-]] :=
-  bindE H.
-exact: (check_finite_sound (f := (choice_problem c', dual, events, bits)) C).
-Qed.
+Proof. exact: check_described_sound. Qed.

@@ -149,29 +149,19 @@ Definition read_grid (rest : seq text) : outcome (grid * seq Q * seq event * Z) 
   let! (shifts, l) := one_of "mechanisms" "shift-invariant" "all" l in
   let! (squares, l) := one_of "loss" "mse" "error" l in
   let! (worst, l) := one_of "prior" "worst" "uniform" l in
-  let! (e, l) := take_parameter l in
-  let! (bits, l) := take_int "precision" l in
-  let! _ := require (Z.leb bits 16384) "precision" in
-  let! (o, l) := take_claim "optimum" l in
-  let! o := found o "claim optimum" in
+  let! (e, bits, o, l) := take_optimum l in
   if Z.ltb vector_limit (Z.pow (Z.succ zs) (Z.of_nat (size us))) then Open "so large a grid" else
   let g := Grid us low pace (Z.to_nat zs) shifts squares worst e [::] o in
   let count := size (vectors g) in
   let! (x, l) := rows_of_values "input" count (size us) l [::] in
   let! (dual, l) := if worst then weights (Z.of_nat count) (Zneg xH) l else Ok ([::], l) in
   let! (events, l) := events_of (Z.of_nat (size us)) l in
-  let! (last, l) := take_int "end" l in
-  let! _ := require (Z.eqb last (Z.of_nat (size rest)) && nilp l) "end" in
+  let! _ := finished rest l in
   Ok (Grid us low pace (Z.to_nat zs) shifts squares worst e x o,
     all_weights 0 (nseq count [::]) dual, events, Z.add bits 120).
 
 Definition check_grid (rest : seq text) : outcome grid :=
-  let! (g, dual, events, bits) := read_grid rest in
-  let! _ := check_finite (problem_of g, dual, events, bits) in Ok g.
+  check_described problem_of (read_grid rest).
 Theorem check_grid_sound (R : realFieldType) rest g : check_grid rest = Ok g ->
   optimum_within (problem_of g) R.
-Proof.
-rewrite /check_grid => H; have [[[[g' dual] events] bits] _ {}H] := bindE H; have [u C [<-]] :=
-  bindE H.
-exact: (check_finite_sound (f := (problem_of g', dual, events, bits)) C).
-Qed.
+Proof. exact: check_described_sound. Qed.

@@ -187,8 +187,7 @@ Definition read_private (rest : seq text) : outcome private_table :=
   let! (rows, l) := inputs (Z.to_nat n) m l [::] in
   let! (ps, l) := neighborhoods n (Zneg xH, Zneg xH) [::] l [::] in
   let! _ := require (~~ nilp ps) "pair" in
-  let! (count, l) := take_int "end" l in
-  let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
+  let! _ := finished rest l in
   Ok (PrivateTable e delta (Z.to_nat m) rows ps).
 
 Definition check_private (rest : seq text) : outcome private_table :=

@@ -67,6 +67,17 @@ Definition take_parameter (l : lines_left) : outcome (parameter * lines_left) :=
     let! _ := require (short a) "exp-epsilon" in
     let! e := found (rational a) "exp-epsilon" in
     let! _ := require (qle (qn 1) e && bits e) "exp-epsilon" in Ok (ExpMinus (qdiv (qn 1) e), l).
+(** epsilon, the precision and the claim of the optimum of a finite problem. *)
+Definition take_optimum (l : lines_left) : outcome (parameter * Z * (Q * Q) * lines_left) :=
+  let! (e, l) := take_parameter l in
+  let! (bits, l) := take_int "precision" l in
+  let! _ := require (Z.leb bits 16384) "precision" in
+  let! (o, l) := take_claim "optimum" l in
+  let! o := found o "claim optimum" in Ok (e, bits, o, l).
+(** The last line, which counts those before it, of which the first two were taken off. *)
+Definition finished (rest : seq text) (l : lines_left) : outcome unit :=
+  let! (count, l) := take_int "end" l in
+  require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end".
 (** The numbers that z lies between, to so many bits. What takes powers of more than some 2^21 bits
     is left open. *)
 Definition work (bits : Z) (p : parameter) : Z := if p is Epsilon e then

@@ -197,6 +197,15 @@ Notation feasible := (feasible_by 1).
 
 (** Every private, shift-invariant mechanism gives a table that satisfies all rows, whatever the
     scores' ring is. *)
+(** Of two numbers for each candidate, one has the first exceed the second by least. *)
+Lemma least_gap n (a b : 'I_n -> nat) (r : 'I_n) :
+  exists s0, forall s, (a s0 + b s <= b s0 + a s)%N.
+Proof.
+pose f (s : 'I_n) : int := (a s)%:Z - (b s)%:Z.
+have [s0 _ H] := @arg_minP _ _ _ r xpredT f isT.
+by exists s0 => s; have := H s isT; rewrite /f; lia.
+Qed.
+
 Section OfMechanism.
 Variables (S : realDomainType) (R : realFieldType) (n k L : nat) (z : R) (h : S)
   (M : mechanism S R n).
@@ -223,10 +232,7 @@ Proof. by move=> d _; split=> [r|]; [exact: Mp.1 | exact: Mp.2]. Qed.
 Lemma neighbor_rows_at : neighbor_rows_by L z t.
 Proof.
 move=> r d e _ _ nde.
-have [s0 min0] : exists s0, forall s, (d s0 + e s <= e s0 + d s)%N.
-  pose f (s : 'I_n) : int := (d s : nat)%:Z - (e s : nat)%:Z.
-  have [s0 _ H] := @arg_minP _ _ _ r xpredT f isT.
-  by exists s0 => s; have := H s isT; rewrite /f; lia.
+have [s0 /= min0] := least_gap (fun s => d s : nat) (fun s => e s : nat) r.
 rewrite -(Msi (q d) (h *+ d s0 - h *+ e s0 + 1)); apply: Mdp => s; rewrite ffunE !qE ler_norml.
 have := steps_le (min0 s); have := steps_le (nde s s0); rewrite !mulrnDr hL => hi lo.
 by apply/andP; split; [apply: le_same hi _ | apply: le_same lo _]; ring.

@@ -167,10 +167,7 @@ End Moves.
 Lemma near_sound : all (near_all k L z x) (orbits n k) -> neighbor_rows_by L (qR z) point.
 Proof.
 move=> /allP ok r d e Qd Qe nde.
-have [s0 min0] : exists s0, forall s, (d s + e s0 <= e s + d s0)%N.
-  pose f (s : 'I_n) : int := (e s : nat)%:Z - (d s : nat)%:Z.
-  have [s0 _ h] := @arg_minP _ _ _ r xpredT f isT.
-  by exists s0 => s; have := h s isT; rewrite /f; lia.
+have [s0 /= min0] := least_gap (fun s => e s : nat) (fun s => d s : nat) r.
 have [u1 e1] : exists u, e u = 0%N :> nat by case/existsP: Qe => u /eqP; exists u.
 pose f s := (e s + d s0 - (d s + e s0))%N; pose c := (d s0 - e s0)%N.
 have fL s : (f s <= L)%N by rewrite /f; have := nde s0 s; lia.

@@ -290,8 +290,7 @@ Definition read_program (rest : seq text) : outcome evidence :=
   let c := Claims n k 1 p rows [seq qn v | v <- iota 0 k.+1]
     (if aim is Box then Shifts else Uniform) o pf em rpf rem in
   let! (cs, y, inj, l) := read_proof n k aim rows proof l in
-  let! (count, l) := take_int "end" l in
-  let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
+  let! _ := finished rest l in
   (* With k = 0 a candidate's first row is its last, and a negative y would be no better than 0. *)
   let y z := if k is 0 then fun=> q0 else y z in
   let bits := Z.add (Z.mul 2 bits) 64 in
@@ -322,11 +321,7 @@ Definition read_lattice (rest : seq text) : outcome evidence :=
   let own := same p (word "weights") in
   let worst := same p (word "worst") in
   let! _ := require [|| own, worst, same p (word "uniform") | same p (word "box")] "prior" in
-  let! (e, l) := take_parameter l in
-  let! (bits, l) := take_int "precision" l in
-  let! _ := require (Z.leb bits 16384) "precision" in
-  let! (o, l) := take_claim "optimum" l in
-  let! o := found o "claim optimum" in
+  let! (e, bits, o, l) := take_optimum l in
   if Z.ltb largest (binomial_z n k) then Open "the lattice is too large" else
   let ms := rev (orbits n k) in
   let! (x, l) := inputs ms l (Node [::]) in
@@ -334,8 +329,7 @@ Definition read_lattice (rest : seq text) : outcome evidence :=
   let ws := all_weights 0 ms ws in
   let cells := all_numbered (cells_of k ms) in
   let! (cs, l) := multipliers n k steps rows cells (Zneg xH, Zneg xH) l in
-  let! (count, l) := take_int "end" l in
-  let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
+  let! _ := finished rest l in
   let p := if own then Weights ws else if worst then Worst else if same p (word "box") then
     Shifts else Uniform in
   let c := Claims n k steps e rows losses p o None None None None in

@@ -119,13 +119,6 @@ Variable k : nat.
 Let h := g *+ 2.
 Implicit Types (d e : depths n k).
 
-Lemma least_gap (d e : depths n k) (r : 'I_n) :
-  exists s0, forall s, (d s0 + e s <= e s0 + d s)%N.
-Proof.
-pose f (s : 'I_n) : int := (d s : nat)%:Z - (e s : nat)%:Z.
-have [s0 _ H] := @arg_minP _ _ _ r xpredT f isT.
-by exists s0 => s; have := H s isT; rewrite /f; lia.
-Qed.
 Lemma g_ge0 : 0 <= g.
 Proof.
 have: 0 < g *+ L by rewrite gL ltr01.
@@ -138,7 +131,7 @@ Lemma shift_mean_rows r d e : in_lattice d -> in_lattice e -> near_by L d e ->
   z * table_by h shift_mean d r <= table_by h shift_mean e r + L%:R / N.+1%:R.
 Proof.
 move=> /existsP[u /eqP du] /existsP[w /eqP ew] nde; rewrite /table_by.
-have [s0 min0] := least_gap d e r.
+have [s0 /= min0] := least_gap (fun s => d s : nat) (fun s => e s : nat) r.
 have small (i : nat) : (i <= L)%N -> i%:R / N.+1%:R <= L%:R / N.+1%:R :> R.
   by move=> iL; rewrite ler_wpmul2r ?invr_ge0 ?ler0n // ler_nat.
 pose raise (p : score S n) (i : nat) : score S n := [ffun s => p s + g *+ i].

@@ -337,11 +337,7 @@ Definition read_table (rest : seq text) : outcome table_file :=
   if Z.ltb size_limit (Z.mul zn zm) then Open "so large a table" else
   let n := Z.to_nat zn in let m := Z.to_nat zm in
   let! (delta, l) := take_number "delta" l in
-  let! (e, l) := take_parameter l in
-  let! (bits, l) := take_int "precision" l in
-  let! _ := require (Z.leb bits 16384) "precision" in
-  let! (o, l) := take_claim "optimum" l in
-  let! o := found o "claim optimum" in
+  let! (e, bits, o, l) := take_optimum l in
   let! (prior, l) := take_line "prior" l in
   let worst := if prior is [:: a] then same a (word "worst") else false in
   let! ws := if worst then Ok [::] else found (values prior) "prior" in
@@ -352,8 +348,7 @@ Definition read_table (rest : seq text) : outcome table_file :=
   let! (x, l) := rows_of_values "input" n m l [::] in
   let! (dual, l) := if worst then weights zn (Zneg xH) l else Ok ([::], l) in
   let! (events, l) := events_of zm l in
-  let! (count, l) := take_int "end" l in
-  let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
+  let! _ := finished rest l in
   let t := PrivateTable e delta m [seq [seq (v, v) | v <- r] | r <- x] ps in
   Ok (FiniteProblem t costs (if worst then None else Some ws) bs o,
     all_weights 0 (nseq n [::]) dual, events, Z.add bits 120).
@@ -368,8 +363,13 @@ Definition check_finite (f : table_file) : outcome unit :=
   | Open s => Open s
   | Bad s => if decide_table p dual events [seq (e.1, (e.2.2, e.2.1)) | e <- es] is Ok _
       then Open "a bound as close as this at an irrational e^epsilon" else Bad s end.
+(** Whatever a file describes, by the problem that this is. *)
+Definition check_described A (problem : A -> finite_problem)
+    (read : outcome (A * seq Q * seq event * Z)) : outcome A :=
+  let! (a, dual, events, bits) := read in
+  let! _ := check_finite (problem a, dual, events, bits) in Ok a.
 Definition check_table (rest : seq text) : outcome finite_problem :=
-  let! f := read_table rest in let! _ := check_finite f in Ok f.1.1.1.
+  check_described id (read_table rest).
 
 Lemma check_finite_sound (R : realFieldType) f u : check_finite f = Ok u ->
   optimum_within f.1.1.1 R.
@@ -378,7 +378,12 @@ case: f => [[[p dual] events] bits] /= H; have [es E {}H] := bindE H; move: H.
 case D: (decide_table p dual events es) => [v|s|s] //; last by case: (decide_table _ _ _ _).
 by move=> _; exact: decide_table_sound E D.
 Qed.
+Lemma check_described_sound (R : realFieldType) A (problem : A -> finite_problem) read a :
+  check_described problem read = Ok a -> optimum_within (problem a) R.
+Proof.
+move=> H; have [[[[b dual] events] bits] _ {}H] := bindE H; have [u C [<-]] := bindE H.
+exact: (check_finite_sound (f := (problem b, dual, events, bits)) C).
+Qed.
 Theorem check_table_sound (R : realFieldType) rest p : check_table rest = Ok p ->
   optimum_within p R.
-Proof. by move=> H; have [f _ {}H] := bindE H; have [u C [<-]] := bindE H;
-  exact: check_finite_sound C. Qed.
+Proof. exact: check_described_sound. Qed.

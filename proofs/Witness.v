@@ -113,8 +113,7 @@ Definition read_witness (rest : seq text) : outcome witness :=
       let! _ := require (if event is [:: [::]] then false else 0 < size event) "event" in
       let! (p, l) := take_probability "pmf" l in
       let! (p', l) := take_probability "neighbor-pmf" l in
-      let! (count, l) := take_int "end" l in
-      let! _ := require (Z.eqb count (Z.of_nat (size rest)) && nilp l) "end" in
+      let! _ := finished rest l in
       Ok (Witness e delta unit kind q q' p p')
     else Bad "event"
   else Bad "scale".
