@@ -44,7 +44,7 @@ Definition monotone M :=
 End Mechanisms.
 
 (** Scores that are whole multiples of the sensitivity. *)
-Notation integers := [realDomainType of int].
+Notation integers := int_realDomainType.
 
 Section Lattice.
 Variables (R : realFieldType) (n : nat).
