@@ -17,45 +17,36 @@ import (
 
 func newMechanisms(s command.Streams) *cobra.Command {
 	j := command.Job{Streams: s}
-	c := &cobra.Command{
-		Use:   "mechanisms [NAME…]",
-		Short: "What is known of each mechanism: source, privacy, exactness",
-		Long: `exponential, permute-and-flip, gumbel, laplace, geometric and randomized-response are other names of em, pf, rnm-gumbel,
-rnm-laplace, geo and krr, in every command. heterogeneous, pmf and recommend also know NAME:M, such as geo-pair:2: the
-mechanism NAME on the M least sensitive candidates alone. NAME is one of
-` + strings.Join(job.FewerNames(), ", ") + `.`,
-		Example: `  optratio mechanisms
-  optratio mechanisms em`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
-			names := args
+	c := described("mechanisms")
+	c.Long += " NAME is one of\n" + strings.Join(job.FewerNames(), ", ") + "."
+	c.Args, c.ValidArgs = cobra.ArbitraryArgs, mechanisms.Names()
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		names := args
+		if len(args) == 0 {
+			names = mechanisms.Names()
+		}
+		found, err := job.FindMechanisms(strings.Join(names, ","), mechanisms.Lookup)
+		if err != nil {
+			return err
+		}
+		var docs []document.Mechanism
+		for _, m := range found {
+			docs = append(docs, document.Describe(m))
+		}
+		command.ShowAll(&j, docs, func(w io.Writer) {
 			if len(args) == 0 {
-				names = mechanisms.Names()
+				listMechanisms(w, docs)
+				return
 			}
-			found, err := job.FindMechanisms(strings.Join(names, ","), mechanisms.Lookup)
-			if err != nil {
-				return err
-			}
-			var docs []document.Mechanism
-			for _, m := range found {
-				docs = append(docs, document.Describe(m))
-			}
-			command.ShowAll(&j, docs, func(w io.Writer) {
-				if len(args) == 0 {
-					listMechanisms(w, docs)
-					return
+			for i, d := range docs {
+				if i > 0 {
+					fmt.Fprintln(w)
 				}
-				for i, d := range docs {
-					if i > 0 {
-						fmt.Fprintln(w)
-					}
-					printMechanism(w, &d)
-				}
-			})
-			return nil
-		},
+				printMechanism(w, &d)
+			}
+		})
+		return nil
 	}
-	c.ValidArgs = mechanisms.Names()
 	c.Flags().BoolVar(&j.JSON, "json", false, "print one JSON document")
 	return c
 }

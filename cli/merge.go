@@ -22,14 +22,7 @@ type mergeFlags struct {
 
 func newMerge(s command.Streams) *cobra.Command {
 	f := mergeFlags{Streams: s}
-	c := &cobra.Command{
-		Use:   "merge -o FILE PART…",
-		Short: "Put the files of the shards of a sweep together, in order",
-		Long: `The rows of all parts, ordered by n, k, ε, objective, constraints and the mechanism's name: what the whole sweep
-would have written. A row that several parts hold must be the same in all of them, apart from its seconds. If the
-rows are not a whole grid, FILE is written all the same, and the exit code is 3. The name of FILE ends in .csv.`,
-		Example: `  optratio sweep merge -o ratios.csv part-*.csv`,
-	}
+	c := described("merge")
 	var parts []string
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if parts = args; len(parts) == 0 {

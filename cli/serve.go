@@ -20,20 +20,8 @@ import (
 
 func newServe(s command.Streams) *cobra.Command {
 	var addr string
-	c := &cobra.Command{
-		Use:   "serve [--addr localhost:0]",
-		Short: "Explore answers in a browser",
-		Long: `Serve pages to a browser on this machine: the ratio of any mechanism over n, k and ε, probabilities of two
-mechanisms on scores, the audit of a table, errors on a histogram, the best mechanism of a problem. The address is
-printed on the first line, and nothing is opened. The pages' numbers are those of the commands that they name.
-Ctrl-C ends it.`,
-		Example: `  optratio serve
-  optratio serve --addr localhost:8080`,
-		Args: command.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return serveOn(c.Context(), s, addr)
-		},
-	}
+	c := described("serve")
+	c.RunE = func(c *cobra.Command, _ []string) error { return serveOn(c.Context(), s, addr) }
 	c.Flags().StringVar(&addr, "addr", "localhost:0", "host:port to listen on; with port 0 a free one is taken")
 	return c
 }

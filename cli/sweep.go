@@ -34,20 +34,8 @@ type sweepFlags struct {
 
 func newSweep(s command.Streams) *cobra.Command {
 	f := sweepFlags{asking: asking{Job: command.Job{Streams: s}}, ratio: job.New[job.Ratio]()}
-	c := &cobra.Command{
-		Use:   "sweep -n RANGE -k RANGE (--eps RANGE | --exp-eps RANGE) -o FILE",
-		Short: "Ratios over a grid of n, k and ε, in one file that can be resumed and cut into shards",
-		Long: `One row for each n, k, ε and mechanism, in a .csv file. Ranges are taken exactly: 0.1:1.0:0.1 has ten values. The
-numbers of a row depend on its parameters alone, not on how the work was cut or stopped; only the seconds do. A FILE
-that exists is refused, unless --resume says that its rows are kept. --shard I/M computes one of M parts; in a Slurm
-job array and in a Kubernetes indexed Job (with JOB_COMPLETIONS) that is the default. %i in FILE is the shard's
-number. optratio sweep merge puts the parts together.`,
-		Example: `  optratio sweep -n 2:6 -k 4 --eps 0.05:1.5:0.05 -o ratios.csv
-  optratio sweep -n 2:8 -k 1:8 --eps 0.1:1:0.1 --shard 0/4 -o part-%i.csv --resume
-  optratio sweep merge -o ratios.csv part-0.csv part-1.csv part-2.csv part-3.csv`,
-		Args: command.NoArgs,
-		RunE: f.Limited(f.run),
-	}
+	c := described("sweep")
+	c.RunE = f.Limited(f.run)
 	c.AddCommand(newMerge(s))
 	fs := c.Flags()
 	fs.StringVarP(&f.ns, "n", "n", "", "numbers of candidates: "+command.RangeHelp)

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"embed"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"optratio/internal/command"
+	"optratio/internal/escape"
+	"optratio/internal/job"
+)
+
+// texts say what a command is for, a file each: how it is used, a sentence, examples, and the details.
+//
+//go:embed help
+var texts embed.FS
+
+// described is a command with its texts and without arguments.
+func described(name string) *cobra.Command {
+	text, err := texts.ReadFile("help/" + name + ".txt")
+	if err != nil {
+		panic(err) // a text of ours that is not there
+	}
+	use, rest, _ := strings.Cut(string(text), "\n")
+	short, rest, _ := strings.Cut(rest, "\n\n")
+	example, long, _ := strings.Cut(rest, "\n\n")
+	return &cobra.Command{Use: use, Short: short, Example: example, Long: strings.TrimSuffix(long, "\n"), Args: command.NoArgs}
+}
+
+// The commands that ask one question and print its answer.
+
+func newAudit(s command.Streams) *cobra.Command {
+	a := asking{question: job.New[job.Audit](), help: map[string]string{
+		"monotonic-scores": "neighbors move all scores one way, each by at most Δ, as counts do when a person is added; the program is told \"monotonic\":true, and the lattice has steps of Δ",
+		"property":         "which properties decide the exit code, by name (default dp; of a program or a table the others are listed too, as facts)",
+	}}
+	return a.judge(s, described("audit"), true)
+}
+
+func newVerify(s command.Streams) *cobra.Command {
+	a := asking{question: job.New[job.Verify](), help: map[string]string{
+		"property":  "which properties decide the exit code, by name (default dp; symmetry, shift, monotone, sum and dominates-em are listed too, as facts)",
+		"neighbors": "on the lattice linf, or worst (only the worst neighbors, which suffices for mechanisms that were proved regular); with --domain FILE linf or monotonic",
+	}}
+	return a.judge(s, described("verify"), false)
+}
+
+func newRatio(s command.Streams) *cobra.Command {
+	a := asking{question: job.New[job.Ratio](), certifies: true, draws: true, help: map[string]string{
+		"pmf-exec": "rate this program too, as subject: it states probabilities as for optratio audit",
+		"pmf-file": `rate this table of probabilities too, as subject: a line {"scores":[0,-2],"pmf":[0.7,0.3]} for each score vector`,
+	}}
+	c := described("ratio")
+	c.Args = noCommand
+	return a.command(s, c)
+}
+
+// noCommand refuses arguments of a ratio, which as that of the root may be meant as a command.
+func noCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 || strings.ContainsAny(args[0], "./") {
+		return command.NoArgs(c, args)
+	}
+	if meant := map[string]string{"rate": "ratio", "choose": "recommend"}[args[0]]; meant != "" {
+		return command.Usagef("there is no command %s; optratio %s does that", args[0], meant)
+	}
+	var names []string
+	for _, other := range c.Root().Commands() {
+		if !other.Hidden {
+			names = append(names, other.Name())
+		}
+	}
+	return command.Usagef("unknown command or argument %s; optratio --help lists the commands%s", escape.Quoted(args[0]), job.DidYouMean(args[0], names))
+}
+
+func newThreshold(s command.Streams) *cobra.Command {
+	a := asking{
+		question: job.New[job.Threshold](), plain: true, help: map[string]string{"loss": "", "worst": "", "step": "", "delta": "", "monotonic-scores": "", "solver": ""},
+	}
+	return a.command(s, described("threshold"))
+}
+
+func newCalibrate(s command.Streams) *cobra.Command {
+	a := asking{question: job.New[job.Calibrate](), plain: true, help: map[string]string{"neighbors": ""}}
+	return a.command(s, described("calibrate"))
+}
+
+func newRecommend(s command.Streams) *cobra.Command {
+	a := asking{question: job.New[job.Recommend]()}
+	return a.command(s, described("recommend"))
+}
+
+func newPMF(s command.Streams) *cobra.Command {
+	q := job.New[job.PMF]()
+	q.Mechanism = "pf"
+	a := asking{question: q}
+	return a.command(s, described("pmf"))
+}
+
+func newEvaluate(s command.Streams) *cobra.Command {
+	a := asking{question: job.New[job.Evaluate]()}
+	return a.command(s, described("evaluate"))
+}
+
+func newHeterogeneous(s command.Streams) *cobra.Command {
+	a := asking{question: job.New[job.Heterogeneous](), certifies: true, draws: true, plain: true, help: map[string]string{
+		"mechanism": "mechanisms to rate, by name; NAME:M is NAME on the M least sensitive candidates, see optratio mechanisms --help (default " + strings.ReplaceAll(job.RatedByDefault, ",", ", ") + ", and geo-pair:M for every M below n)",
+	}}
+	return a.command(s, described("heterogeneous"))
+}
+
+func newTopK(s command.Streams) *cobra.Command {
+	a := asking{question: job.New[job.TopK](), certifies: true, plain: true}
+	return a.command(s, described("topk"))
+}
+
+func newCompose(s command.Streams) *cobra.Command {
+	q := job.New[job.Compose]()
+	a := asking{question: q, plain: true, exports: true, certifies: true}
+	a.begin = func() error {
+		if a.optimal != "" && (q.Adversary == "equal" || q.Eps == "" && q.Step == "") {
+			return command.Usagef("--export: there is a pair of distributions for selections at a given ε and an adaptive adversary; give --eps or --step, and leave --adversary out")
+		}
+		return nil
+	}
+	return a.command(s, described("compose"))
+}
+
+func newStopping(s command.Streams) *cobra.Command {
+	a := asking{question: job.New[job.Stopping](), certifies: true, draws: true, plain: true}
+	return a.command(s, described("stopping"))
+}
