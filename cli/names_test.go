@@ -84,6 +84,21 @@ func TestNamesThatLookAlike(t *testing.T) {
 }
 
 // Files are read alike where they begin with a byte-order mark and their lines end as in Windows; UTF-16 is named.
+func TestNamesThatLookLikeShortenedNumbers(t *testing.T) {
+	write, run := inFolder(t)
+	names := []string{"≈0.12345678", "≈0.12345679", "0.12345678…", "0.12345679…", "1.0000000001 ± 1e-9", "1"}
+	quoted := strings.Join(names, `","`)
+	write("p", `{"inputs":["`+quoted+`"],"pairs":[],"loss":"zero-one"}`)
+	out, problems, _ := run("optimum p --exp-eps 2")
+	for _, name := range names[:len(names)-1] {
+		assert.Equal(t, 2, strings.Count(out, name), "%s: %s%s", name, out, problems)
+	}
+	write("t", `{"scores":[0,-1],"pmf":{"`+names[0]+`":1}}`+"\n"+`{"scores":[-1,0],"pmf":{"`+names[4]+`":1}}`+"\n")
+	out, problems, _ = run("audit --pmf-file t --outcomes labels --eps 1")
+	assert.Contains(t, out, `output "`+names[0]+`"`, problems)
+	assert.Contains(t, out, names[4], problems)
+}
+
 func TestMarksAndLineEnds(t *testing.T) {
 	write, run := inFolder(t)
 	const audit = "audit --pmf-file t --inputs i --neighbors n --outcomes labels --eps 1"

@@ -126,7 +126,7 @@ func printMarkdown(w io.Writer, v report.Verdicts) {
 	}
 	fmt.Fprintln(w)
 	if profile := v.Profiled(); profile != nil {
-		for i, row := range profile.Texts() {
+		for i, row := range profile.Texts(strings.Clone) {
 			fmt.Fprintf(w, "| %s |\n%s", strings.Join(row, " | "), job.Choose(i == 0, "|---|---|---|---|\n", ""))
 		}
 		fmt.Fprintln(w)

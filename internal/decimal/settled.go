@@ -6,8 +6,11 @@ import (
 	"strings"
 )
 
+// quoted is a text in quotes, as package escape and JSON write those that others chose: what looks like a number there is none of ours.
+const quoted = `"(?:[^"\\]|\\.)*"`
+
 // between is a number m ± r.
-var between = regexp.MustCompile(`-?[0-9]+\.[0-9]+(?:e-?[0-9]+)? ± [0-9][0-9.]*(?:e-?[0-9]+)?`)
+var between = regexp.MustCompile(quoted + `|-?[0-9]+\.[0-9]+(?:e-?[0-9]+)? ± [0-9][0-9.]*(?:e-?[0-9]+)?`)
 
 // Settled writes the numbers m ± r of a text as one decimal where a decimal of so many digits is between the ends, and these are closer than its last
 // digit shows: 1 for 0.9999999999999994 ± 6e-16.

@@ -16,6 +16,7 @@ func TestSettled(t *testing.T) {
 		"1.000000 ± 2e-6":                   "1.000000 ± 2e-6",      // the sixth digit is not known
 		"0.1234565000 ± 3e-9":               "0.1234565000 ± 3e-9",  // seven digits
 		"1.00 ± 1e0":                        "1.00 ± 1e0",
+		"\"1.0000000001 ± 1e-9\"":           "\"1.0000000001 ± 1e-9\"", // a name
 		"scores ± 1":                        "scores ± 1",
 	} {
 		assert.Equal(t, want, Settled(text, 6), text)

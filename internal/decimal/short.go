@@ -9,12 +9,12 @@ import (
 )
 
 // cut are leading digits of a number, as tables show them: digits that … follows, after zeros that do not count.
-var cut = regexp.MustCompile(`([0-9]+)\.?([0-9]*)…`)
+var cut = regexp.MustCompile(quoted + `|[0-9]+\.?[0-9]*…`)
 
 // estimate is a number as tables show it that is not rigorous.
-var estimate = regexp.MustCompile(`≈-?[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?`)
+var estimate = regexp.MustCompile(quoted + `|≈-?[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?`)
 
-// Shorten returns a text whose numbers have so many of their leading digits. Digits before … are certain, and so are fewer of them.
+// Shorten returns a text whose numbers have so many of their leading digits, but for what is in quotes. Digits before … are certain, and so are fewer of them.
 func Shorten(text string, digits int) string {
 	shorter := cut.ReplaceAllStringFunc(Settled(text, digits), func(number string) string { return shortened(number, digits) })
 	return estimate.ReplaceAllStringFunc(shorter, func(number string) string {
@@ -28,6 +28,9 @@ func Shorten(text string, digits int) string {
 
 // shortened keeps so many significant digits of a number that ends in "…", all those before the point, and one after it.
 func shortened(number string, most int) string {
+	if number[0] == '"' {
+		return number
+	}
 	significant, seenPoint := 0, false
 	for i, r := range number {
 		switch {
@@ -49,8 +52,11 @@ type Short struct {
 	Digits int
 }
 
+// Text is a text as s writes it.
+func (s Short) Text(text string) string { return Shorten(text, s.Digits) }
+
 func (s Short) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(s.To, Shorten(string(text), s.Digits)); err != nil {
+	if _, err := io.WriteString(s.To, s.Text(string(text))); err != nil {
 		return 0, err
 	}
 	return len(text), nil

@@ -79,7 +79,7 @@ func beside(d *document.Compose) *Table {
 		eps  number.Number
 	}{{"the mechanism (this)", d.EpsTotal}, {"ε, basic", g.Basic}, {"ε, optimal (Kairouz, Oh & Viswanath)", g.KOV}, {"the range (Dong, Durfee & Rogers)", g.Range}, {"tight ρ of zCDP", g.ZCDP}} {
 		if row.eps.IsValid() {
-			t.add(row.name, bothEnds(row.eps))
+			t.add(row.name, wording(bothEnds(row.eps)))
 		}
 	}
 	return t

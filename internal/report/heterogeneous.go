@@ -28,7 +28,7 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {
 			tight += ", e^ε = " + fraction(number.Exact(e))
 		}
-		table.add(m.Name, m.Loss, m.Ratio, string(m.DP), tight)
+		table.add(m.Name, m.Loss, m.Ratio, string(m.DP), wording(tight))
 		if m.Ratio.IsValid() && !m.Ratio.IsInf() {
 			names, ratios = append(names, m.Name+job.Choose(m.DP == verify.Proved, "", ", ε-DP: "+string(m.DP))), append(ratios, m.Ratio)
 		}
@@ -67,9 +67,9 @@ func ofTopK(d *document.TopK) *Page {
 	var names []string
 	var ratios []number.Number
 	for _, m := range d.Mechanisms {
-		lists := "-"
+		var lists any = "-"
 		if m.Lists != nil {
-			lists = m.Lists.String()
+			lists = m.Lists
 		}
 		table.add(m.Name, m.Error, m.Ratio, lists, m.Sets, m.Fair)
 		names, ratios = append(names, m.Name), append(ratios, m.Ratio)

@@ -136,7 +136,7 @@ func (w *writer) block(b *Block) {
 }
 
 func (w *writer) table(t *Table) {
-	rows := t.Texts()
+	rows := t.Texts(strings.Clone)
 	broad := broad(rows)
 	w.add("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"table\">\n<table%s>\n<thead><tr>", job.Choose(broad, ` class="broad"`, ""))
 	for _, c := range t.Head {

@@ -42,7 +42,7 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 		for x, row := range d.Mechanism {
 			cells := []any{d.InputNames[x]}
 			for _, q := range row {
-				cells = append(cells, show(q))
+				cells = append(cells, wording(show(q)))
 			}
 			t.add(cells...)
 		}

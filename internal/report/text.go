@@ -32,13 +32,19 @@ func (p *Page) WriteText(w io.Writer) {
 // add adds a row.
 func (t *Table) add(cells ...any) { t.Rows = append(t.Rows, cells) }
 
-// Texts are the head and the rows as text.
-func (t *Table) Texts() [][]string {
+// wording is a cell whose words are ours, so that its numbers may be shortened; a string may be a name that others chose.
+type wording string
+
+// Texts are the head and the rows as text, with shorter numbers as shorten writes them.
+func (t *Table) Texts(shorten func(string) string) [][]string {
 	all := [][]string{slices.Clone(t.Head)}
 	for _, row := range t.Rows {
 		texts := make([]string, len(row))
 		for i, c := range row {
 			texts[i] = fmt.Sprint(c)
+			if _, named := c.(string); !named {
+				texts[i] = shorten(texts[i])
+			}
 		}
 		all = append(all, texts)
 	}
@@ -48,11 +54,11 @@ func (t *Table) Texts() [][]string {
 // write writes the table in columns.
 func (t *Table) write(w io.Writer) {
 	var columns strings.Builder
-	to := decimal.Table(&columns, 3)
+	to, shorten := decimal.Table(&columns, 3), strings.Clone
 	if s, ok := w.(decimal.Short); ok {
-		w, to = s.To, decimal.Table(decimal.Short{To: &columns, Digits: s.Digits}, 3)
+		w, shorten = s.To, s.Text
 	}
-	apart, rows := t.Apart, t.Texts()
+	apart, rows := t.Apart, t.Texts(shorten)
 	if t.headless {
 		rows = rows[1:]
 	} else {

@@ -161,7 +161,7 @@ func (v Verdicts) page(c Context) *Page {
 	properties, asked := v.Sorted()
 	table := &Table{Head: []string{"property", "verdict", "checked", "remark"}, Apart: asked, Says: job.Choose(asked < len(properties), "beside what was asked for:", ""), headless: true}
 	for _, r := range properties {
-		table.add(r.Name, inquiry.Word(r.Fact, string(r.Verdict)), fmt.Sprintf("%d checked", r.Checked), r.Remark())
+		table.add(r.Name, inquiry.Word(r.Fact, string(r.Verdict)), fmt.Sprintf("%d checked", r.Checked), wording(r.Remark()))
 	}
 	if !c.Terminal {
 		p.add(v.pictures(c)...)
