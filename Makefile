@@ -100,7 +100,7 @@ cluster-test: build
 # if it is there, typesets the proofs, with links after make proofs. SOURCE=https://… is
 # where their foot leads for the source.
 site:
-	GO=$(GO) $(GO) run ./site dist/site
+	GO=$(GO) scripts/site dist/site
 
 # The JSON Schemas of the documents that --json prints, in dist/schemas.
 schemas:

@@ -36,7 +36,7 @@ var builtSite = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "run", "../site", folder).CombinedOutput()
+	out, err := exec.Command("../scripts/site", folder).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}

@@ -118,7 +118,7 @@ func TestDocumentsAreWhole(t *testing.T) {
 // TestEveryLinkLeadsSomewhere: what the pages refer to is in the site's folder, anchors too, and every document in the contents.
 func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	l, files := built(t)
-	files["wasm_exec.js"] = "" // which build adds
+	files["wasm_exec.js"] = "" // which scripts/site adds
 	contents, links := map[string]bool{}, 0
 	for name, page := range files {
 		if path.Ext(name) != ".html" {

@@ -34,7 +34,7 @@ globalThis.optratioPost = (event) => {
 // TestBrowserEngine has node run the engine, compiled to WebAssembly, on forms of every view; the pages are those of the same code compiled natively, to the last digit.
 func TestBrowserEngine(t *testing.T) {
 	folder := t.TempDir()
-	require.NoError(t, build(folder))
+	require.NoError(t, exec.Command("../scripts/site", folder).Run())
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	require.NoError(t, err)
 	require.NoError(t, exec.Command("gzip", "-d", filepath.Join(folder, "engine.wasm.gz")).Run())
