@@ -91,6 +91,8 @@ Definition feasible_by L z (l : level) t := table_proper t /\ match l with
   | Full => neighbor_rows_by L z t /\ monotone_rows t end.
 Notation feasible := (feasible_by 1).
 
+Lemma favors_up r d e : in_lattice e -> favors r d e -> (e r <= d r)%N.
+Proof. by case/existsP=> s /eqP es /(_ s); rewrite es; apply/leq_trans/leq_addl. Qed.
 (** The worst neighbor is a neighbor. *)
 Lemma sinks_near L r d e : in_lattice d -> in_lattice e -> sinks_by L r d e -> near_by L d e.
 Proof.

@@ -115,12 +115,12 @@ Qed.
 
 Lemma pf_favors d e r : in_lattice d -> in_lattice e -> favors r d e -> d != e -> pf d r < pf e r.
 Proof.
-move=> Qd Qe f de; rewrite -[X in X < _]mul1r.
-have er : (e r <= d r)%N by case/existsP: Qe => s /eqP es; have := f s; lia.
+move=> Qd Qe f de; rewrite -[X in X < _]mul1r; have er := favors_up Qe f.
 apply: (pf_compare_strict (rho := z ^+ (d r - e r))); rewrite ?power_gt0 ?exprn_gt0 //.
 - by move=> i; exact: power_bounds.
 - by move=> i; exact: power_bounds.
-- by move=> s _; rewrite -exprD power_le; have := f s; lia.
+- move=> s _; rewrite -exprD power_le -(leq_add2r (e r)) [X in (_ <= X)%N]addnAC subnK //.
+  by rewrite [X in (_ <= X)%N]addnC; exact: f.
 - by rewrite mul1r -exprD subnK.
 case: (ltnP (e r) (d r)) => lt; [left | right].
   by rewrite -[X in _ < X](expr0 z) power_lt subn_gt0.
@@ -128,8 +128,8 @@ have e0 : e r = d r :> nat by apply/eqP; rewrite eqn_leq er.
 have /existsP[s ds] : [exists s, d s != e s].
   by apply: contraNT de => /existsPn h; apply/eqP/ffunP => s; apply/eqP; move/negPn: (h s).
 exists s; first by apply: contraNneq ds => ->; apply/eqP/val_inj.
-have dse : d s != e s :> nat by apply: contraNneq ds => h; apply/eqP/val_inj.
-by rewrite -exprD power_lt e0 subnn; have := f s; lia.
+rewrite -exprD power_lt e0 subnn ltn_neqAle (ds : d s != e s :> nat) -(leq_add2r (d r)).
+by have := f s; rewrite e0.
 Qed.
 
 (** Three candidates. In the slice b is best, all others but r and a are at depth u, and r is not
@@ -250,7 +250,7 @@ Lemma better_worst eta : 0 < eta ->
   worst_rows_by 1 z (better eta).
 Proof.
 move=> e0 small i d e Qd Qe.
-have n1 : (1 < n)%N by move: (ltn_ord r) (ltn_ord a) ra; rewrite -val_eqE /=; lia.
+have n1 : (1 < n)%N by rewrite -(card_ord n); apply/card_gt1P; exists r, a.
 move/(sinks_next n1 Qd Qe); rewrite /next; case L: (lone d i); first case=> <-.
   have D : - 1 <= z * direction d i <= 1.
     have := direction_bounds d i; rewrite -!ler_norml normrM gtr0_norm // => D.

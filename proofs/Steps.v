@@ -21,15 +21,11 @@ Definition steps_ok m := all (step_ok m) (iota 0 k.+1).
 
 End Rows.
 
-(** Monotonicity follows from its rows in which one other candidate sinks by a step. *)
-Section Steps.
-Local Open Scope ring_scope.
-Variables (R : realFieldType) (n k : nat) (t : table R n k).
-Implicit Types (d e : depths n k) (r s : 'I_n).
-Hypothesis step : forall r s d d', in_lattice d -> s != r -> next s d = Some d' -> t d r <= t d' r.
-
 (** How far s has yet to sink against r, and a step of the candidate that is highest of those. *)
-Definition gap r e d s := (e s + d r - (d s + e r))%N.
+Section Gap.
+Variables (n k : nat).
+Implicit Types (d e : depths n k) (r s : 'I_n).
+Definition gap r e d s := e s + d r - (d s + e r).
 Lemma next_towards r d e s : in_lattice d -> favors r d e -> s != r -> (0 < gap r e d s)%N ->
   (forall u, (0 < gap r e d u)%N -> (d s <= d u)%N) ->
   exists2 d', next s d = Some d' & forall i, (d' i + d r = d i + d' r + (i == s))%N.
@@ -49,28 +45,45 @@ exists (sink d s) => // i; rewrite !ffunE [r == s]eq_sym (negbTE sr).
 by case: (eqVneq i s) => [->|_]; rewrite ?inordK //; lia.
 Qed.
 
+Lemma gap_falls r d d' e s : favors r d e -> 0 < gap r e d s ->
+  (forall i, d' i + d r = d i + d' r + (i == s)) ->
+  favors r d' e /\ \sum_i gap r e d' i < \sum_i gap r e d i.
+Proof.
+rewrite /gap => fd gs P; split=> [i|].
+  by move: (P i) (fd i) gs; case: (eqVneq i s) => [->|_] /=; lia.
+rewrite (bigD1 s) //= [X in _ < X](bigD1 s) //= -addSn leq_add //.
+  by move: (P s) gs; rewrite eqxx /=; lia.
+by apply: leq_sum => i /negbTE is_; move: (P i); rewrite is_ /=; lia.
+Qed.
+Lemma no_gap r d e : in_lattice d -> in_lattice e -> favors r d e ->
+  (forall s, gap r e d s = 0) -> d = e.
+Proof.
+move=> /existsP[u0 /eqP d0] /existsP[u1 /eqP e1] fd g0; apply/ffunP => s; apply: val_inj => /=.
+move: (g0 s) (g0 u0) (g0 u1) (fd s) (fd u0) (fd u1).
+by rewrite /gap d0 e1; lia.
+Qed.
+End Gap.
+
+(** Monotonicity follows from its rows in which one other candidate sinks by a step. *)
+Section Steps.
+Local Open Scope ring_scope.
+Variables (R : realFieldType) (n k : nat) (t : table R n k).
+Implicit Types (d e : depths n k) (r s : 'I_n).
+Hypothesis step : forall r s d d', in_lattice d -> s != r -> next s d = Some d' -> t d r <= t d' r.
+
 Lemma steps_suffice : monotone_rows t.
 Proof.
 move=> r d e Qd Qe.
-have [u1 e1] : exists u, e u = 0%N :> nat by case/existsP: Qe => u /eqP; exists u.
 elim: {d}(\sum_s gap r e d s)%N {-2}d (leqnn (\sum_s gap r e d s)%N) Qd => [|N IH] d le Qd fd.
-  suff -> : d = e by [].
-  have g0 s : gap r e d s = 0%N by move: le; rewrite leqn0 sum_nat_eq0 => /forallP/(_ s)/eqP.
-  have [u0 d0] : exists u, d u = 0%N :> nat by case/existsP: Qd => u /eqP; exists u.
-  apply/ffunP => s; apply: val_inj => /=; move: (g0 s) (g0 u0) (g0 u1) (fd s) (fd u0) (fd u1).
-  by rewrite /gap d0 e1; lia.
+  rewrite (no_gap Qd Qe fd) // => s; move: le.
+  by rewrite leqn0 sum_nat_eq0 => /forallP/(_ s)/eqP.
 case: (posnP (\sum_s gap r e d s)) => [z0|]; first by apply: IH; rewrite ?z0.
 rewrite lt0n sum_nat_eq0 negb_forall => /existsP[s1]; rewrite /= -lt0n => gs1.
 case: (@arg_minnP _ s1 (fun s => 0 < gap r e d s)%N (fun s => val (d s)) gs1) => s gs least.
-have sr : s != r by apply/eqP => E; move: gs; rewrite E /gap; lia.
-have [d' E P] := next_towards Qd fd sr gs least.
-apply: le_trans (step Qd sr E) _; apply: IH; last 2 first.
-- exact: next_in_lattice Qd E.
-- move=> i; move: (P i) (fd i) gs; rewrite /gap; case: (eqVneq i s) => [->|_] /=; lia.
-rewrite -ltnS; apply: leq_trans le.
-rewrite (bigD1 s) //= [X in (_ < X)%N](bigD1 s) //= -addSn leq_add //.
-  by move: (P s) gs; rewrite /gap eqxx /=; lia.
-by apply: leq_sum => i is_; move: (P i); rewrite /gap (negbTE is_) /=; lia.
+have sr : s != r by apply: contraTneq gs => ->; rewrite /gap addnC subnn.
+have [d' E P] := next_towards Qd fd sr gs least; have [fd' lt] := gap_falls fd gs P.
+apply: le_trans (step Qd sr E) _; apply: IH fd'; last exact: next_in_lattice Qd E.
+by rewrite -ltnS; apply: leq_trans le.
 Qed.
 End Steps.
 
