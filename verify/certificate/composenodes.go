@@ -42,7 +42,7 @@ func newNodes(grid *big.Rat, steps []composedStep) *nodes {
 	return n
 }
 
-// surround prepares for a row of so many nodes.
+// surround prepares for a row of so many nodes. V does not increase: a bound that rises is lowered to the one before, so that chords are not negative.
 func (n *nodes) surround(row int) {
 	last := len(n.bounds) - 1
 	n.around = make([]float64, 2*n.pad+row)
@@ -53,7 +53,9 @@ func (n *nodes) surround(row int) {
 		if at < 0 {
 			v = (n.rest[-at] + float64(n.fall[-at]*v)) * (1 + 4*unit)
 		}
-		n.around[i] = v
+		if n.around[i] = v; i > 0 {
+			n.around[i] = min(v, n.around[i-1])
+		}
 	}
 	for i := range len(n.around) - 1 {
 		n.chordQ[i] = (n.around[i] - n.around[i+1]) * n.step
