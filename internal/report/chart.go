@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -100,9 +102,6 @@ func (t *Table) pictured(caption, unit string, heading func(row []any) string, c
 	}
 }
 
-// drawn is a picture that is there.
-func drawn(f *Figure) func() *Figure { return func() *Figure { return f } }
-
 // named is a heading that is the name in a column.
 func named(at int) func(row []any) string {
 	return func(row []any) string { return fmt.Sprint(row[at]) }
@@ -111,13 +110,18 @@ func named(at int) func(row []any) string {
 // classes are those of bars and lines side by side.
 var classes = []string{"one", "two", "three", "four"}
 
-// excesses draws how far ratios to the least possible are above 1: errors themselves often look the same.
-func excesses(what string, names []string, ratios []number.Number) func() *Figure {
-	var t Table
-	for i, r := range ratios {
-		t.add(names[i], r.Sub(number.Int(1)).Mul(number.Int(100)))
+// excesses draws how far the ratios to the least possible in a column are above 1: errors themselves often look the same.
+func (t *Table) excesses(what string, heading func(row []any) string, column int) func() *Figure {
+	var above Table
+	for _, row := range t.Rows {
+		if column >= len(row) {
+			continue
+		}
+		if r := row[column].(number.Number); r.IsValid() && !r.IsInf() {
+			above.add(heading(row), r.Sub(number.Int(1)).Mul(number.Int(100)))
+		}
 	}
-	return t.pictured("The "+what+", in percent above the least possible.", "% above the least possible", named(0), 1)
+	return above.pictured("The "+what+", in percent above the least possible.", "% above the least possible", named(0), 1)
 }
 
 // bars draws groups of horizontal bars on a common scale from 0.
@@ -160,43 +164,59 @@ func bars(groups []group, description string) template.HTML {
 
 // curve is a line of a line chart.
 type curve struct {
-	class, name string
-	x, y        []float64
+	name string
+	x, y []float64
 }
 
-// mark is a vertical line of a line chart, which the legend names.
+// to draws the line on to a point.
+func (l *curve) to(x, y float64) { l.x, l.y = append(l.x, x), append(l.y, y) }
+
+// mark is a line across a line chart, which the legend names; one without a name is not drawn.
 type mark struct {
-	x    float64
+	at   float64
 	name string
 }
 
 // chart draws lines over a horizontal axis from 0.
 type chart struct {
-	curves         []curve
+	curves         []curve // at most as many as there are classes
 	xTitle, yTitle string
-	low, high      float64 // of the vertical axis
-	marks          []mark
-	level          float64 // where a horizontal line is drawn, which the legend names; NaN for none
-	levelName      string
+	low            float64 // of the vertical axis
+	least, most    float64 // that this axis reaches to; 0 for no such bound
+	level          mark    // across
+	marks          []mark  // upright
 	logX, steps    bool
+}
+
+// figure is the chart with its text alternative, its caption and its numbers.
+func (c *chart) figure(description, caption string, numbers *Table) func() *Figure {
+	return func() *Figure { return &Figure{SVG: c.svg(description), Caption: caption, Table: numbers} }
+}
+
+// high is the upper end of the vertical axis.
+func (c *chart) high() float64 {
+	high := c.least
+	if c.level.name != "" {
+		high = math.Max(high, c.level.at)
+	}
+	for _, l := range c.curves {
+		high = math.Max(high, slices.Max(l.y))
+	}
+	if high <= c.low {
+		return c.low + 1
+	}
+	return math.Min(c.low+float64(1.05*(high-c.low)), cmp.Or(c.most, math.Inf(1)))
 }
 
 func (c *chart) svg(description string) template.HTML {
 	const left, right, top, bottom = 46.0, 350.0, 26.0, 220.0
-	x0, x1 := math.Inf(1), math.Inf(-1)
+	high, scale := c.high(), func(x float64) float64 { return x }
+	x0, x1 := 0.0, math.Inf(-1)
+	if c.logX {
+		x0, scale = math.Inf(1), math.Log10
+	}
 	for _, l := range c.curves {
-		for _, x := range l.x {
-			x0, x1 = math.Min(x0, x), math.Max(x1, x)
-		}
-	}
-	if !c.logX {
-		x0 = 0
-	}
-	scale := func(x float64) float64 {
-		if c.logX {
-			return math.Log10(math.Max(x, 1e-300))
-		}
-		return x
+		x0, x1 = math.Min(x0, slices.Min(l.x)), math.Max(x1, slices.Max(l.x))
 	}
 	span := scale(x1) - scale(x0)
 	if !(span > 0) {
@@ -204,11 +224,11 @@ func (c *chart) svg(description string) template.HTML {
 	}
 	px := func(x float64) float64 { return left + float64((scale(x)-scale(x0))/span*(right-left)) }
 	py := func(y float64) float64 {
-		return bottom - float64(math.Min(math.Max((y-c.low)/(c.high-c.low), 0), 1)*(bottom-top))
+		return bottom - float64(math.Min(math.Max((y-c.low)/(high-c.low), 0), 1)*(bottom-top))
 	}
 	var d drawing
 	d.text(4, 14, "soft", "start", c.yTitle)
-	for _, t := range ticks(c.low, c.high, 5) {
+	for _, t := range ticks(c.low, high, 5) {
 		d.segment(left, py(t), right, py(t), "axis")
 		d.text(left-4, py(t)+4, "soft", "end", strconv.FormatFloat(t, 'g', 5, 64))
 	}
@@ -228,25 +248,22 @@ func (c *chart) svg(description string) template.HTML {
 		d.text(legend+22, d.y+4, "", "start", name)
 		legend += width
 	}
-	for _, l := range c.curves {
+	for i, l := range c.curves {
 		var path strings.Builder
-		to := job.Choose(c.steps, "H%s V%s", "L%s %s")
 		for j := range l.x {
-			fmt.Fprintf(&path, job.Choose(j == 0, "M%s %s", to), at(px(l.x[j])), at(py(l.y[j])))
+			fmt.Fprintf(&path, job.Choose(j == 0, "M%s %s", job.Choose(c.steps, "H%s V%s", "L%s %s")), at(px(l.x[j])), at(py(l.y[j])))
 		}
-		d.add(`<path class="line %s" d="%s"/>`, l.class, path.String())
-		if len(c.curves) > 1 || l.name != "" {
-			name("line "+l.class, l.name)
-		}
+		d.add(`<path class="line %s" d="%s"/>`, classes[i], path.String())
+		name("line "+classes[i], l.name)
 	}
-	if !math.IsNaN(c.level) && c.level >= c.low && c.level <= c.high {
-		d.segment(left, py(c.level), right, py(c.level), "mark")
-		name("mark", c.levelName)
+	if c.level.name != "" && c.level.at >= c.low && c.level.at <= high {
+		d.segment(left, py(c.level.at), right, py(c.level.at), "mark")
+		name("mark", c.level.name)
 	}
 	for i, m := range c.marks {
-		if m.x >= x0 && m.x <= x1 { // not for NaN
+		if m.at >= x0 && m.at <= x1 { // not for NaN
 			class := job.Choose(i == 0, "mark", "mark other")
-			d.segment(px(m.x), top, px(m.x), bottom, class)
+			d.segment(px(m.at), top, px(m.at), bottom, class)
 			name(class, m.name)
 		}
 	}

@@ -175,28 +175,20 @@ func (c *Curve) section() []Block {
 	if c == nil {
 		return nil
 	}
-	drawing := chart{curves: make([]curve, min(len(c.Names), len(classes))), xTitle: "ε", yTitle: "error, over the least possible", low: 1, level: math.NaN()}
-	description, caption, measure, least := "Ratio of each mechanism's error to the least possible, over ε", "Errors over the least error possible, on the same lattice.", "ratio to the least possible", 1.02
+	drawing := chart{curves: make([]curve, min(len(c.Names), len(classes))), xTitle: "ε", yTitle: "error, over the least possible", low: 1, least: 1.02, most: 4}
+	description, caption, measure, command := "Ratio of each mechanism's error to the least possible, over ε", "Errors over the least error possible, on the same lattice.", "ratio to the least possible", "This command prints the numbers:"
 	if c.Errors {
-		drawing.yTitle, drawing.low = "expected error", 0
-		description, caption, measure, least = "Expected error of each mechanism over ε", "Expected errors on the same scores, in their units.", "expected error", 0
+		drawing.yTitle, drawing.low, drawing.most = "expected error", 0, 0
+		description, caption, measure, command = "Expected error of each mechanism over ε", "Expected errors on the same scores, in their units.", "expected error", "This command prints those of the first ε:"
 	}
 	table := &Table{Head: []string{"ε", "mechanism", measure}}
-	most := least
 	for i, eps := range c.Eps {
 		for j, r := range c.Values[i] {
-			table.add(eps, c.Names[j], r)
-			if j < len(drawing.curves) {
-				l := &drawing.curves[j]
-				l.class, l.name = classes[j], c.Names[j]
-				l.x, l.y = append(l.x, eps.Float64()), append(l.y, r.Float64())
-				most = math.Max(most, r.Float64())
+			if table.add(eps, c.Names[j], r); j < len(drawing.curves) {
+				drawing.curves[j].name = c.Names[j]
+				drawing.curves[j].to(eps.Float64(), r.Float64())
 			}
 		}
-	}
-	drawing.high = drawing.low + float64(1.05*(most-drawing.low))
-	if !c.Errors {
-		drawing.high = math.Min(drawing.high, 4)
 	}
 	if c.At.IsValid() {
 		drawing.marks = append(drawing.marks, mark{c.At.Float64(), "this job"})
@@ -205,7 +197,8 @@ func (c *Curve) section() []Block {
 		drawing.marks = append(drawing.marks, mark{c.Sharp.Float64(), "pf is optimal from here on"})
 		caption += " From ε = " + c.Sharp.Format(readable) + " on permute-and-flip is optimal."
 	}
-	return []Block{{Title: "The same for other ε", in: browser, Figure: drawn(&Figure{
-		SVG: drawing.svg(description + "; the numbers are in the table below."), Table: table, Caption: caption,
-	})}, {in: browser, Lines: []string{job.Choose(c.Errors, "This command prints those of the first ε:", "This command prints the numbers:")}, Commands: []string{c.Command}}}
+	return []Block{
+		{Title: "The same for other ε", in: browser, Figure: drawing.figure(description+"; the numbers are in the table below.", caption, table)},
+		{in: browser, Lines: []string{command}, Commands: []string{c.Command}},
+	}
 }

@@ -21,19 +21,17 @@ func ofHeterogeneous(d *document.Heterogeneous) *Page {
 	p.say("optimum: %s (%s)", fraction(d.Optimum), job.Choose(d.Objective == "worst", "largest "+error, error+", mean over the grid"))
 	p.ended(d.Undecided)
 	table := &Table{Head: []string{"mechanism", "error (units of the scores)", "ratio to the optimum", "ε-DP on the grid", "tight ε there"}}
-	var names []string
-	var ratios []number.Number
 	for _, m := range d.Mechanisms {
 		tight := m.TightEps.String()
 		if e := m.TightExpEps; e != nil && m.TightEps.Float64() > 0 {
 			tight += ", e^ε = " + fraction(number.Exact(e))
 		}
 		table.add(m.Name, m.Loss, m.Ratio, string(m.DP), wording(tight))
-		if m.Ratio.IsValid() && !m.Ratio.IsInf() {
-			names, ratios = append(names, m.Name+job.Choose(m.DP == verify.Proved, "", ", ε-DP: "+string(m.DP))), append(ratios, m.Ratio)
-		}
 	}
-	p.add(Block{Title: "Errors", Table: table, Figure: excesses(error, names, ratios)})
+	private := func(row []any) string {
+		return fmt.Sprint(row[0], job.Choose(row[3] == string(verify.Proved), "", fmt.Sprint(", ε-DP: ", row[3])))
+	}
+	p.add(Block{Title: "Errors", Table: table, Figure: table.excesses(error, private, 2)})
 	for _, m := range d.Mechanisms {
 		if m.Witness != nil {
 			p.begin("%s is not ε-DP there: %s (candidates counted from 0)", m.Name, m.Witness)
@@ -64,17 +62,14 @@ func ofTopK(d *document.TopK) *Page {
 		return p
 	}
 	table := &Table{Head: []string{"mechanism", "regret (steps of 2Δ)", "ratio to the optimum", "tight ε of lists", "tight ε of sets", "ratio at that ε"}}
-	var names []string
-	var ratios []number.Number
 	for _, m := range d.Mechanisms {
 		var lists any = "-"
 		if m.Lists != nil {
 			lists = m.Lists
 		}
 		table.add(m.Name, m.Error, m.Ratio, lists, m.Sets, m.Fair)
-		names, ratios = append(names, m.Name), append(ratios, m.Ratio)
 	}
-	p.add(Block{Title: "Regrets", Table: table, Figure: excesses("mean regret", names, ratios)})
+	p.add(Block{Title: "Regrets", Table: table, Figure: table.excesses("mean regret", named(0), 2)})
 	for _, m := range d.Mechanisms {
 		if m.Over {
 			p.begin("%s goes over the budget: compare its ratio at the ε that it has", m.Name)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"slices"
 	"strings"
 
 	"optratio/internal/document"
@@ -33,20 +32,8 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 	}
 	p.say("optimum: %s (%s)", fraction(d.Optimum), loss)
 	p.ended(d.Undecided)
-	if len(d.Mechanism) > 0 && d.Inputs <= mostShown && d.Outputs <= mostShown {
-		show := number.Number.String
-		if _, exact := d.Optimum.Rat(); exact {
-			show = fraction
-		}
-		t := &Table{Head: append([]string{"input"}, d.OutputNames...)}
-		for x, row := range d.Mechanism {
-			cells := []any{d.InputNames[x]}
-			for _, q := range row {
-				cells = append(cells, wording(show(q)))
-			}
-			t.add(cells...)
-		}
-		p.add(Block{Table: t, in: terminal})
+	if len(d.Mechanism) > 0 {
+		p.add(probabilities(d, "the best", "one", d.OutputNames, d.Mechanism, everywhere))
 	}
 	if d.Rated != nil {
 		p.rated(d, private)
@@ -62,7 +49,10 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 		}
 	}
 	if len(d.Mechanism) > 0 && !c.Terminal {
-		p.add(tablesOf(d), lossesOf(d))
+		if d.Rated != nil && len(d.Rated.Table) == d.Inputs {
+			p.add(probabilities(d, "yours", "two", d.Rated.OutputNames, d.Rated.Table, browser))
+		}
+		p.add(lossesOf(d))
 	}
 	p.add(assumed(
 		fmt.Sprintf("No mechanism that is private at %s has a smaller %s than the lower end of %s; the one shown attains the upper end.", private, loss, d.Optimum),
@@ -119,93 +109,66 @@ func (p *Page) rated(d *document.Optimum, private string) {
 // mostDrawn bounds the rows and columns of a heat map.
 const mostDrawn = 64
 
-// panel is a table of probabilities in a heat map.
-type panel struct {
-	title, class    string
-	inputs, outputs []string
-	table           [][]number.Number
-}
-
-// tablesOf draws the best table, and the user's beside it.
-func tablesOf(d *document.Optimum) Block {
-	panels := []panel{{"the best", "one", d.InputNames, d.OutputNames, d.Mechanism}}
-	if d.Rated != nil && len(d.Rated.Table) == d.Inputs {
-		panels = append(panels, panel{"yours", "two", d.InputNames, d.Rated.OutputNames, d.Rated.Table})
+// probabilities draw a table of a mechanism; one that is small stands below its picture, and in a terminal.
+func probabilities(d *document.Optimum, whose, class string, outputs []string, rows [][]number.Number, in medium) Block {
+	most := max(len(rows), len(outputs))
+	b := Block{Title: "Probabilities: " + whose, in: job.Choose(most > mostShown, browser, in)}
+	if most > mostDrawn {
+		b.Lines = []string{fmt.Sprintf("A table of more than %d rows or columns is not drawn; it is in the document below.", mostDrawn)}
+		return b
 	}
-	s := Block{Title: "Probabilities", in: browser}
-	numbers := &Table{Head: []string{"input", "output"}}
-	outputs := map[[2]string][]any{}
-	for i, p := range panels {
-		if max(len(p.inputs), len(p.outputs)) > mostDrawn {
-			s.Lines = []string{fmt.Sprintf("A table of more than %d rows or columns is not drawn; it is in the document below.", mostDrawn)}
-			return s
-		}
-		numbers.Head = append(numbers.Head, p.title)
-		for x, row := range p.table {
-			for o, q := range row {
-				key := [2]string{p.inputs[x], p.outputs[o]}
-				if len(outputs[key]) == 0 {
-					outputs[key] = append([]any{key[0], key[1]}, slices.Repeat([]any{0}, len(panels))...)
-					numbers.add(outputs[key]...)
-				}
-				outputs[key][2+i] = q
-			}
+	write := number.Number.String
+	if _, exact := d.Optimum.Rat(); exact {
+		write = fraction
+	}
+	t := &Table{Head: append([]string{"input"}, outputs...)}
+	for x, row := range rows {
+		t.add(d.InputNames[x])
+		for _, q := range row {
+			t.Rows[x] = append(t.Rows[x], wording(write(q)))
 		}
 	}
-	s.Figure = drawn(&Figure{
-		SVG:     heat(panels, "A heat map of the probabilities in the table below: a row for each input, a column for each output."),
-		Caption: "A row for each input, a column for each output; the darker, the more probable, up to the largest probability of all.",
-		Table:   numbers,
-	})
-	return s
+	b.Figure = func() *Figure {
+		return &Figure{
+			SVG:     heat(d.InputNames, outputs, rows, class, "A heat map of the probabilities in the table below: a row for each input, a column for each output."),
+			Caption: "A row for each input, a column for each output; the darker, the more probable, up to the largest probability of the table.",
+			Table:   job.Choose(most > mostShown, t, nil),
+		}
+	}
+	b.Table = job.Choose(most > mostShown, nil, t)
+	return b
 }
 
-// heat draws tables of probabilities side by side.
-func heat(panels []panel, description string) template.HTML {
-	const gap, names = 12.0, 34.0
+// heat draws a table of probabilities.
+func heat(inputs, outputs []string, rows [][]number.Number, class, description string) template.HTML {
+	const names = 34.0
 	most := 0.0
-	for _, p := range panels {
-		for _, row := range p.table {
-			for _, q := range row {
-				most = math.Max(most, q.Float64())
-			}
+	for _, row := range rows {
+		for _, q := range row {
+			most = math.Max(most, q.Float64())
 		}
 	}
-	width := (chartWidth - 8 - names - float64(gap*float64(len(panels)-1))) / float64(len(panels))
-	size := 28.0
-	for _, p := range panels {
-		size = math.Min(size, width/float64(max(1, len(p.outputs))))
+	width := math.Min(28, (chartWidth-8-names)/float64(len(outputs)))
+	height := math.Min(width, 14)
+	if len(inputs) <= mostShown {
+		height = math.Max(width, 14)
 	}
-	height := math.Min(size, 14)
-	if len(panels[0].inputs) <= 12 {
-		height = math.Max(size, 14)
+	d := drawing{y: 22}
+	for o := 0; o < len(outputs); o += int(math.Ceil(26 / width)) { // as many as have room for their names
+		d.text(names+float64((float64(o)+0.5)*width), 16, "soft", "middle", brief(outputs[o]))
 	}
-	every := max(1, int(math.Ceil(14/height))) // of the rows have their name
-	d := drawing{y: 40}
-	left := names
-	for i, p := range panels {
-		d.text(left, 14, "", "start", p.title)
-		step := max(1, int(math.Ceil(26/size)))
-		for o := 0; o < len(p.outputs); o += step {
-			d.text(left+float64((float64(o)+0.5)*size), 34, "soft", "middle", brief(p.outputs[o]))
+	every := int(math.Ceil(14 / height))
+	for x, row := range rows {
+		if x%every == 0 {
+			d.text(names-4, d.y+float64(height/2)+4, "soft", "end", brief(inputs[x]))
 		}
-		for x, row := range p.table {
-			y := d.y + float64(float64(x)*height)
-			if i == 0 && x%every == 0 {
-				d.text(names-4, y+float64(height/2)+4, "soft", "end", brief(p.inputs[x]))
-			}
-			for o, q := range row {
-				share := 0.0
-				if most > 0 {
-					share = q.Float64() / most
-				}
-				d.add(`<rect x="%s" y="%s" width="%s" height="%s" class="%s" fill-opacity="%.3f"/>`, at(left+float64(float64(o)*size)), at(y), at(size), at(height), p.class, share)
-			}
+		for o, q := range row {
+			d.add(`<rect x="%s" y="%s" width="%s" height="%s" class="%s" fill-opacity="%.3f"/>`, at(names+float64(float64(o)*width)), at(d.y), at(width), at(height), class, q.Float64()/most)
 		}
-		d.rect(left, d.y, size*float64(len(p.outputs)), height*float64(len(p.inputs)), "plain box")
-		left += width + gap
+		d.y += height
 	}
-	d.y += float64(height*float64(len(panels[0].inputs))) + 8
+	d.rect(names, 22, width*float64(len(outputs)), d.y-22, "plain box")
+	d.y += 8
 	return d.svg(description)
 }
 
@@ -223,36 +186,22 @@ func lossesOf(d *document.Optimum) Block {
 	if d.Rated != nil && len(d.Rated.Losses) == d.Inputs {
 		names, losses, columns = append(names, "yours"), append(losses, d.Rated.Losses), []int{1, 2}
 	}
-	table := &Table{Head: append([]string{"input"}, names...)}
-	for x, input := range d.InputNames {
-		row := []any{input}
-		for _, l := range losses {
-			row = append(row, l[x])
-		}
-		table.add(row...)
-	}
-	s := Block{Title: "Loss by input", in: browser}
 	const caption = "The expected loss at each input."
-	if d.Inputs <= mostShown {
-		figure := table.pictured(caption, "", func(row []any) string { return fmt.Sprint("input ", row[0]) }, columns...)()
-		figure.Table = table
-		s.Figure = drawn(figure)
-		return s
-	}
-	c := chart{xTitle: "input, by its place", yTitle: "expected loss", level: math.NaN(), steps: true}
-	for i, l := range losses {
-		line := curve{class: classes[i], name: names[i]}
-		for x := range l {
-			line.x, line.y = append(line.x, float64(x)), append(line.y, l[x].Float64())
-			c.high = math.Max(c.high, 1.05*l[x].Float64())
+	table := &Table{Head: append([]string{"input"}, names...)}
+	lines := chart{xTitle: "input, by its place", yTitle: "expected loss", steps: true, curves: make([]curve, len(names))}
+	for x, input := range d.InputNames {
+		table.add(input)
+		for i, l := range losses {
+			table.Rows[x] = append(table.Rows[x], l[x])
+			lines.curves[i].name = names[i]
+			lines.curves[i].to(float64(x), l[x].Float64())
 		}
-		c.curves = append(c.curves, line)
 	}
-	if c.high == 0 {
-		c.high = 1
+	b := Block{Title: "Loss by input", in: browser, Figure: lines.figure(caption, caption, table)}
+	if d.Inputs <= mostShown {
+		b.Table, b.Figure = table, table.pictured(caption, "", func(row []any) string { return fmt.Sprint("input ", row[0]) }, columns...)
 	}
-	s.Figure = drawn(&Figure{SVG: c.svg(caption), Caption: caption, Table: table})
-	return s
+	return b
 }
 
 // texts writes numbers.

@@ -33,18 +33,15 @@ func ofRatio(d *document.Ratio, c Context) *Page {
 		p.aside("The job ended early: %s. What is stated is certified all the same.", d.Undecided)
 	}
 	table := &Table{Head: []string{"mechanism", unit(d), "ratio to the optimum", "above it"}}
-	var names []string
-	var ratios []number.Number
 	for _, m := range d.Mechanisms {
 		if m.Finding != "" {
 			table.add(m.Name, "not rated")
 			continue
 		}
 		table.add(fullName(m.Name), m.Error, m.Ratio, above(m.Ratio))
-		names, ratios = append(names, m.Name), append(ratios, m.Ratio)
 	}
 	table.add("optimum", d.Optimum)
-	p.add(Block{Title: "Errors", Table: table, Figure: excesses(measure(d), names, ratios)})
+	p.add(Block{Title: "Errors", Table: table, Figure: table.excesses(measure(d), named(0), 2)})
 	p.add(c.Curve.section()...)
 	p.add(Block{Title: "What is proved, and what is assumed"})
 	p.say("proof of the optimum: %s (%s score vectors up to order, %s variables)", cmp.Or(proofs[d.Proof], d.Proof), decimal.Count(d.Orbits), decimal.Count(d.Variables))

@@ -195,8 +195,8 @@ func TestBarsEndWhereTheNumbersSay(t *testing.T) {
 // TestNamesAreBelowTheChart: no name is where lines are, and long legends have several rows within the width.
 func TestNamesAreBelowTheChart(t *testing.T) {
 	c := chart{
-		curves: []curve{{class: "one", name: "pf", x: []float64{0.1, 1}, y: []float64{1, 2}}, {class: "two", name: "em", x: []float64{0.1, 1}, y: []float64{2, 1}}},
-		low:    1, high: 2, level: 1.5, levelName: "claimed", marks: []mark{{0.5, "this job"}, {0.51, "pf is optimal from here on"}},
+		curves: []curve{{"pf", []float64{0.1, 1}, []float64{1, 2}}, {"em", []float64{0.1, 1}, []float64{2, 1}}},
+		low:    1, level: mark{1.5, "claimed"}, marks: []mark{{0.5, "this job"}, {0.51, "pf is optimal from here on"}},
 	}
 	svg := c.svg("text")
 	seen, last := 0, 0.0

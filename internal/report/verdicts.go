@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,14 +189,13 @@ func (v Verdicts) page(c Context) *Page {
 	}
 	p.add(Block{Lines: v.findings(), joined: true}, Block{Lines: notes, joined: true, in: terminal}, Block{Lines: notes[min(1, len(notes)):], in: browser})
 	if profile := v.Profiled(); profile != nil {
-		line := curve{class: "one", name: "least δ"}
+		line := curve{name: "least δ"}
 		for _, at := range v.Profile {
-			line.x, line.y = append(line.x, at[0].Float64()), append(line.y, at[1].Float64())
+			line.to(at[0].Float64(), at[1].Float64())
 		}
-		c := chart{curves: []curve{line}, xTitle: "ε", yTitle: "δ", high: math.Max(1.1*line.y[0], 1e-9), level: math.NaN()}
-		picture := c.svg(fmt.Sprintf("The least δ over ε; it is %s at 0.", show(v.Profile[0][1])))
-		p.add(Block{Title: "Privacy profile", in: browser, Figure: drawn(&Figure{SVG: picture, Caption: "Larger ε take less δ. No pair that was looked at has more.", Table: profile})})
-		p.add(Block{Table: profile, in: terminal})
+		c := chart{curves: []curve{line}, xTitle: "ε", yTitle: "δ"}
+		figure := c.figure(fmt.Sprintf("The least δ over ε; it is %s at 0.", show(v.Profile[0][1])), "Larger ε take less δ. No pair that was looked at has more.", profile)
+		p.add(Block{Title: "Privacy profile", in: browser, Figure: figure}, Block{Table: profile, in: terminal})
 	}
 	p.add(assumed(v.assumed()...))
 	return p

@@ -146,7 +146,9 @@ func (v Verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Block
 	}
 	violated := r.Verdict == verify.Violated
 	groups[marked].marked, groups[marked].bad = job.Choose(violated, "violated", "closest to the limit"), violated
-	s.Figure = drawn(&Figure{SVG: bars(groups, caption+" "+w.String()), Caption: caption, Table: table})
+	s.Figure = func() *Figure {
+		return &Figure{SVG: bars(groups, caption+" "+w.String()), Caption: caption, Table: table}
+	}
 	return s
 }
 
@@ -181,23 +183,17 @@ func (v Verdicts) tight(dp *verify.Result) []Block {
 
 // course draws how the lower bound grew with the samples.
 func (v Verdicts) course() Block {
-	line := curve{class: "one", name: "lower bound on ε"}
+	line := curve{name: "lower bound on ε"}
 	table := &Table{Head: []string{"samples", "ε at least"}}
-	most := v.Claimed.Float64()
 	for _, h := range v.History {
-		line.x, line.y = append(line.x, float64(h.Samples)), append(line.y, h.Eps.Float64())
-		most = math.Max(most, h.Eps.Float64())
+		line.to(float64(h.Samples), h.Eps.Float64())
 		table.add(decimal.Grouped(h.Samples, ","), h.Eps)
 	}
-	line.x, line.y = append(line.x, float64(v.Samples)), append(line.y, line.y[len(line.y)-1])
-	c := chart{
-		curves: []curve{line}, xTitle: "samples", yTitle: "ε", low: 0, high: 1.1 * most, logX: true, steps: true,
-		level: v.Claimed.Float64(), levelName: "claimed",
-	}
 	last := v.History[len(v.History)-1]
-	return Block{Title: "What the samples showed, and when", in: browser, Figure: drawn(&Figure{
-		SVG:     c.svg(fmt.Sprintf("The lower bound on ε over the number of samples; it ends at %s after %s samples.", show(last.Eps), decimal.Grouped(last.Samples, ","))),
-		Caption: "The bound holds with the stated confidence at every number of samples at once, so that an audit may be stopped at any time.",
-		Table:   table,
-	})}
+	line.to(float64(v.Samples), last.Eps.Float64())
+	c := chart{curves: []curve{line}, xTitle: "samples", yTitle: "ε", logX: true, steps: true, level: mark{v.Claimed.Float64(), "claimed"}}
+	return Block{Title: "What the samples showed, and when", in: browser, Figure: c.figure(
+		fmt.Sprintf("The lower bound on ε over the number of samples; it ends at %s after %s samples.", show(last.Eps), decimal.Grouped(last.Samples, ",")),
+		"The bound holds with the stated confidence at every number of samples at once, so that an audit may be stopped at any time.", table,
+	)}
 }
