@@ -1,6 +1,6 @@
 (** The mean of a step function over a uniform number, as a finite sum: no integral of real
     analysis is needed. And whole parts in an archimedean field. *)
-From mathcomp Require Import all_ssreflect all_algebra zify ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint zify ring.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.

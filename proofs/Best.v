@@ -1,7 +1,7 @@
 (** The optimum of level dp is the least loss of a mechanism, and the sharp threshold is about
     mechanisms: where z + ... + z^k > 1 and n >= 3 there is one that is better than
     permute-and-flip. *)
-From mathcomp Require Import all_ssreflect all_algebra fingroup perm ring zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint fingroup perm ring zify.
 From Optratio Require Import Mechanisms Program Threshold PermuteAndFlip Objectives Private Sharp
   Extension.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -1,7 +1,7 @@
 (** What a certificate claims, and how that is decided: decide works it out from multipliers of
     rows and a table, and decide_sound says that it is true. *)
 From Coq Require Import ZArith QArith Ascii String.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives
   Exponential Classes.
 From Optratio Require Import Numbers Checker Cuts Rows Errors Epsilon Reader Lines.

@@ -1,7 +1,7 @@
 (** What is computed for the symmetric program: count vectors, sums over them, the multipliers of
     chains, points. *)
 From Coq Require Import ZArith QArith.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Numbers.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -3,7 +3,7 @@
    all sets of candidates, it is a finite problem. The file has one line for all vectors and sets
     that are alike. *)
 From Coq Require Import ZArith QArith Ascii String.
-From mathcomp Require Import all_ssreflect all_algebra zify ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum zify ring.
 From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Epsilon Reader
   Lines Certificate Witness Kept Table Grid.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -2,7 +2,7 @@
     of a depth vector and a candidate that permutations take into each other. A table need not be
     symmetric; but a row that holds wherever it is permuted to holds of the total probabilities of
     two classes, each divided by the size of the class. *)
-From mathcomp Require Import all_ssreflect all_algebra all_fingroup ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum fingroup perm ring.
 From Optratio Require Import Mechanisms Program CountVectors.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

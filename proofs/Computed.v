@@ -1,7 +1,7 @@
 (** Certificates that Coq itself evaluates. For what follows, neither extraction nor OCaml nor
     zarith is trusted. *)
 From Coq Require Import ZArith QArith String.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint.
 From Optratio Require Import Mechanisms Program PermuteAndFlip Objectives Numbers Epsilon Reader.
 From Optratio Require Import Certificate Sections.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

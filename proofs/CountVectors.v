@@ -1,7 +1,7 @@
 (** Score vectors that agree up to the order of the candidates have the same count vector: how many
     candidates there are at each depth. The chains of Program.v commute with counting, and n!/(m_0!
     ... m_k!) vectors have the counts m. Count vectors are plain lists, so that they compute. *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Mechanisms Program.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Local Open Scope nat_scope.

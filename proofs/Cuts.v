@@ -1,7 +1,7 @@
 (** Multipliers of the rows that the levels above paper add, for the lower bound: the rows are
     decided on count vectors, and taken off the costs with their multipliers. *)
 From Coq Require Import ZArith QArith.
-From mathcomp Require Import all_ssreflect all_algebra all_fingroup ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum fingroup perm ring.
 From Optratio Require Import Mechanisms Program CountVectors Classes Numbers Checker.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

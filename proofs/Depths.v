@@ -2,7 +2,7 @@
     heterogeneous.md, Theorem 1): every mechanism for one sensitivity that is epsilon-DP, monotone
     and shift-invariant stays epsilon-DP when it is run on depths no two of which part by more than
     1 between neighbors. Partner, pair, runner and mixed ones are such. *)
-From mathcomp Require Import all_ssreflect all_algebra ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From Optratio Require Import Mechanisms PermuteAndFlip Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

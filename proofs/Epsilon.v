@@ -1,6 +1,6 @@
 (** Which number e^-epsilon is: given, or enclosed by the series of the exponential function. *)
 From Coq Require Import ZArith QArith.
-From mathcomp Require Import all_ssreflect all_algebra ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From Optratio Require Import Numbers.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

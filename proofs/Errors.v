@@ -1,7 +1,7 @@
 (** The errors of permute-and-flip and of the exponential mechanism on the lattice, enclosed where
     z is, and exact where z is known. *)
 From Coq Require Import ZArith QArith.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip Objectives
   Exponential Numbers Checker.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

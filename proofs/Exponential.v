@@ -2,7 +2,7 @@
     every loss that does not rise with the score (McKenna & Sheldon 2020, Theorem 2). Where m
     candidates are best, it takes each other one more than 1/(1 + 1/m) times as often
     (research/docs/claims-proofs.md). *)
-From mathcomp Require Import all_ssreflect all_algebra perm zify ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum poly ssrint perm zify ring.
 From Optratio Require Import Mechanisms Program PermuteAndFlip Integral Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -1,7 +1,7 @@
 (** From the bounded lattice to all scores (research/docs/extension.md): every private table is a
     mechanism's. It rounds the scores, all by the same random offset, to steps of the lattice,
     clips the depths at the lattice's last one, and answers as the table says. *)
-From mathcomp Require Import all_ssreflect all_algebra fingroup perm zify ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint intdiv fingroup perm zify ring.
 From Optratio Require Import Mechanisms Program Private Exponential.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

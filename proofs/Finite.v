@@ -2,7 +2,7 @@
     each outcome of a cell a probability, and rows with multipliers bound what every table
     costs. *)
 From Coq Require Import ZArith QArith.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Numbers Checker Cuts.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

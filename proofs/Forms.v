@@ -2,7 +2,7 @@
     integral: the algorithm with its random order and coins, the mean over orders (Lemma 1), the
     sum over subsets (Lemma 2), and the recurrence for elementary symmetric polynomials (Appendix
     E). All hold for any weights, not only for probabilities. *)
-From mathcomp Require Import all_ssreflect all_algebra ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum poly ring.
 From Optratio Require Import PermuteAndFlip Integral.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import GRing.Theory Num.Theory.

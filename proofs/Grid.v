@@ -1,7 +1,7 @@
 (** Section heterogeneous: the best choice among candidates of which each has its own sensitivity,
     on a grid of scores. *)
 From Coq Require Import ZArith QArith Ascii String.
-From mathcomp Require Import all_ssreflect all_algebra ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
 From Optratio Require Import Mechanisms Private Depths Numbers Checker Epsilon Reader Lines
   Certificate Witness Kept Table.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -1,6 +1,6 @@
 (** What the theorems speak of exists: on integer scores E may be the powers of any number y with
     0 < y <= 1. Concrete corollaries, and what the theorems do not say. *)
-From mathcomp Require Import all_ssreflect all_algebra ring zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
 From Optratio Require Import Mechanisms Program PermuteAndFlip Private Exponential Extension Best.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -1,6 +1,6 @@
 (** Integrals of polynomials over [0, 1] in any ordered field: a sum of products t^i (1-t)^j with
     nonnegative coefficients has a nonnegative integral, and [0, 1] may be cut in two. *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum poly.
 From Optratio Require Import PermuteAndFlip.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

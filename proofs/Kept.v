@@ -2,7 +2,7 @@
     neighbors, are (epsilon, delta)-private on these pairs, whatever they are within their
     intervals. *)
 From Coq Require Import ZArith QArith Ascii String.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Numbers Epsilon Reader Lines Certificate Witness.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -1,7 +1,7 @@
 (** With monotonicity, privacy towards the worst neighbors implies privacy towards all of them
     inside the lattice: the levels full and monotone are the same (research/docs/levels.md, Theorem
     2). *)
-From mathcomp Require Import all_ssreflect all_algebra zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum zify.
 From Optratio Require Import Mechanisms Program.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -4,7 +4,7 @@
     candidates' scores. Scores are numbers in units of the sensitivity Delta, so one person's data
     change each of them by at most 1. The number z stands for e^(-epsilon). Probabilities are in
     any ordered field R, scores in any ordered ring S: the reals, or the integers. *)
-From mathcomp Require Import all_ssreflect all_algebra perm.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint perm.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.

@@ -1,6 +1,6 @@
 (** Fractions that compute, and what they denote in an ordered field R. *)
 From Coq Require Import ZArith QArith Qreduction.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.

@@ -1,7 +1,7 @@
 (** The objective box. Its weights add up the lattices of all depths up to k: it is a sum of errors
     of the kind that the other files speak of, and permute-and-flip is optimal for it where it is
     for the mean error. *)
-From mathcomp Require Import all_ssreflect all_algebra zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint zify.
 From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -1,6 +1,6 @@
 (** Permute-and-flip on the lattice, and its optimality where z + ... + z^k <= 1
     (research/docs/threshold.md, Theorem 1). *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum poly.
 From Optratio Require Import Mechanisms Program CountVectors Threshold.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -1,6 +1,6 @@
 (** Permute-and-flip on scores of any ordered ring, the reals or the integers, is a proper
     mechanism, epsilon-DP, symmetric, monotone and invariant under shifts. *)
-From mathcomp Require Import all_ssreflect all_algebra fingroup perm ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum poly ssrint fingroup perm ring.
 From Optratio Require Import Mechanisms Program PermuteAndFlip Integral.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -2,7 +2,7 @@
     research/docs/levels.md, over tables that need not be symmetric, on lattices whose step is 2/L
     sensitivities; every private mechanism gives a point of it; and weak duality where L = 1:
     multipliers bound the error of all points from below. *)
-From mathcomp Require Import all_ssreflect all_algebra zify ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint zify ring.
 From Optratio Require Import Mechanisms.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

@@ -2,7 +2,7 @@
     claimed ratio times that of any mechanism of the level, and the claimed optimum is attained by
     a mechanism. *)
 From Coq Require Import QArith.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Mechanisms Program CountVectors PermuteAndFlip Exponential Numbers
   Epsilon.
 From Optratio Require Import Certificate Best RealScores.

@@ -1,7 +1,7 @@
 (** The extension of a table to all real scores, on lattices of step h = 2/L
     (research/docs/extension.md): one offset u, uniform in [0, 1), for all candidates. Scores and
     probabilities are in an archimedean field. *)
-From mathcomp Require Import all_ssreflect all_algebra fingroup perm ring zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint fingroup perm ring zify.
 From Optratio Require Import Mechanisms Program Threshold PermuteAndFlip Objectives Private Sharp.
 From Optratio Require Import Extension Best Average.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -2,7 +2,7 @@
     variable of the symmetric program its probability; and the lower bound by multipliers of
     rows. *)
 From Coq Require Import ZArith QArith.
-From mathcomp Require Import all_ssreflect all_algebra all_fingroup zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum fingroup perm zify.
 From Optratio Require Import Mechanisms Program CountVectors Classes Numbers Checker Cuts Steps.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

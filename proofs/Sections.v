@@ -3,7 +3,7 @@
    Section program, about permute-and-flip's optimality and closed forms, and section lattice are
     decided alike. *)
 From Coq Require Import ZArith QArith Ascii String.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors
   Epsilon Reader Lines Certificate Witness Kept Finite Table Grid Choice.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

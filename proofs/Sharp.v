@@ -2,7 +2,7 @@
     z^k g(k) > g(0) and n >= 3, permute-and-flip's loss on Q(n,k) is not the least, at any level. A
     table near permute-and-flip's is better: a candidate below two that are best is taken a little
     more often, and one of these two less often, as far as privacy allows. *)
-From mathcomp Require Import all_ssreflect all_algebra ring zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum poly ring zify.
 From Optratio Require Import Mechanisms Program Levels Threshold PermuteAndFlip Objectives Integral
   Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -1,7 +1,7 @@
 (** Mechanisms that are not invariant under shifts: in the mean over shifts they are no better than
     the program's optimum, but for a term that falls with the number of shifts
     (research/docs/levels.md, Theorem 1). *)
-From mathcomp Require Import all_ssreflect all_algebra ring zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint ring zify.
 From Optratio Require Import Mechanisms Program Threshold PermuteAndFlip Private Extension Best.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

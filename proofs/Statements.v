@@ -1,7 +1,7 @@
 (** The main theorems once more, each with all that it assumes, and proved by the theorem of the
     same name elsewhere. What they speak of is defined in Mechanisms.v, and where a comment
     says. *)
-From mathcomp Require Import all_ssreflect all_algebra perm.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint perm.
 From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp
   Numbers.
 From Optratio Require Import Exponential Forms Depths Best Epsilon Reader Certificate Sections.

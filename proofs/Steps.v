@@ -1,7 +1,7 @@
 (** The rows of monotonicity, decided for a point that gives each variable of the symmetric program
     its probability: all of them follow from those that are decided here. *)
 From Coq Require Import ZArith QArith.
-From mathcomp Require Import all_ssreflect all_algebra zify.
+From mathcomp Require Import all_ssreflect ssralg ssrnum zify.
 From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

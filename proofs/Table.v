@@ -1,7 +1,7 @@
 (** Section table: the least loss of all (epsilon, delta)-private tables of finitely many inputs and
     outputs. *)
 From Coq Require Import ZArith QArith Ascii String.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Numbers Checker Cuts Epsilon Reader Lines Certificate Witness Kept
   Finite.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.

@@ -1,7 +1,7 @@
 (** The dual recurrence of research/docs/threshold.md bounds the loss of every feasible table from
     below, for every monotone loss c and every product prior of weights g with z g(1) + ... + z^k
     g(k) <= g(0), for all n and k. *)
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Mechanisms Program CountVectors.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

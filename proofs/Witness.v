@@ -1,7 +1,7 @@
 (** Section witness of probabilities that a table or a program states: at two neighboring score
     vectors an event is too likely for (epsilon, delta)-DP. *)
 From Coq Require Import ZArith QArith Ascii String.
-From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Mechanisms Numbers Epsilon Reader Certificate Lines.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
