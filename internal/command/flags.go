@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -23,50 +24,65 @@ func parseBytes(name, text string) (int64, error) {
 	return 0, Usagef("--%s %s: give a number of bytes such as 8G", name, escape.Quoted(text))
 }
 
-// CountFlag is the value of a flag that counts something: 12, 10k, 3M, 1e6.
-type CountFlag int
-
-// CountVar adds a flag for a count, with a shorthand unless that is empty.
-func CountVar(fs *pflag.FlagSet, to *int, name, short string, standard int, usage string) {
-	*to = standard
-	fs.VarP((*CountFlag)(to), name, short, usage)
+// flagValue is the value of a flag that has a reader of its own.
+type flagValue[T any] struct {
+	to   *T
+	kind string
+	read func(text string) (T, error)
 }
 
-func (c *CountFlag) String() string { return strconv.Itoa(int(*c)) }
+func (f flagValue[T]) String() string { return fmt.Sprint(*f.to) }
+func (f flagValue[T]) Type() string   { return f.kind }
 
-func (c *CountFlag) Type() string { return "int" }
+func (f flagValue[T]) Set(text string) error {
+	value, err := f.read(text)
+	if err == nil {
+		*f.to = value
+	}
+	return err
+}
 
-// Set reads a whole number.
-func (c *CountFlag) Set(text string) error {
+// CountVar adds a flag that counts something, 12, 10k, 3M, 1e6, with a shorthand unless that is empty.
+func CountVar(fs *pflag.FlagSet, to *int, name, short string, standard int, usage string) {
+	*to = standard
+	fs.VarP(flagValue[int]{to, "int", readCount}, name, short, usage)
+}
+
+func readCount(text string) (int, error) {
 	r, err := job.Scaled(text)
-	if dashed.MatchString(text) || strings.Contains(text, ":") {
-		return errors.New("give one whole number; optratio sweep takes ranges of n and k, such as 2:4")
+	switch {
+	case dashed.MatchString(text) || strings.Contains(text, ":"):
+		return 0, errors.New("give one whole number; optratio sweep takes ranges of n and k, such as 2:4")
+	case err != nil || !r.IsInt() || r.Num().BitLen() >= strconv.IntSize:
+		return 0, errors.New("give a whole number, not larger than the machine can hold, such as 12, 10k, 3M or 1e6")
+	case r.Sign() < 0:
+		return 0, errors.New("nothing is counted below 0; give a whole number such as 12, 10k, 3M or 1e6")
 	}
-	if err != nil || !r.IsInt() || r.Num().BitLen() >= strconv.IntSize {
-		return errors.New("give a whole number, not larger than the machine can hold, such as 12, 10k, 3M or 1e6")
+	return int(r.Num().Int64()), nil
+}
+
+// How many significant digits the numbers of tables have, at most and where --digits does not say.
+const mostDigits, usualDigits = 12, 6
+
+func readDigits(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > mostDigits {
+		return 0, fmt.Errorf("give a number of digits from 1 to %d, such as %d", mostDigits, usualDigits)
 	}
-	if r.Sign() < 0 {
-		return errors.New("nothing is counted below 0; give a whole number such as 12, 10k, 3M or 1e6")
+	return n, nil
+}
+
+// readLimit refuses what would be no limit but 0.
+func readLimit(text string) (time.Duration, error) {
+	t, err := time.ParseDuration(text)
+	if err != nil || t < 0 {
+		return 0, errors.New("give a duration such as 30s, or 0 for no limit")
 	}
-	*c = CountFlag(r.Num().Int64())
-	return nil
+	return t, nil
 }
 
 // unlisted is the help of a flag that is accepted and left out of the help: an older name of what another flag says.
 const unlisted = "-"
-
-// listFlag is the value of a flag that may be given again, which adds to its list.
-type listFlag job.Listed
-
-func (l *listFlag) String() string { return string(*l) }
-
-func (l *listFlag) Type() string { return "string" }
-
-// Set adds to the list.
-func (l *listFlag) Set(text string) error {
-	*l += listFlag(job.Choose(*l == "", "", ",") + text)
-	return nil
-}
 
 // AddFields adds a flag for each field of a question, with the help of the field or one that is given here; none where that is "".
 func AddFields(c *cobra.Command, q any, help map[string]string) {
@@ -83,7 +99,10 @@ func AddFields(c *cobra.Command, q any, help map[string]string) {
 		case *string:
 			fs.StringVar(to, f.Name, *to, usage)
 		case *job.Listed:
-			fs.Var((*listFlag)(to), f.Name, usage)
+			more := func(text string) (job.Listed, error) { // a flag that is given again adds to its list
+				return *to + job.Listed(job.Choose(*to == "", "", ",")+text), nil
+			}
+			fs.Var(flagValue[job.Listed]{to, "string", more}, f.Name, usage)
 		case *bool:
 			fs.BoolVar(to, f.Name, *to, usage)
 		case *int:

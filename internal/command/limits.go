@@ -25,7 +25,7 @@ import (
 type Job struct {
 	Streams
 	JSON   bool
-	digits digits
+	digits int // 0 where there is no such flag
 	time   time.Duration
 	memory string
 }
@@ -33,12 +33,13 @@ type Job struct {
 // Add adds the flags.
 func (j *Job) Add(c *cobra.Command) {
 	j.AddLimits(c)
-	c.Flags().Var(&j.digits, "digits", "digits of the numbers in tables, 1 to 12")
+	j.digits = usualDigits
+	c.Flags().Var(flagValue[int]{&j.digits, "int", readDigits}, "digits", "digits of the numbers in tables, 1 to 12")
 }
 
 // AddLimits adds the flags of a command that prints no table.
 func (j *Job) AddLimits(c *cobra.Command) {
-	c.Flags().Var((*duration)(&j.time), "time-limit", "stop after this long, such as 30s, with the best answer so far; 0 for no limit")
+	c.Flags().Var(flagValue[time.Duration]{&j.time, "duration", readLimit}, "time-limit", "stop after this long, such as 30s, with the best answer so far; 0 for no limit")
 	c.Flags().StringVar(&j.memory, "max-memory", standardMemory, "stop before more memory is in use, with the best answer so far")
 	c.Flags().BoolVar(&j.JSON, "json", false, "print one JSON document")
 }
@@ -80,22 +81,6 @@ var ErrInterrupted = errors.New("interrupted")
 type limitError string
 
 func (e limitError) Error() string { return string(e) }
-
-// duration is the value of --time-limit.
-type duration time.Duration
-
-func (d *duration) String() string { return time.Duration(*d).String() }
-func (d *duration) Type() string   { return "duration" }
-
-// Set refuses what would be no limit but 0.
-func (d *duration) Set(text string) error {
-	t, err := time.ParseDuration(text)
-	if err != nil || t < 0 {
-		return errors.New("give a duration such as 30s, or 0 for no limit")
-	}
-	*d = duration(t)
-	return nil
-}
 
 // Within returns a context that the standard limit of memory ends, and a limit of time unless it is 0, until stop is called.
 func Within(ctx context.Context, limit time.Duration) (limited context.Context, stop func()) {

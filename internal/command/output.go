@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"optratio/internal/decimal"
 	"optratio/internal/document"
 	"optratio/internal/escape"
 )
@@ -90,17 +92,19 @@ func (j *Job) Show(doc document.Document, print func(io.Writer)) {
 	if j.JSON {
 		writeJSON(j.Out, document.Encode(doc))
 	} else {
-		print(j.text())
+		print(j.Short(j.Out))
 	}
 }
 
-// text returns where text for people goes.
-func (j *Job) text() io.Writer { return j.Short(j.Out) }
+// Short returns a writer of text for people, whose numbers have the digits that are wanted.
+func (j *Job) Short(w io.Writer) io.Writer {
+	return decimal.Short{To: w, Digits: cmp.Or(j.digits, usualDigits)}
+}
 
 // ShowAll prints several answers of one command, with --json as an array of documents.
 func ShowAll[D document.Document](j *Job, docs []D, print func(io.Writer)) {
 	if !j.JSON {
-		print(j.text())
+		print(j.Short(j.Out))
 		return
 	}
 	all := make([][]byte, len(docs))
@@ -117,14 +121,22 @@ type undecidedDoc struct {
 
 func (undecidedDoc) Schema() string { return "optratio.undecided/1" }
 
-// Counter returns a function that shows on a terminal how many of all steps are done; elsewhere it shows nothing. After done nothing is shown.
-func Counter(s Streams, what string) (report func(done, total int), done func()) {
+// bar is a progress bar where the errors of a command go to a terminal, nil elsewhere.
+func bar(s Streams, what string, options ...progressbar.Option) *progressbar.ProgressBar {
 	f := terminal(s.Err)
 	if f == nil {
+		return nil
+	}
+	return progressbar.NewOptions(-1, append(options, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),
+		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())...)
+}
+
+// Counter returns a function that shows on a terminal how many of all steps are done; elsewhere it shows nothing. After done nothing is shown.
+func Counter(s Streams, what string) (report func(done, total int), done func()) {
+	bar := bar(s, what, progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true))
+	if bar == nil {
 		return func(int, int) {}, func() {}
 	}
-	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what), progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	return func(done, total int) {
 		if bar.GetMax() != total {
 			bar.ChangeMax(total)
@@ -136,12 +148,10 @@ func Counter(s Streams, what string) (report func(done, total int), done func())
 // Progress returns a function that shows how far a computation is, on a terminal; elsewhere it shows nothing. After done nothing is
 // shown any more, even if the computation goes on.
 func Progress(s Streams, what string) (report func(format string, args ...any), done func()) {
-	f := terminal(s.Err)
-	if f == nil {
+	bar := bar(s, what, progressbar.OptionSpinnerType(14))
+	if bar == nil {
 		return func(string, ...any) {}, func() {}
 	}
-	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),
-		progressbar.OptionSpinnerType(14), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	var over atomic.Bool
 	return func(format string, args ...any) {
 		if !over.Load() {

@@ -43,7 +43,7 @@ func RefuseEmptyValues(t *testing.T, root *cobra.Command, run Run, arguments map
 // RefuseNegativeCounts gives every flag that counts something -1, and returns how many these are.
 func RefuseNegativeCounts(t *testing.T, root *cobra.Command, run Run) (seen int) {
 	EachFlag(root, func(words []string, f *pflag.Flag) {
-		if _, counts := f.Value.(*command.CountFlag); counts {
+		if f.Value.Type() == "int" {
 			seen++
 			refused(t, run, append(slices.Clone(words), command.FlagName(f), "-1"), "-"+f.Name)
 		}
