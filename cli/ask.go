@@ -27,15 +27,29 @@ type asking struct {
 	plain     bool                         // there is no --digits
 	cert      string                       // file of a certificate, "" for none
 	html      string                       // file of a page, "" for none
-	optimal   string                       // file of an optimal mechanism, "" for none
+	outputs   []*output                    // more files
 
-	// mechanism returns what writes the optimal mechanism of an answer, as lines of JSON or else as CSV; nil where there is no --optimal.
-	mechanism func(found *job.Answer, lines bool) func(io.Writer) error
-	exports   bool // there is --export, in place of --optimal
+	prepare func()                  // is called before the question is asked
+	begin   func() error            // is called before the work
+	end     func(*job.Answer) error // is called once the answer is printed
+}
 
-	prepare func()                                   // is called before the question is asked
-	begin   func() error                             // is called before the work
-	end     func(context.Context, *job.Answer) error // is called once the answer is printed
+// output is a file that a flag names and an answer fills.
+type output struct {
+	flag, usage string
+	write       func(found *job.Answer) func(io.Writer) error // returns what does that, nil where there is nothing to write
+	path        string
+	file        *command.OutputFile
+}
+
+// path is the file that the flag of an output names, "" for none.
+func (a *asking) path(flag string) string {
+	for _, o := range a.outputs {
+		if o.flag == flag {
+			return o.path
+		}
+	}
+	return ""
 }
 
 // command completes a command: it asks the question, and has a flag for each of its fields and for what is written.
@@ -49,12 +63,8 @@ func (a *asking) command(s command.Streams, c *cobra.Command) *cobra.Command {
 	if a.certifies {
 		c.Flags().StringVar(&a.cert, "cert", "", "write a certificate to this file, for optratio check")
 	}
-	if a.mechanism != nil {
-		c.Flags().StringVar(&a.optimal, "optimal", "", "write an optimal mechanism to this file: CSV, or lines for audit --pmf-file if its name ends in .jsonl")
-	}
-	if a.exports {
-		a.mechanism = func(found *job.Answer, _ bool) func(io.Writer) error { return found.Export }
-		c.Flags().StringVar(&a.optimal, "export", "", "write two distributions whose privacy losses bound all selections to this file, as dp_accounting reads them")
+	for _, o := range a.outputs {
+		c.Flags().StringVar(&o.path, o.flag, "", o.usage)
 	}
 	if a.draws {
 		c.Flags().StringVar(&a.html, "html", "", "also write the answer to this file, as a page with pictures")
@@ -93,11 +103,11 @@ func (a *asking) ask(ctx context.Context) error {
 	if a.prepare != nil {
 		a.prepare()
 	}
-	var out files
+	var cert, page *command.OutputFile
 	done := func() {}
 	h, err := a.host(func(what string, at number.Epsilon) (report func(string, ...any), err error) {
 		report, done = command.Progress(a.Streams, what)
-		out, err = a.create(at)
+		cert, page, err = a.create(at)
 		return report, err
 	})
 	if err != nil {
@@ -120,7 +130,7 @@ func (a *asking) ask(ctx context.Context) error {
 		return err
 	}
 	show := func(w io.Writer) {
-		report.New(answer, report.Context{Terminal: true, Question: a.question, Optimal: a.optimal}).WriteText(w)
+		report.New(answer, report.Context{Terminal: true, Question: a.question, Optimal: a.path("optimal")}).WriteText(w)
 	}
 	if a.print != nil {
 		show = func(w io.Writer) { a.print(w, answer) }
@@ -131,55 +141,52 @@ func (a *asking) ask(ctx context.Context) error {
 		a.Show(answer.Documents[0], show)
 	}
 	if a.end != nil {
-		if err := a.end(ctx, answer); err != nil {
+		if err := a.end(answer); err != nil {
 			return err
 		}
 	}
-	return a.keep(ctx, h, answer, out)
-}
-
-// files are what an answer is kept in.
-type files struct {
-	cert, page, optimal *command.OutputFile
+	return a.keep(ctx, h, answer, cert, page)
 }
 
 // create prepares the files before the work.
-func (a *asking) create(at number.Epsilon) (out files, err error) {
+func (a *asking) create(at number.Epsilon) (cert, page *command.OutputFile, err error) {
 	if a.begin != nil {
 		err = a.begin()
 	}
 	if err == nil && a.html != "" {
-		out.page, err = command.CreateOutput("--html", a.html)
+		page, err = command.CreateOutput("--html", a.html)
 	}
-	if err == nil && a.optimal != "" {
-		out.optimal, err = command.CreateOutput(job.Choose(a.exports, "--export", "--optimal"), a.optimal)
+	for _, o := range a.outputs {
+		if err == nil && o.path != "" {
+			o.file, err = command.CreateOutput("--"+o.flag, o.path)
+		}
 	}
 	if err == nil && a.cert != "" {
-		out.cert, err = command.CreateCertificate(a.cert, at)
+		cert, err = command.CreateCertificate(a.cert, at)
 	}
-	return out, err
+	return cert, page, err
 }
 
 // keep writes the files, and returns how the command ends.
-func (a *asking) keep(ctx context.Context, h *job.Host, answer *job.Answer, out files) error {
-	end := command.Ended(ctx, answer)
-	if out.optimal != nil {
-		if write := a.mechanism(answer, strings.HasSuffix(a.optimal, ".jsonl")); write != nil {
-			if err := out.optimal.Commit(ctx, write); err != nil {
+func (a *asking) keep(ctx context.Context, h *job.Host, answer *job.Answer, cert, page *command.OutputFile) error {
+	for _, o := range a.outputs {
+		if write := o.write(answer); write != nil {
+			if err := o.file.Commit(ctx, write); err != nil {
 				return err
 			}
 		}
 	}
+	end := command.Ended(ctx, answer)
 	var kept bytes.Buffer
-	if write := answer.Certificate; write != nil && out.cert != nil {
+	if write := answer.Certificate; write != nil && cert != nil {
 		before := end
-		end = out.cert.CommitCertificate(ctx, a.Streams, h.MaxMemory, func(w io.Writer) error { return write(io.MultiWriter(w, &kept)) }, end)
+		end = cert.CommitCertificate(ctx, a.Streams, h.MaxMemory, func(w io.Writer) error { return write(io.MultiWriter(w, &kept)) }, end)
 		if end != before { // it was not kept
 			kept.Reset()
 		}
 	}
-	if out.page == nil {
+	if page == nil {
 		return end
 	}
-	return errors.Join(out.page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, h, answer, kept.Bytes()).Write(w) }), end)
+	return errors.Join(page.Commit(ctx, func(w io.Writer) error { return a.page(ctx, h, answer, kept.Bytes()).Write(w) }), end)
 }

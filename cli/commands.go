@@ -2,6 +2,7 @@ package cli
 
 import (
 	"embed"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,9 +117,12 @@ func newTopK(s command.Streams) *cobra.Command {
 
 func newCompose(s command.Streams) *cobra.Command {
 	q := job.New[job.Compose]()
-	a := asking{question: q, plain: true, exports: true, certifies: true}
+	a := asking{question: q, plain: true, certifies: true, outputs: []*output{{
+		flag: "export", usage: "write two distributions whose privacy losses bound all selections to this file, as dp_accounting reads them",
+		write: func(found *job.Answer) func(io.Writer) error { return found.Export },
+	}}}
 	a.begin = func() error {
-		if a.optimal != "" && (q.Adversary == "equal" || q.Eps == "" && q.Step == "") {
+		if a.path("export") != "" && (q.Adversary == "equal" || q.Eps == "" && q.Step == "") {
 			return command.Usagef("--export: there is a pair of distributions for selections at a given ε and an adaptive adversary; give --eps or --step, and leave --adversary out")
 		}
 		return nil

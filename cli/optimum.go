@@ -25,17 +25,20 @@ func newOptimum(s command.Streams) *cobra.Command {
 	q := job.New[job.Optimum]()
 	a := &optimumFiles{Optimum: q}
 	a.asking = asking{
-		question: q, certifies: true, draws: true, prepare: func() { q.Rounded = a.optimal != "" },
-		mechanism: func(found *job.Answer, lines bool) func(io.Writer) error {
-			switch rounded := found.Documents[0].(*document.Optimum).Rounded; {
-			case rounded == nil:
-				return nil
-			case lines:
-				return rounded.WriteJSONL
-			default:
-				return rounded.WriteCSV
-			}
-		},
+		question: q, certifies: true, draws: true, prepare: func() { q.Rounded = a.path("optimal") != "" },
+		outputs: []*output{{
+			flag: "optimal", usage: "write an optimal mechanism to this file: CSV, or lines for audit --pmf-file if its name ends in .jsonl",
+			write: func(found *job.Answer) func(io.Writer) error {
+				switch rounded := found.Documents[0].(*document.Optimum).Rounded; {
+				case rounded == nil:
+					return nil
+				case strings.HasSuffix(a.path("optimal"), ".jsonl"):
+					return rounded.WriteJSONL
+				default:
+					return rounded.WriteCSV
+				}
+			},
+		}},
 	}
 	c := described("optimum")
 	c.Long += "\n"

@@ -36,7 +36,7 @@ const curveTime = 20 * time.Second
 
 // page draws the answer to the command's question, with the certificate that was kept; where none was asked for, with one of the page's own.
 func (a *asking) page(ctx context.Context, h *job.Host, found *job.Answer, kept []byte) *report.Page {
-	at := report.Context{Question: a.question, Optimal: a.optimal, Command: job.CommandText(a.question), Certificate: kept, CertificateName: filepath.Base(a.cert)}
+	at := report.Context{Question: a.question, Optimal: a.path("optimal"), Command: job.CommandText(a.question), Certificate: kept, CertificateName: filepath.Base(a.cert)}
 	if a.cert == "" && h.Certificate {
 		var b bytes.Buffer
 		err := found.Certificate(&b)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -22,14 +21,7 @@ import (
 	"optratio/verify"
 )
 
-// verdictFlags are what verify and audit have in common that concerns how verdicts are shown: --format and, for continuous-integration servers,
-// --junit.
-type verdictFlags struct {
-	format string
-	junit  string
-	file   *command.OutputFile
-}
-
+// What --format takes.
 const (
 	formatText     = "text"
 	formatMarkdown = "markdown"
@@ -39,67 +31,52 @@ const (
 // summaryVariable is the environment variable in which GitHub Actions names the file that is shown on the page of a run, as Markdown.
 const summaryVariable = "GITHUB_STEP_SUMMARY"
 
-// create looks at the flags, and whether the file can be written, before any work is done.
-func (f *verdictFlags) create(json bool) (err error) {
-	switch {
-	case !slices.Contains([]string{formatText, formatMarkdown, formatGitHub}, f.format):
-		return command.Usagef("--format: %s is not one of text, markdown and github", escape.Quoted(f.format))
-	case json && f.format != formatText:
-		return command.Usagef("--format: is for text, and --json prints one JSON document; leave one of the two out")
-	case f.junit != "":
-		f.file, err = command.CreateOutput("--junit", f.junit)
-	}
-	return err
-}
-
-// judge completes a command whose answer is verdicts, with the flags of verdicts for machines where these are wanted.
+// judge completes a command whose answer is verdicts, with the flags of verdicts for machines where these are wanted: --format and --junit.
 func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool) *cobra.Command {
-	f := verdictFlags{format: formatText}
+	format := formatText
+	verdicts := func(found *job.Answer) []report.Verdicts { return report.VerdictsOf(found, a.question) }
 	a.certifies, a.draws = true, true
-	a.begin = func() error { return f.create(a.JSON) }
-	a.end = func(ctx context.Context, found *job.Answer) error {
-		return f.write(ctx, a.Short, report.VerdictsOf(found, a.question))
+	if machines {
+		c.Flags().StringVar(&format, "format", formatText, "text, markdown, or github: text with annotations for GitHub Actions, and a table on the page of the run")
+		a.outputs = []*output{{
+			flag: "junit", usage: "also write the verdicts to this file, as JUnit XML with one test case per property",
+			write: func(found *job.Answer) func(io.Writer) error {
+				return func(w io.Writer) error { return writeJUnit(w, verdicts(found)) }
+			},
+		}}
+	}
+	a.begin = func() error {
+		switch {
+		case !slices.Contains([]string{formatText, formatMarkdown, formatGitHub}, format):
+			return command.Usagef("--format: %s is not one of text, markdown and github", escape.Quoted(format))
+		case a.JSON && format != formatText:
+			return command.Usagef("--format: is for text, and --json prints one JSON document; leave one of the two out")
+		}
+		return nil
 	}
 	a.print = func(w io.Writer, found *job.Answer) {
-		if f.format == formatText || !f.print(w, report.VerdictsOf(found, a.question)) {
-			report.New(found, report.Context{Terminal: true, Question: a.question}).WriteText(w)
+		if format == formatMarkdown {
+			printMarkdown(w, verdicts(found))
+			return
 		}
-	}
-	if !machines {
-		return a.command(s, c)
-	}
-	c.Flags().StringVar(&f.format, "format", formatText, "text, markdown, or github: text with annotations for GitHub Actions, and a table on the page of the run")
-	c.Flags().StringVar(&f.junit, "junit", "", "also write the verdicts to this file, as JUnit XML with one test case per property")
-	return a.command(s, c)
-}
-
-// print prints reports for machines, and reports whether that is all that was asked for.
-func (f *verdictFlags) print(w io.Writer, all []report.Verdicts) bool {
-	for i, v := range all {
-		if f.format == formatGitHub {
-			printAnnotations(w, v)
-			continue
+		if format == formatGitHub {
+			printAnnotations(w, verdicts(found))
 		}
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		printMarkdown(w, v)
+		report.New(found, report.Context{Terminal: true, Question: a.question}).WriteText(w)
 	}
-	return f.format == formatMarkdown
-}
-
-// write writes reports to the files that are wanted beside what is printed: --junit, and the summary of GitHub Actions, with as many digits as what is printed.
-func (f *verdictFlags) write(ctx context.Context, short func(io.Writer) io.Writer, all []report.Verdicts) error {
-	if summary := os.Getenv(summaryVariable); f.format == formatGitHub && summary != "" {
+	a.end = func(found *job.Answer) error {
+		summary := os.Getenv(summaryVariable)
+		if format != formatGitHub || summary == "" {
+			return nil
+		}
 		var text strings.Builder
-		for _, v := range all {
-			printMarkdown(short(&text), v)
-		}
+		printMarkdown(a.Short(&text), verdicts(found))
 		if err := appendText(summary, text.String()); err != nil {
 			return command.Usagef("%s: %w", summaryVariable, err)
 		}
+		return nil
 	}
-	return f.file.Commit(ctx, func(w io.Writer) error { return writeJUnit(w, all) })
+	return a.command(s, c)
 }
 
 func appendText(path, text string) error {
@@ -111,8 +88,17 @@ func appendText(path, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// printMarkdown prints a heading, a table of verdicts, the witnesses and the notes.
-func printMarkdown(w io.Writer, v report.Verdicts) {
+// printMarkdown prints a heading, a table of verdicts, the witnesses and the notes of each report.
+func printMarkdown(w io.Writer, all []report.Verdicts) {
+	for i, v := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		printSection(w, v)
+	}
+}
+
+func printSection(w io.Writer, v report.Verdicts) {
 	fmt.Fprintf(w, "### %s\n\n| property | verdict | checked | |\n|---|---|---:|---|\n", escape.Markdown(v.Title))
 	shown := false
 	properties, asked := v.Sorted()
@@ -146,23 +132,22 @@ func printMarkdown(w io.Writer, v report.Verdicts) {
 
 // printAnnotations prints an annotation of GitHub Actions for each property that was asked about and is not proved: an error where it is violated, a
 // warning where it is undecided, and a notice where samples leave it undecided.
-func printAnnotations(w io.Writer, v report.Verdicts) {
-	for _, r := range v.Properties {
-		if r.Fact || r.Verdict == verify.Proved {
-			continue
+func printAnnotations(w io.Writer, all []report.Verdicts) {
+	for _, v := range all {
+		for _, r := range v.Properties {
+			level := job.Choose(v.Sampler, "notice", "warning")
+			switch {
+			case r.Fact || r.Verdict == verify.Proved:
+				continue
+			case r.Verdict == verify.Violated:
+				level = "error"
+			}
+			text := cmp.Or(r.Remark(), string(r.Verdict))
+			if r.Witness != nil {
+				text = report.WitnessLine(&r)
+			}
+			fmt.Fprintf(w, "::%s title=%s::%s\n", level, escape.Property(string(r.Name)+" of "+v.Title), escape.Message(text))
 		}
-		level := "warning"
-		switch {
-		case r.Verdict == verify.Violated:
-			level = "error"
-		case v.Sampler:
-			level = "notice"
-		}
-		text := cmp.Or(r.Remark(), string(r.Verdict))
-		if r.Witness != nil {
-			text = report.WitnessLine(&r)
-		}
-		fmt.Fprintf(w, "::%s title=%s::%s\n", level, escape.Property(string(r.Name)+" of "+v.Title), escape.Message(text))
 	}
 }
 
@@ -202,15 +187,10 @@ func writeJUnit(w io.Writer, all []report.Verdicts) error {
 	for _, v := range all {
 		root.Suites = append(root.Suites, suiteOf(v))
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
+	text, err := xml.MarshalIndent(root, "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
 	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(root); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
 	return err
 }
 
