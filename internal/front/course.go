@@ -62,7 +62,7 @@ type Course struct {
 	site  *Site
 	view  View
 	form  *form
-	asked question
+	asked job.Question
 	stage int
 	found *job.Answer
 	page  *report.Page
@@ -79,8 +79,10 @@ func (s *Site) Begin(name string, values url.Values) *Course {
 		return c
 	}
 	c.view = shown[at]
-	c.asked = c.view.ask(c.form)
-	c.asked.limits = append(c.asked.limits, standardLimit)[:max(1, len(c.asked.limits))]
+	c.asked = c.view.asked(c.form)
+	if c.view.limits == nil {
+		c.view.limits = []time.Duration{standardLimit}
+	}
 	c.Err = c.form.err
 	return c
 }
@@ -90,13 +92,13 @@ func (c *Course) Next(ctx context.Context) (more bool) {
 	switch {
 	case c.Err != nil:
 		return false
-	case c.stage >= len(c.asked.limits):
+	case c.stage >= len(c.view.limits):
 		c.drawCurve(ctx)
 		return false
 	}
-	limit := c.asked.limits[c.stage]
+	limit := c.view.limits[c.stage]
 	c.stage++
-	found, err := c.site.Run(ctx, Job{c.asked.question, c.form.files, c.form.values.Get("certificate") != "", limit})
+	found, err := c.site.Run(ctx, Job{c.asked, c.form.files, c.form.values.Get("certificate") != "", limit})
 	if err != nil {
 		if c.page == nil { // an answer stands
 			c.Err = err
@@ -105,14 +107,14 @@ func (c *Course) Next(ctx context.Context) (more bool) {
 	}
 	c.found = found
 	if c.page = c.drawn(ctx, nil); found.Undecided == "" {
-		c.stage = len(c.asked.limits)
+		c.stage = len(c.view.limits)
 	}
-	return c.Err == nil && (c.stage < len(c.asked.limits) || c.asked.curves > 0)
+	return c.Err == nil && (c.stage < len(c.view.limits) || c.view.curves > 0)
 }
 
 // Whole finds the first answer and everything that belongs to it.
 func (c *Course) Whole(ctx context.Context) {
-	if c.Next(ctx); c.Err == nil && c.asked.curves > 0 {
+	if c.Next(ctx); c.Err == nil && c.view.curves > 0 {
 		c.drawCurve(ctx)
 	}
 }
@@ -130,8 +132,8 @@ type Event struct {
 // Step tells what is done next and what is known then, and reports whether there may be a better answer still.
 func (c *Course) Step(ctx context.Context, tell func(Event)) (more bool) {
 	working := "the same for other ε"
-	if c.stage < len(c.asked.limits) {
-		working = "working, for up to " + c.asked.limits[c.stage].String()
+	if c.stage < len(c.view.limits) {
+		working = "working, for up to " + c.view.limits[c.stage].String()
 	}
 	tell(Event{Kind: "working", Text: working, Value: c.Limit().Milliseconds()})
 	more = c.Next(ctx)
@@ -142,10 +144,10 @@ func (c *Course) Step(ctx context.Context, tell func(Event)) (more bool) {
 
 // Limit is how long the steps that are left may take together, by the limits of their jobs.
 func (c *Course) Limit() (sum time.Duration) {
-	if c.stage >= len(c.asked.limits) {
+	if c.stage >= len(c.view.limits) {
 		return curveLimit
 	}
-	for _, limit := range c.asked.limits[c.stage:] {
+	for _, limit := range c.view.limits[c.stage:] {
 		sum += limit
 	}
 	return sum
@@ -153,7 +155,7 @@ func (c *Course) Limit() (sum time.Duration) {
 
 func (c *Course) drawCurve(ctx context.Context) {
 	p := c.drawn(ctx, func(q job.Question) []document.Document {
-		a, err := c.site.Run(ctx, Job{Question: q, Limit: c.asked.curves})
+		a, err := c.site.Run(ctx, Job{Question: q, Limit: c.view.curves})
 		if err != nil || a.Violated != "" || a.Undecided != "" {
 			return nil
 		}
@@ -166,8 +168,8 @@ func (c *Course) drawCurve(ctx context.Context) {
 
 // drawn draws the page of the answer, with the curve over ε where ask is not nil.
 func (c *Course) drawn(ctx context.Context, ask report.Ask) *report.Page {
-	at := report.Context{Question: c.asked.question, Command: job.CommandText(c.asked.question), CertificateName: cmp.Or(c.view.Name, "answer") + ".cert"}
-	if c.asked.hidden {
+	at := report.Context{Question: c.asked, Command: job.CommandText(c.asked), CertificateName: cmp.Or(c.view.Name, "answer") + ".cert"}
+	if c.view.hidden {
 		at.Command = ""
 	}
 	if c.site.Static {
@@ -176,7 +178,7 @@ func (c *Course) drawn(ctx context.Context, ask report.Ask) *report.Page {
 		}
 	}
 	if ask != nil {
-		at.Curve = report.CurveFor(c.found.Documents[0], c.asked.question, ask)
+		at.Curve = report.CurveFor(c.found.Documents[0], c.asked, ask)
 	}
 	if wanted := c.form.values.Get("certificate") != ""; wanted && c.found.Certificate != nil {
 		at.Certificate = c.certificate(ctx, at.CertificateName)

@@ -72,42 +72,46 @@ func (f *form) text(field, standard string) string {
 // exp is the switch that says that the field of ε has e^ε.
 const exp = "exp-eps"
 
-// fill puts what the form says into the fields of a question that have one of these names. Those of ε are one field of the form with a switch.
-func (f *form) fill(q any, names ...string) {
+// fill puts what the form says into fields of a question: see View. Those of ε are one field of the form with a switch.
+func (f *form) fill(q job.Question, words string, most int) {
 	f.says["of"] = job.Choose(f.values.Get("of") == exp, exp, "eps")
+	fields := map[string]job.Field{}
 	for _, field := range job.Fields(q) {
-		if field.Name == exp && f.says["of"] == exp && slices.Contains(names, "eps") {
-			*field.To.(*string) = f.says["eps"]
-		}
-		if !slices.Contains(names, field.Name) {
+		fields[field.Name] = field
+	}
+	for word := range strings.FieldsSeq(words) {
+		name, standard, stated := strings.Cut(word, "=")
+		field := fields[name]
+		if file, is := strings.CutPrefix(standard, "@"); is {
+			f.file(name, file)
+			if to, named := field.To.(*string); named {
+				*to = file
+			}
 			continue
 		}
-		text := f.text(field.Name, field.Text())
-		f.limit(field.Name, text)
+		if !stated {
+			standard = field.Text()
+		}
+		text := f.text(name, standard)
+		f.limit(name, text)
+		if name == "eps" {
+			field = fields[f.says["of"]]
+		}
 		switch to := field.To.(type) {
 		case *string:
-			if *to = text; field.Name == "eps" && f.says["of"] == exp {
-				*to = ""
-			}
+			*to = text
 		case *int:
-			f.count(to, field.Name, text, 60)
+			n, err := strconv.Atoi(text)
+			if *to = n; err != nil || n < 1 || n > most {
+				f.fail(name, "give a whole number from 1 to %d", most)
+			}
 		case *bool:
 			is, err := strconv.ParseBool(text)
 			if *to = is; err != nil {
-				f.fail(field.Name, "give true or false")
+				f.fail(name, "give true or false")
 			}
 		}
 	}
-}
-
-// count is a whole number from 1 to most.
-func (f *form) count(to *int, field, text string, most int) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		f.fail(field, "give a whole number from 1 to %d", most)
-		return
-	}
-	*to = n
 }
 
 // largest are the greatest numbers that a preset may have.
@@ -134,6 +138,10 @@ func (f *form) limit(field, text string) {
 				f.fail(field, "give decimals, comma-separated, such as 0,-1,-2.5")
 			}
 		}
+	case "task":
+		if text != "mode" && text != "median" {
+			f.fail(field, "give mode or median")
+		}
 	case "preset":
 		kind, size, _ := strings.Cut(text, ":")
 		for i, text := range regexp.MustCompile(`\d+`).FindAllString(size, len(largest[kind])) {
@@ -144,8 +152,8 @@ func (f *form) limit(field, text string) {
 	}
 }
 
-// file has a question read the text of a field, with the line ends of Unix, as the file of this name, which it returns. What is said of nothing is one of the examples.
-func (f *form) file(field, name string) string {
+// file keeps the text of a field, with the line ends of Unix, as the file of this name. What is said of nothing is one of the examples.
+func (f *form) file(field, name string) {
 	text, err := examples.ReadFile("examples/" + name)
 	if f.says[field] = string(text); err != nil || f.values.Has(field) {
 		f.says[field] = strings.ReplaceAll(f.values.Get(field), "\r\n", "\n")
@@ -153,7 +161,6 @@ func (f *form) file(field, name string) string {
 	if f.files[name] = f.says[field]; !utf8.ValidString(f.says[field]) {
 		f.fail(field, "it is not text in UTF-8")
 	}
-	return name
 }
 
 // input is an input of a form, as its template shows it.

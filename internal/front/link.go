@@ -42,7 +42,7 @@ func (s *Site) Link(words []string, read func(name string) (string, error)) stri
 	if c.Err != nil {
 		return ""
 	}
-	if asked, ok := flagsOf(job.CommandLine(c.asked.question)); !ok || !maps.EqualFunc(given, asked, sameValue) {
+	if asked, ok := flagsOf(job.CommandLine(c.asked)); !ok || !maps.EqualFunc(given, asked, sameValue) {
 		return ""
 	}
 	return s.href(asking[words[0]], values.Encode())
