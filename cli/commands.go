@@ -42,7 +42,7 @@ func newAudit(s command.Streams) *cobra.Command {
 func newVerify(s command.Streams) *cobra.Command {
 	a := asking{question: job.New[job.Verify](), help: map[string]string{
 		"property":  "which properties decide the exit code, by name (default dp; symmetry, shift, monotone, sum and dominates-em are listed too, as facts)",
-		"neighbors": "on the lattice linf, or worst (only the worst neighbors, which suffices for mechanisms that were proved regular); with --domain FILE linf or monotonic",
+		"neighbors": "on the lattice linf, or worst (one score falls by Δ and all others rise, which suffices for mechanisms that were proved regular); with --domain FILE linf or monotonic",
 	}}
 	return a.judge(s, described("verify"), false)
 }

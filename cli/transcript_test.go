@@ -4,7 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,14 +44,11 @@ func TestTranscriptOfSamples(t *testing.T) {
 	blocks := commandtest.Blocks(t, tutorial, "console sampled")
 	require.Len(t, blocks, 1)
 	got := programs.Replay(t, blocks[0])
-	for _, line := range strings.Split(blocks[0], "\n") {
-		for _, part := range []string{"$ optratio", "dp             violated", "[stderr]", "[exit "} {
-			if strings.HasPrefix(line, part) {
-				assert.Contains(t, got, part)
-			}
-		}
+	steady := func(text string) string { // without the numbers, the space that they take, and the witness
+		text = regexp.MustCompile(`(?m)^(dp fails: ).*$`).ReplaceAllString(text, "$1")
+		return regexp.MustCompile(` +`).ReplaceAllString(regexp.MustCompile(`\d[\d.,]*`).ReplaceAllString(text, "#"), " ")
 	}
-	assert.Contains(t, got, "[exit 1]")
+	assert.Equal(t, steady(blocks[0]), steady(got))
 }
 
 // The datasets of the how-to are what its program writes.

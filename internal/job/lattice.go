@@ -36,7 +36,7 @@ var solverName = linear.Embedded{}.Name()
 
 // Lattice says over which score vectors what is averaged, and compared with which mechanisms.
 type Lattice struct {
-	Constraints string `json:"constraints" default:"paper" help:"the optimum is the least error of these mechanisms: paper (shift-invariant and private towards the worst neighbors, so a lower bound), dp (shift-invariant and private towards all neighbors), monotone and full (these two, and monotone)"`
+	Constraints string `json:"constraints" default:"paper" help:"the optimum is the least error of these mechanisms: paper (shift-invariant, and private where one score falls by Δ and all others rise by Δ: a lower bound), dp (shift-invariant, and private towards all neighbors), monotone and full (these two, and monotone)"`
 	Loss        string `json:"loss" default:"mean" help:"what a choice costs: mean (the error, in steps of 2Δ), square (its square), top1 (1 unless a best candidate is taken), tail:T (1 if the error is T steps of 2Δ or more), or a file with the loss of each depth, one per line"`
 	Objective   string `json:"objective" default:"paper" help:"-"`
 	Worst       bool   `json:"worst" help:"take the worst score vector instead of a mean"`

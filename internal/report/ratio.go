@@ -17,14 +17,18 @@ import (
 
 // ofRatio says how far mechanisms are from the best one.
 func ofRatio(d *document.Ratio, c Context) *Page {
+	optimal, constraints := d.PFOptimal != nil && *d.PFOptimal, d.Constraints
+	if optimal { // permute-and-flip is private towards all neighbors, and monotone: it attains the bound
+		constraints = cmp.Or(map[string]string{"paper": "dp", "monotone": "full"}[constraints], constraints)
+	}
 	p := &Page{Title: fmt.Sprintf("n = %d candidates, scores 0 to k = %d steps of %s below the best, %s%s", d.N, d.K, base(d.Monotonic), given(d.AtEpsilon), asked(d, c))}
 	p.Tone, p.Word = headline(d)
-	p.say("error: %s", meaning(d.Objective, d.Constraints))
+	p.say("error: %s", meaning(d.Objective, constraints))
 	if d.Price != nil {
 		p.say("price of δ: the optimum falls by at most %s for each unit that δ grows", *d.Price)
 	}
 	if d.Step != job.Choose(d.Monotonic, "delta", "2delta") && (d.Constraints == "paper" || d.Constraints == "monotone") {
-		p.say("at this step the worst neighbors alone leave much of privacy out: --constraints dp gives a larger lower bound")
+		p.say("at this step the constraints %s leave much of privacy out: --constraints dp gives a larger lower bound", d.Constraints)
 	}
 	if d.Monotonic {
 		p.say("every mechanism runs with 2Δ replaced by Δ, at which it has the same privacy for monotonic scores; ratios are those of the step 2Δ without them")
@@ -45,7 +49,7 @@ func ofRatio(d *document.Ratio, c Context) *Page {
 	p.add(c.Curve.section()...)
 	p.add(Block{Title: "What is proved, and what is assumed"})
 	p.say("proof of the optimum: %s (%s score vectors up to order, %s variables)", cmp.Or(proofs[d.Proof], d.Proof), decimal.Count(d.Orbits), decimal.Count(d.Variables))
-	if d.PFOptimal != nil && *d.PFOptimal {
+	if optimal {
 		p.say("permute-and-flip is optimal for this lattice, loss and prior")
 	}
 	if d.Subject != nil {
@@ -118,7 +122,7 @@ func meaning(objective, constraints string) string {
 	over := map[string]string{
 		"box": "mean over all score vectors of the box", "minimax": "at the worst score vector", "worst": "at the worst score vector",
 	}[objective]
-	const below = " mechanism has less (privacy is asked towards the worst neighbors only)"
+	const below = " mechanism has less (a lower bound; perhaps none attains it)"
 	optimum := map[string]string{
 		"paper":       "no shift-invariant ε-DP" + below,
 		"dp":          "the least of all shift-invariant ε-DP mechanisms",
@@ -263,12 +267,15 @@ func ofThreshold(d *document.Threshold) *Page {
 	}
 	p.Title += fmt.Sprintf(", lattice of step %s; proof: %s", step, d.Proof)
 	p.say("error: %s", meaning(d.Objective, d.Constraints))
+	if d.Lower.IsValid() && d.Upper.IsValid() {
+		p.say("permute-and-flip is optimal from ε = %s on", number.Between(d.Lower, d.Upper))
+	}
 	for _, end := range []struct {
-		says     string
-		eps, exp number.Number
-	}{{"not optimal", d.Lower, d.LowerExp}, {"optimal", d.Upper, d.UpperExp}} {
+		says string
+		exp  number.Number
+	}{{"not optimal", d.LowerExp}, {"optimal", d.UpperExp}} {
 		if r, ok := end.exp.Rat(); ok {
-			p.say("permute-and-flip is %s at ε = %s (e^ε = %s)", end.says, end.eps, r.RatString())
+			p.say("it is %s at e^ε = %s", end.says, r.RatString())
 		}
 	}
 	return p
