@@ -29,9 +29,9 @@ type Compose struct {
 	Total     string `json:"total-eps" help:"ε in total, a decimal: find δ"`
 	Adversary string `json:"adversary" default:"adaptive" help:"adaptive (chooses each query by the answers before) or equal (asks the same each time)"`
 	OneWay
-	Candidates int    `json:"candidates" help:"number of candidates of krr, at least 2"`
-	N          int    `json:"n" help:"with {k}: also list the mean error on Q(n,k) at the largest ε, the least first"`
-	K          int    `json:"k" help:"greatest depth of Q(n,k)"`
+	Candidates int    `json:"candidates" help:"number of candidates of krr, at least 2 (default: {n})"`
+	N          int    `json:"n" help:"with {k}: also list the mean error on the lattice of n candidates and depth k at the largest ε, the least first"`
+	K          int    `json:"k" help:"greatest depth of this lattice"`
 	Gap        string `json:"gap" help:"stop when the relative width of ε is at most this (default 1e-4 up to 20 selections, else 3e-3)"`
 }
 
@@ -61,13 +61,14 @@ func (c *composing) step(field, name, epsField, eps string) {
 	refuse(own == "rnm-laplace", "{"+field+"} rnm-laplace: only an upper bound of its privacy profile is proved; take rnm-exponential, which is permute-and-flip, or rnm-gumbel, which is em")
 	refuse(!m.Info().Uniform, "{"+field+"} %s: is for unequal sensitivities, and what its selections cost together is not known; take em or pf with the largest sensitivity", own)
 	refuse(same == "", "{"+field+"} %s: its privacy profile is not known for all real scores; give em, pf, geo, krr, rnm-gumbel or rnm-exponential", own)
-	refuse(same == "krr" && c.Candidates < 2, "{candidates} %d: krr needs its number of candidates, at least 2", c.Candidates)
-	refuse(same == "krr" && c.Candidates > 1e9, "{candidates} %d: give at most 1e9", c.Candidates)
+	candidates := cmp.Or(c.Candidates, c.N)
+	refuse(same == "krr" && candidates < 2, "{candidates} is missing or below 2: krr needs its number of candidates")
+	refuse(same == "krr" && candidates > 1e9, "{candidates} %d: give at most 1e9", candidates)
 	if c.Monotonic {
 		oneWay([]mechanisms.Mechanism{m}, one)
 	}
 	refuse(c.Step == "" && c.has(own), "{mechanism} %s: stands there twice; give each mechanism once", name)
-	kind := compose.Kind{Mechanism: same, Candidates: c.Candidates}
+	kind := compose.Kind{Mechanism: same, Candidates: candidates}
 	if eps != "" {
 		kind.Eps = must(number.FromEpsilon(within(epsField, eps, fmt.Sprintf("a decimal above 0 and at most %d, such as 0.1", mostStepEps), func(x *big.Rat) bool {
 			return x.Sign() > 0 && x.Cmp(big.NewRat(mostStepEps, 1)) <= 0
@@ -112,8 +113,8 @@ func (q *Compose) read(in *reading) *composing {
 	refuse(find && c.total.Sign() == 0, "{total-eps} 0: give a decimal above 0")
 	refuse(q.Step == "" && len(p.Steps) > 1 && !find, "{mechanism}: several are compared at their largest ε: leave {eps} out, and give {total-eps} and {delta}")
 	refuse(in.Certificate && find && len(p.Steps) > 1, "{cert}: certifies the largest ε of one mechanism; give one {mechanism}")
+	refuse((q.N > 0 || q.K > 0) && !find, "{n}: errors are those at the largest ε: leave {eps} out, and give {total-eps} and {delta}")
 	refuse((q.N > 0) != (q.K > 0), "{n} and {k} go together: give both, or neither")
-	refuse(q.N > 0 && !find, "{n}: errors are those at the largest ε: leave {eps} out, and give {total-eps} and {delta}")
 	refuse(count > mostSelections, "{T}: %d selections are too many, give at most %d", count, int(mostSelections))
 	refuse(p.Equal && q.Step != "" && len(p.Steps) > 1, "{adversary} equal: the steps are different, and so are the queries; leave it out, or give one {step}")
 	p.Gap, _ = relativeGap(cmp.Or(q.Gap, Choose(count <= 20, "1e-4", "3e-3"))).Float64()
@@ -123,7 +124,7 @@ func (q *Compose) read(in *reading) *composing {
 // readSteps reads which mechanisms make how many selections, and returns how many are made together.
 func (c *composing) readSteps() (count int) {
 	if c.Step == "" {
-		refuse(c.Mechanism == "", "{mechanism} is missing: give em, pf, geo or krr; or {step}, for different ones")
+		refuse(c.Mechanism == "", "{mechanism} is missing: give em, pf, geo, krr, rnm-gumbel or rnm-exponential; or {step}, for different ones")
 		refuse(c.T < 1, "{T} is missing or 0: give the number of selections, at least 1")
 		for _, name := range must(SplitNames("mechanism", c.Mechanism)) {
 			c.step("mechanism", name, "eps", c.Eps)
@@ -151,7 +152,7 @@ func (q *Compose) answer(in *reading) *Answer {
 	c.problem.Report = in.report
 	c.doc.Assumptions = []string{
 		"each selection's data, queries and neighbor may depend on the answers before, its mechanism and ε may not",
-		"all real scores of any number of candidates with one sensitivity Δ" + Choose(q.Monotonic, ", and neighbors that move all scores one way: mechanisms run with Δ for 2Δ", ""),
+		"all real scores of any number of candidates" + Choose(c.has("krr"), fmt.Sprintf(" (krr: %d)", cmp.Or(q.Candidates, q.N)), "") + " with one sensitivity Δ" + Choose(q.Monotonic, ", and neighbors that move all scores one way: mechanisms run with Δ for 2Δ", ""),
 		"no subsampling; the sampler has the exact distribution",
 	}
 	a := &Answer{Documents: []document.Document{c.doc}}

@@ -89,7 +89,7 @@ func beside(d *document.Compose) *Table {
 func ranking(d *document.Compose) *Table {
 	t := &Table{Head: []string{"mechanism", "largest ε of a selection"}}
 	if d.N > 0 {
-		t.Head = append(t.Head, fmt.Sprintf("mean error on Q(%d,%d) (steps of 2Δ)", d.N, d.K))
+		t.Head = append(t.Head, fmt.Sprintf("mean error at n = %d, k = %d (steps of 2Δ)", d.N, d.K))
 	}
 	for _, m := range d.Mechanisms {
 		row := []any{m.Name, m.Parameter}
