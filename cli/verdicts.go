@@ -41,7 +41,7 @@ func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool) *cobr
 		a.outputs = []*output{{
 			flag: "junit", usage: "also write the verdicts to this file, as JUnit XML with one test case per property",
 			write: func(found *job.Answer) func(io.Writer) error {
-				return func(w io.Writer) error { return writeJUnit(w, verdicts(found)) }
+				return func(w io.Writer) error { return writeJUnit(a.Short(w), verdicts(found)) }
 			},
 		}}
 	}
@@ -146,7 +146,7 @@ func printAnnotations(w io.Writer, all []report.Verdicts) {
 			if r.Witness != nil {
 				text = report.WitnessLine(&r)
 			}
-			fmt.Fprintf(w, "::%s title=%s::%s\n", level, escape.Property(string(r.Name)+" of "+v.Title), escape.Message(text))
+			fmt.Fprintf(w, "::%s title=%s::%s\n", level, escape.Property(string(r.Name)+" of "+v.Short), escape.Message(text))
 		}
 	}
 }
@@ -189,7 +189,7 @@ func writeJUnit(w io.Writer, all []report.Verdicts) error {
 	}
 	text, err := xml.MarshalIndent(root, "", "  ")
 	if err == nil {
-		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
+		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text) // at once: a writer that shortens numbers must see them whole
 	}
 	return err
 }

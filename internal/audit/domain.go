@@ -194,7 +194,7 @@ func (o *Options) grid(space *inquiry.Space, most int) (vectors iter.Seq[inquiry
 // far returns a shift, a round multiple of Δ in units, that overflows e^{εq/2Δ} in double precision.
 func (o *Options) far(space *inquiry.Space) int64 {
 	eps := o.Epsilon.Float()
-	if eps <= 0 {
+	if eps <= 0 || o.NoSide {
 		return 0
 	}
 	multiple := new(big.Rat).SetFloat64(max(2000, 2000/eps))

@@ -19,7 +19,8 @@ import (
 // Verdicts are what a verify or audit job found.
 type Verdicts struct {
 	*audit.Report
-	Title, Units string // what was examined, and what the numbers of witnesses are
+	Title, Short string // what was examined, where and at which ε, and the same without where
+	Units        string // what the numbers of witnesses are
 	Sampler      bool   // undecided means that nothing was found, which is all that samples can say
 }
 
@@ -53,6 +54,7 @@ func VerdictsOf(a *job.Answer, question job.Question) (all []Verdicts) {
 			}
 		}
 		v.Title = fmt.Sprintf("%s on %s, %s%s", v.Mechanism, v.Domain, eps, precision)
+		v.Short = fmt.Sprintf("%s, %s%s", v.Mechanism, job.Choose(v.Relation == "", "", v.Relation+", "), eps)
 		all = append(all, v)
 	}
 	return all
