@@ -34,7 +34,7 @@ const mostFlags = 240
 
 // The help of a command is a sentence, examples, and every flag once, in groups.
 func TestHelpOfCommands(t *testing.T) {
-	flags := 0
+	flags, details, listed := 0, []string{}, map[string]bool{} // flags that the details of some command name, and those that some command lists
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
 		for _, below := range c.Commands() {
@@ -51,7 +51,9 @@ func TestHelpOfCommands(t *testing.T) {
 		for line := range strings.SplitSeq(help, "\n") {
 			assert.LessOrEqual(t, utf8.RuneCountInString(line), 120, line)
 		}
+		details = append(details, regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(c.Long, -1)...)
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			listed["--"+f.Name] = listed["--"+f.Name] || !f.Hidden
 			if f.Hidden {
 				assert.NotContains(t, help, "--"+f.Name+" ")
 				return
@@ -63,6 +65,9 @@ func TestHelpOfCommands(t *testing.T) {
 		})
 	}
 	visit(newRoot(command.Streams{}))
+	for _, name := range details {
+		assert.True(t, listed[name], name)
+	}
 	assert.LessOrEqual(t, flags, mostFlags)
 	assert.Greater(t, flags, mostFlags-20, "lower the bound")
 
@@ -92,7 +97,9 @@ func TestUnknownNamesAreAnsweredWithTheNearest(t *testing.T) {
 		"ratio -n 2 -k 1 --eps 1 --constraints monotonic":       "monotone",
 		"verfy":                 "verify",
 		"ratio --mechanisms pf": "--mechanism",
-		"evaluate --task meadian --eps 1 --histogram ../go.mod": "median",
+		"audit --pmf-exec x --eps 1 --neighbors linff":                                                    "linf",
+		"audit --pmf-exec x --eps 1 --inputs ../testdata/tutorial/datasets.jsonl --neighbors remove-rows": "remove-row",
+		"evaluate --task meadian --eps 1 --histogram ../go.mod":                                           "median",
 	} {
 		code, out, errs := programs["optratio"].Quietly(strings.Fields(line)...)
 		assert.Equal(t, command.Usage, code, line)

@@ -66,7 +66,7 @@ func Usagef(format string, args ...any) error {
 // NoArgs refuses arguments of a command that has none.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 && c.Flags().Lookup("pmf-exec") != nil && strings.ContainsAny(args[0], "./") {
-		program := job.Choose(strings.HasSuffix(args[0], ".py"), "python3 ", "") + args[0]
+		program := job.Choose(strings.HasSuffix(args[0], ".py") && !strings.Contains(args[0], " "), "python3 ", "") + args[0]
 		return Usagef("unexpected argument %s; give a program with --pmf-exec %s, and a table of probabilities with --pmf-file", escape.Quoted(args[0]), escape.Shell(program))
 	}
 	if len(args) > 0 {

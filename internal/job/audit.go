@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math/big"
 	"runtime"
@@ -256,7 +257,7 @@ func (q *Audit) questions(in *reading, o *audit.Options) {
 		o.Domain = Choose(q.Domain == "lattice", "half-lattice", q.Domain)
 	}
 	if !slices.Contains(neighborhoods, q.Neighbors) {
-		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic, shifted or a file of pairs", "the file has no pairs; give one per line, such as 0,-1;1,-1", splitPair)
+		o.Pairs = lines(in, "neighbors", q.Neighbors, "linf, monotonic, shifted or a file of pairs"+DidYouMean(q.Neighbors, neighborhoods), "the file has no pairs; give one per line, such as 0,-1;1,-1", splitPair)
 	}
 }
 
@@ -271,7 +272,7 @@ func (q *Audit) readInputs(in *reading) *audit.Inputs {
 		refuse(len(inputs.Pairs) == 0, "{inputs} %s with {neighbors} %s: no input has a neighbor; give inputs with more rows", escape.Quoted(q.Inputs), q.Neighbors)
 		return inputs
 	}
-	in.each("neighbors", q.Neighbors, func(text string) error {
+	pair := func(text string) error {
 		if text != `"oneway"` {
 			first = false
 			return inputs.AddPair(text)
@@ -281,7 +282,10 @@ func (q *Audit) readInputs(in *reading) *audit.Inputs {
 		}
 		inputs.OneWay, first = true, false
 		return nil
-	})
+	}
+	err := caught(func() { in.each("neighbors", q.Neighbors, pair) })
+	refuse(errors.Is(err, fs.ErrNotExist), "%w; give remove-row, replace-row or a file of pairs%s", err, DidYouMean(q.Neighbors, rowNeighbors))
+	throw(err)
 	refuse(len(inputs.Pairs) == 0, "{neighbors} %s: the file has no pairs; give one per line, such as 0,3", escape.Quoted(q.Neighbors))
 	return inputs
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/big"
 	"slices"
 	"strings"
@@ -53,7 +54,10 @@ func (q *Optimum) read(in *reading) *optimum.Problem {
 	p, isNew := &optimum.Problem{}, false
 	switch {
 	case q.File != "":
-		p = file(in, "", q.File, optimum.ReadJSON)
+		err := caught(func() { p = file(in, "", q.File, optimum.ReadJSON) })
+		_, wrong := optimum.Preset(q.File)
+		refuse(errors.Is(err, fs.ErrNotExist) && wrong == nil, "%w; give {preset} %s", err, q.File)
+		throw(err)
 	case q.Preset != "":
 		var err error
 		p, err = optimum.Preset(q.Preset)

@@ -111,7 +111,7 @@ func (p *Problem) ReadLoss(name string, text io.Reader, add bool) error {
 		row := make([]*big.Rat, len(p.Outputs))
 		for o, output := range p.Outputs {
 			if row[o] = values[[2]int{x, o}]; row[o] == nil {
-				return faultf("%s: no value for the input %q and the output %q", name, input, output)
+				return faultf("%s: no value for the input %q and the output %q; give one for each of the %d inputs and %d outputs", name, input, output, len(p.Inputs), len(p.Outputs))
 			}
 		}
 		p.Loss = append(p.Loss, row)

@@ -32,7 +32,10 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 	}
 	p.say("optimum: %s (%s)", fraction(d.Optimum), loss)
 	p.ended(d.Undecided)
+	_, exact := d.Optimum.Rat()
+	rounded := false // what a terminal shows
 	if len(d.Mechanism) > 0 {
+		rounded = !exact && d.Inputs <= mostShown && d.Outputs <= mostShown
 		p.add(probabilities(d, "the best", "one", d.OutputNames, d.Mechanism, everywhere))
 	}
 	if d.Rated != nil {
@@ -54,13 +57,17 @@ func ofOptimum(d *document.Optimum, c Context) *Page {
 		}
 		p.add(lossesOf(d))
 	}
+	attained := told(d.Optimum) + "; the one shown attains it"
+	if !exact {
+		attained = fmt.Sprintf("the lower end of %s; the one shown attains the upper end", d.Optimum)
+	}
 	p.add(assumed(
-		fmt.Sprintf("No mechanism that is private at %s has a smaller %s than the lower end of %s; the one shown attains the upper end.", private, loss, d.Optimum),
-		"Both are proved in exact or outward-rounded arithmetic; a certificate (--cert) holds the numbers, which optratio check verifies.",
+		fmt.Sprintf("No mechanism that is private at %s has a smaller %s than %s.", private, loss, attained),
+		"This is proved in exact or outward-rounded arithmetic; a certificate (--cert) holds the numbers, which optratio check verifies.",
 		"The problem is taken as it is given: its inputs, pairs of neighbors, losses and prior.",
 	))
 	if r := d.Rounded; r != nil {
-		p.add(Block{Lines: []string{fmt.Sprintf("%s: multiples of 2^-%d, private as they are written; loss given up: %s", cmp.Or(c.Optimal, "written with --optimal"), r.Bits, r.GivenUp)}, in: job.Choose(c.Optimal == "", browser, everywhere)})
+		p.add(Block{Lines: []string{fmt.Sprintf("%s: multiples of 2^-%d, private as they are written; loss given up: %s", cmp.Or(c.Optimal, job.Choose(rounded, "the table", "written with --optimal")), r.Bits, r.GivenUp)}, in: job.Choose(c.Optimal == "" && !rounded, browser, everywhere)})
 	}
 	return p
 }

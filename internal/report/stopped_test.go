@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"math/big"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,4 +63,11 @@ func TestInputsOnThePage(t *testing.T) {
 	require.NotContains(t, body, "()")
 	require.NotContains(t, body, "score")
 	require.Contains(t, drawnOf(t, verify.Result{Name: verify.DP, Verdict: verify.Violated, Checked: 4, Witness: &far}), "here 7.38906, ε times the distance 2 of the two")
+}
+
+// Only neighbors are called so: of a shift, the lower bars are on other scores.
+func TestOnlyNeighborsAreCalledSo(t *testing.T) {
+	w := verify.Witness{Scores: []*big.Rat{rat("3")}, Neighbor: []*big.Rat{rat("0")}, Event: "error", P: num("1"), PNeighbor: num("0")}
+	body := drawnOf(t, verify.Result{Name: verify.Shift, Verdict: verify.Violated, Fact: true, Checked: 4, Witness: &w})
+	require.Contains(t, body, "Upper bars: probabilities on scores (3). Lower bars: on scores (0).")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,7 +134,11 @@ func (v Verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Block
 	} else {
 		table.add(event(w), w.P, w.PNeighbor)
 	}
-	caption := fmt.Sprintf("Upper bars: probabilities on %s. Lower bars: on the neighboring %s.", here(w), there(w))
+	neighboring := "the neighboring "
+	if slices.Contains([]verify.Property{verify.Symmetry, verify.Shift, verify.Monotone}, r.Name) {
+		neighboring = ""
+	}
+	caption := fmt.Sprintf("Upper bars: probabilities on %s. Lower bars: on %s%s.", here(w), neighboring, there(w))
 	groups, factor := table.groups("", named(0), 1, 2), v.factor(w)
 	for i := range groups {
 		upper, lower := &groups[i].bars[0], &groups[i].bars[1]
