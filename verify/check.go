@@ -316,6 +316,15 @@ func Check(ctx context.Context, question fmt.Stringer, opts Options) (*Report, e
 	return report, nil
 }
 
+// somethingChecked leaves undecided what was not compared with anything, as one candidate on a lattice, and holds for no reason beside.
+func (r *Report) somethingChecked() {
+	for i := range r.Properties {
+		if p := &r.Properties[i]; p.Verdict == Proved && p.Checked == 0 && p.Reason == "" {
+			*p = Result{Name: p.Name, Fact: p.Fact, Target: p.Target, Verdict: Undecided, Reason: inquiry.Nothing(p.Name)}
+		}
+	}
+}
+
 // useful lists properties whose proof saves work on privacy.
 func (c *run) useful() []Property {
 	switch {

@@ -120,6 +120,7 @@ func Lattice(ctx context.Context, p Claim, n, k int, opts Options) (*Report, err
 	if err != nil {
 		return nil, err
 	}
+	report.somethingChecked()
 	for i := range report.Properties {
 		if r := &report.Properties[i]; r.Verdict == Violated {
 			r.Witness = smallest(ctx, p, n, k, r, opts)

@@ -20,6 +20,7 @@ func Scores(ctx context.Context, p Claim, vectors [][]*big.Rat, monotonic bool, 
 	if err != nil {
 		return nil, err
 	}
+	report.somethingChecked()
 	opts.Progress = nil
 	for i := range report.Properties {
 		r := &report.Properties[i]

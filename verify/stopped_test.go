@@ -81,13 +81,14 @@ func TestStoppedIsALowerBound(t *testing.T) {
 	}
 }
 
-// TestNothingComparedIsNoNumber: one candidate has no neighbors, so that privacy holds, and there is no least ε that could be named.
+// TestNothingComparedIsNoNumber: one candidate has no neighbors, so that nothing is decided, and there is no least ε that could be named.
 func TestNothingComparedIsNoNumber(t *testing.T) {
 	for _, p := range []Property{DP, ApproximateDP, BoundedRange, ZCDP} {
 		r, err := Lattice(context.Background(), problem(t, "em", "3/2"), 1, 2, Options{Properties: []Property{p}, Targets: map[Property]*big.Rat{ZCDP: one, BoundedRange: one}})
 		require.NoError(t, err)
 		res := r.Find(p)
-		assert.Equal(t, Proved, res.Verdict, p)
+		assert.Equal(t, Undecided, res.Verdict, p)
+		assert.Contains(t, res.Reason, "there are no neighbors", p)
 		assert.Zero(t, res.Checked, p)
 		for _, x := range []number.Number{res.TightEps, res.TightDelta, res.Range, res.Rho} {
 			assert.False(t, x.IsValid(), p)

@@ -45,11 +45,11 @@ func TestPermuteAndFlipIsPrivateAndRegularAndDominates(t *testing.T) {
 	for _, c := range []struct {
 		eps  string
 		n, k int
-	}{{"3/2", 4, 3}, {"0.5", 4, 3}, {"3/2", 1, 2}, {"0", 3, 2}, {"5", 2, 4}} {
+	}{{"3/2", 4, 3}, {"0.5", 4, 3}, {"0", 3, 2}, {"5", 2, 4}} {
 		report := check(t, problem(t, "pf", c.eps), c.n, c.k)
 		for _, r := range report.Properties {
 			require.Equal(t, Proved, r.Verdict, "%v: %s: %s %v", c, r.Name, r.Reason, r.Witness)
-			require.Positive(t, r.Checked+int64(2-c.n), "%v: %s", c, r.Name)
+			require.Positive(t, r.Checked, "%v: %s", c, r.Name)
 		}
 	}
 	dp := check(t, problem(t, "pf", "3/2"), 4, 3).Find(DP)

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -188,13 +187,6 @@ func (r *Report) answers(record *record) {
 	r.Properties = append(r.Properties, res)
 }
 
-// instances says what a property compares.
-var instances = map[verify.Property]string{
-	verify.DP: "neighbors", verify.BoundedRange: "neighbors", verify.RDP: "neighbors", verify.ZCDP: "neighbors", verify.ApproximateDP: "neighbors",
-	verify.Symmetry: "candidates or vectors with the same scores", verify.Shift: "vectors that differ by a shift",
-	verify.Monotone: "two vectors", verify.DominatesEM: "candidates below the best", verify.DominatesEMMean: "candidates below the best",
-}
-
 // somethingChecked leaves undecided what was not compared with anything.
 func (r *Report) somethingChecked() {
 	for i := range r.Properties {
@@ -202,7 +194,7 @@ func (r *Report) somethingChecked() {
 		if p.Verdict != verify.Proved || p.Checked > 0 {
 			continue
 		}
-		*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Reason: "nothing to check: there are no " + cmp.Or(instances[inquiry.Kind(p.Name)], "instances") + " in the domain"}
+		*p = verify.Result{Name: p.Name, Fact: p.Fact, Verdict: verify.Undecided, Reason: inquiry.Nothing(p.Name)}
 		if p.Name == verify.DP {
 			r.TightEps, r.DomainEps = number.Number{}, number.Number{}
 		}

@@ -31,6 +31,9 @@ func rate(ctx context.Context, m mechanisms.Mechanism, r *Request, p *optimum.Pr
 	if err != nil {
 		return Rating{}, err
 	}
+	if len(p.Pairs) == 0 {
+		private.Verdict = verify.Undecided // nothing was compared
+	}
 	out := Rating{Name: m.Info().Name, Loss: loss(answers, p), DP: private.Verdict, TightEps: private.TightEps, TightExpEps: private.TightExpEps}
 	if w := private.Attained; private.Verdict == verify.Violated {
 		place := func(scores []*big.Rat) []*big.Rat { return r.Grid.scores(levels[scores[0].Num().Int64()]) }

@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
@@ -94,6 +95,18 @@ func Kind[P ~string](property P) P {
 		return "rdp"
 	}
 	return property
+}
+
+// instances says what a property compares.
+var instances = map[string]string{
+	"dp": "neighbors", "bounded-range": "neighbors", "rdp": "neighbors", "zcdp": "neighbors", "approximate-dp": "neighbors",
+	"symmetry": "candidates or vectors with the same scores", "shift": "vectors that differ by a shift",
+	"monotone": "two vectors", "dominates-em": "candidates below the best", "dominates-em-mean": "candidates below the best",
+}
+
+// Nothing says why a property of which a domain has no instance is undecided.
+func Nothing[P ~string](property P) string {
+	return "nothing to check: there are no " + cmp.Or(instances[string(Kind(property))], "instances") + " in the domain"
 }
 
 // Profiled are the documents of pairs of ε' and δ, and of orders and divergences; nil where there are none.
