@@ -11,21 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"optratio/internal/command"
-	"optratio/internal/command/commandtest"
-	"optratio/internal/slowtest"
 )
-
-// TestResultCommands parses the flags of every command line of research/docs/results.md.
-func TestResultCommands(t *testing.T) {
-	commandtest.ParseResults(t, newRoot(command.Streams{}), 20)
-}
-
-func TestResultCommandsRun(t *testing.T) {
-	slowtest.Only(t)
-	programs.RunResults(t, "optratio")
-}
 
 // TestResultsHaveAStatus reads the second column of every table.
 func TestResultsHaveAStatus(t *testing.T) {

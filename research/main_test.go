@@ -38,15 +38,6 @@ func TestTranscriptsOfScenarios(t *testing.T) {
 	}
 }
 
-func TestResultCommands(t *testing.T) {
-	commandtest.ParseResults(t, newRoot(command.Streams{}), 2)
-}
-
-func TestResultCommandsRun(t *testing.T) {
-	slowtest.Only(t)
-	programs.RunResults(t, "research")
-}
-
 // long are jobs that take minutes.
 func long(t *testing.T) map[string][]string {
 	return map[string][]string{
