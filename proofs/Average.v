@@ -145,7 +145,7 @@ Section Floor.
 Variable R : archiFieldType.
 Implicit Types (x y : R) (m : int).
 
-Lemma floor_exists x : exists m : int, (m%:~R <= x) && (x < (m + 1)%:~R).
+Lemma whole_part_exists x : exists m : int, (m%:~R <= x) && (x < (m + 1)%:~R).
 Proof.
 pose b := Num.bound `|x|; have : `|x| < b%:R := archi_boundP (normr_ge0 x).
 rewrite ltr_norml => /andP[lo hi]; pose P i := (i%:R - b%:R <= x : bool).
@@ -157,21 +157,22 @@ have E (j : nat) : (j%:Z - b%:Z)%:~R = j%:R - b%:R :> R by rewrite mulrzBr -!pmu
 have -> : i%:Z - b%:Z + 1 = i.+1%:Z - b%:Z by lia.
 by rewrite !E [X in X && _]Pi /= ltNge; apply/negP => /max; rewrite ltnn.
 Qed.
-Definition floor x : int := xchoose (floor_exists x).
-Lemma floor_bounds x : (floor x)%:~R <= x < (floor x + 1)%:~R.
-Proof. exact: (xchooseP (floor_exists x)). Qed.
-Lemma floor_eq x m : m%:~R <= x < (m + 1)%:~R -> floor x = m.
+Definition whole_part x : int := xchoose (whole_part_exists x).
+Lemma whole_part_bounds x : (whole_part x)%:~R <= x < (whole_part x + 1)%:~R.
+Proof. exact: (xchooseP (whole_part_exists x)). Qed.
+Lemma whole_part_eq x m : m%:~R <= x < (m + 1)%:~R -> whole_part x = m.
 Proof.
-case/andP=> a b; have /andP[c d] := floor_bounds x; apply/eqP; rewrite eq_le.
+case/andP=> a b; have /andP[c d] := whole_part_bounds x; apply/eqP; rewrite eq_le.
 by rewrite -!ltz_addr1 -!(ltr_int R) (le_lt_trans c b) (le_lt_trans a d).
 Qed.
-Lemma floor_add x m : floor (x + m%:~R) = floor x + m.
+Lemma whole_part_add x m : whole_part (x + m%:~R) = whole_part x + m.
 Proof.
-by apply: floor_eq; rewrite addrAC !rmorphD /= ler_add2r ltr_add2r -rmorphD /= floor_bounds.
+by apply: whole_part_eq; rewrite addrAC !rmorphD /= ler_add2r ltr_add2r -rmorphD /=
+  whole_part_bounds.
 Qed.
-Lemma floor_le x y : x <= y -> floor x <= floor y.
+Lemma whole_part_le x y : x <= y -> whole_part x <= whole_part y.
 Proof.
-move=> le; have /andP[a _] := floor_bounds x; have /andP[_ b] := floor_bounds y.
+move=> le; have /andP[a _] := whole_part_bounds x; have /andP[_ b] := whole_part_bounds y.
 by rewrite -ltz_addr1 -(ltr_int R) (le_lt_trans (le_trans a le) b).
 Qed.
 End Floor.

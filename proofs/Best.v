@@ -15,7 +15,7 @@ Definition same_on_lattice t t' := forall d r, in_lattice d -> t d r = t' d r.
 
 Lemma feasible_same l t t' : same_on_lattice t t' -> feasible_by L z l t -> feasible_by L z l t'.
 Proof.
-move=> E [tp rows]; have P : table_proper t'.
+move=> E [tp rows]; have P : proper_table t'.
   by move=> d Qd; split=> [r|]; rewrite -?E ?(tp d Qd).1 // -(tp d Qd).2; apply: eq_bigr => r _;
     rewrite E.
 have N : neighbor_rows_by L z t -> neighbor_rows_by L z t' by move=> H r d e Qd Qe; rewrite -!E //;
@@ -38,7 +38,7 @@ Definition symmetrized : mechanism S R n := fun q r =>
 
 Lemma perms_gt0 : 0 < #|{perm 'I_n}|%:R :> R.
 Proof. by rewrite ltr0n; apply/card_gt0P; exists 1%g. Qed.
-Lemma symmetrized_proper : proper M -> proper symmetrized.
+Lemma symmetrized_proper : proper_mechanism M -> proper_mechanism symmetrized.
 Proof.
 case=> M0 M1; split=> [q r|q]; first by rewrite divr_ge0 ?(ltW perms_gt0) // sumr_ge0.
 rewrite -mulr_suml exchange_big /= (eq_bigr (fun=> 1)) ?sumr_const ?divff ?(gt_eqF perms_gt0) // =>
@@ -56,7 +56,7 @@ Proof.
 move=> Ms q c r; congr (_ / _); apply: eq_bigr => p _; rewrite -(Ms [ffun s => q (p s)] c).
 by congr (M _ _); apply/ffunP => s; rewrite !ffunE.
 Qed.
-Lemma symmetrized_symmetric : symmetric symmetrized.
+Lemma symmetrized_symmetric : symmetric_mechanism symmetrized.
 Proof.
 move=> q p0 r; congr (_ / _); rewrite [RHS](reindex_inj (mulIg p0)); apply: eq_bigr => p _.
 by rewrite invMg permM permK; congr (M _ _); apply/ffunP => s; rewrite !ffunE permM.
@@ -109,7 +109,7 @@ End Symmetrized.
 (** M is a mechanism for all scores that the table is part of. *)
 Definition extends (S : realDomainType) (R : realFieldType) n k (z : R) (h : S)
   (M : mechanism S R n)
-    (t : table R n k) := [/\ proper M, private z M & shift_invariant M] /\
+    (t : table R n k) := [/\ proper_mechanism M, private z M & shift_invariant M] /\
   same_on_lattice (table_by h M) t.
 
 Section Better.
@@ -118,7 +118,7 @@ Hypotheses (n3 : (2 < n)%N) (z0 : 0 < z) (z1 : z < 1).
 Hypothesis extension_exists : forall t : table R n k, feasible z Dp t -> exists M, extends z h M t.
 
 Definition better_than_pf W (c : nat -> R) (M : mechanism S R n) :=
-  [/\ proper M, private z M, shift_invariant M & symmetric M] /\
+  [/\ proper_mechanism M, private z M, shift_invariant M & symmetric_mechanism M] /\
     monotone_rows (table_by h M : table R n k) /\
   table_loss W c (table_by h M) < table_loss W c (pf_table z : table R n k).
 
@@ -169,7 +169,7 @@ by split; [exact: extension_proper | exact: extension_private | exact: extension
 Qed.
 
 Theorem tables_of_mechanisms (t : table R n k) :
-  (exists M : mechanism integers R n, [/\ proper M, private z M & shift_invariant M] /\
+  (exists M : mechanism integers R n, [/\ proper_mechanism M, private z M & shift_invariant M] /\
     forall d r, in_lattice d -> table_of M d r = t d r) <-> feasible z Dp t.
 Proof.
 split=> [[M [[Mp Mz Ms] E]]|/integers_extend[M [Mok E]]].
@@ -189,7 +189,8 @@ Hypotheses (n3 : (2 < n)%N) (z1 : E (1 + 1) < 1).
 Notation z := (E (1 + 1)).
 Notation pf := (@permute_and_flip _ R n E).
 
-Notation beats W c M := ([/\ proper M, private z M, shift_invariant M & symmetric M] /\
+Notation beats W c M := ([/\ proper_mechanism M, private z M,
+  shift_invariant M & symmetric_mechanism M] /\
   monotone_rows (table_of M : table R n k) /\
   table_loss W c (table_of M : table R n k) < table_loss W c (table_of pf : table R n k)).
 
@@ -214,7 +215,8 @@ apply: (better_exists n3 (E_gt0 _) z1 extend c_loss g0 g_ge0 uk gc lt) => // p d
 by rewrite /product_prior [RHS](reindex_inj (@perm_inj _ p)); apply: eq_bigr => s _; rewrite ffunE.
 Qed.
 Theorem pf_beaten : 1 < \sum_(1 <= v < k.+1) z ^+ v ->
-  exists M : mechanism integers R n, [/\ proper M, private z M, shift_invariant M & symmetric M] /\
+  exists M : mechanism integers R n, [/\ proper_mechanism M, private z M,
+    shift_invariant M & symmetric_mechanism M] /\
     monotone_rows (table_of M : table R n k) /\ mean_error k M < mean_error k pf.
 Proof.
 move=> lt; case: (posnP k) lt => [->|k0 lt]; first by rewrite big_geq // ltr10.
@@ -229,7 +231,8 @@ apply/card_gt0P; exists [ffun _ => ord0]; apply/existsP; exists (Ordinal n0).
 by rewrite ffunE.
 Qed.
 Theorem pf_beaten_box : (3 < n)%N -> 1 < \sum_(1 <= v < k.+1) z ^+ v ->
-  exists M : mechanism integers R n, [/\ proper M, private z M, shift_invariant M & symmetric M] /\
+  exists M : mechanism integers R n, [/\ proper_mechanism M, private z M,
+    shift_invariant M & symmetric_mechanism M] /\
     monotone_rows (table_of M : table R n k) /\
     objective_mean Box (table_of M : table R n k) < objective_mean Box (table_of pf : table R n k).
 Proof.
@@ -253,7 +256,7 @@ Qed.
 
 Theorem pf_best_iff_for_losses (g c : nat -> R) : loss c -> 0 < g 0%N -> (forall v, 0 <= g v) ->
   (exists2 u, (u <= k)%N & 0 < g u * c u) ->
-  (forall M : mechanism integers R n, proper M -> private z M -> shift_invariant M ->
+  (forall M : mechanism integers R n, proper_mechanism M -> private z M -> shift_invariant M ->
     table_loss (product_prior g) c (table_of pf : table R n k) <=
     table_loss (product_prior g) c (table_of M : table R n k)) <->
   \sum_(1 <= v < k.+1) g v * z ^+ v <= g 0%N.
@@ -265,7 +268,7 @@ rewrite leNgt; apply/negP => lt; have [M [[Mp Mz Ms _] [_]]] :=
 by rewrite ltNge best.
 Qed.
 Theorem pf_best_iff :
-  (forall M : mechanism integers R n, proper M -> private z M -> shift_invariant M ->
+  (forall M : mechanism integers R n, proper_mechanism M -> private z M -> shift_invariant M ->
     mean_error k pf <= mean_error k M) <->
   \sum_(1 <= v < k.+1) z ^+ v <= 1.
 Proof.
@@ -273,7 +276,7 @@ split=> [best|b1 M Mp Mz Ms]; last exact: pf_best.
 by rewrite leNgt; apply/negP => /pf_beaten[M [[Mp Mz Ms _] [_]]]; rewrite ltNge best.
 Qed.
 Theorem pf_best_box_iff : (3 < n)%N ->
-  (forall M : mechanism integers R n, proper M -> private z M -> shift_invariant M ->
+  (forall M : mechanism integers R n, proper_mechanism M -> private z M -> shift_invariant M ->
     objective_mean Box (table_of pf : table R n k) <=
       objective_mean Box (table_of M : table R n k)) <->
   \sum_(1 <= v < k.+1) z ^+ v <= 1.

@@ -98,7 +98,7 @@ Definition table_ok : bool := all proper_orbit (orbits n k) && rows_ok n k L zu 
 Definition point_loss m : Q := over_depths k m (fun v => qmul (loss v) (prob x m v)).
 Definition table_value (W : seq nat -> Q) (sum : Q) : Q :=
   if weighted c is Worst then foldr (fun m a => qmax (point_loss m) a) q0 (orbits n k)
-  else qdiv (total n k (fun m => qmul (W m) (point_loss m))) sum.
+  else qdiv (over_orbits n k (fun m => qmul (W m) (point_loss m))) sum.
 End Table.
 
 (** The question of which permute-and-flip's and the exponential mechanism's errors are known: the
@@ -119,7 +119,7 @@ Definition ratio_bounds (best : bool) (i : option (Q * Q)) (e : Q * Q) (lo hi : 
   [&& qle i.1 (qn 1) || qle q0 i.1 && qle (qmul i.1 hi) e.1,
       (best && qle (qn 1) i.2) || qle q0 i.2 && qle e.2 (qmul i.2 lo) &
       ~~ qle lo q0 || qle i.1 (qn 1) && qle (qn 1) i.2] else true.
-Definition pf_best := (n <= 2) || qle (qB k zu) (qn 1).
+Definition pf_is_best := (n <= 2) || qle (qB k zu) (qn 1).
 
 Definition own_errors : outcome ((Q * Q) * (Q * Q)) :=
   if ~~ rated then Ok ((q0, q0), (q0, q0)) else if aim is Some a then
@@ -131,19 +131,19 @@ Definition own_errors : outcome ((Q * Q) * (Q * Q)) :=
 Definition decide : outcome unit :=
   let! _ := require (1 < n) "n" in
   let! _ := require (all (fun v => qle q0 (loss v)) (iota 0 k.+1)) "loss" in
-  let W := vector_weight in let sum := total n k W in
+  let W := vector_weight in let sum := over_orbits n k W in
   let! _ := require (all (qle q0) w && (size w == size (orbits n k))) "weight" in
   let! _ := require (~~ qle sum q0) "the weights are all 0" in
   let! _ := require (all (is_row_by n k L l) cs && all (fun c => qle q0 (multiplier c)) cs)
     "multiplier" in
-  let lo := qmax q0 (qdiv (total n k (least k (changed n zl (costs W) cs))) sum) in
+  let lo := qmax q0 (qdiv (over_orbits n k (least k (changed n zl (costs W) cs))) sum) in
   let! _ := require (qle (optimum c).1 lo) "claim optimum: the lower end" in
   let! _ := require (if given is Some x then table_ok x else true) "the table violates a row" in
   let! (pf, em) := own_errors in
   let hi := least_high W sum pf in
   let! _ := require (qle hi (optimum c).2) "claim optimum: the upper end" in
   let! _ := require (bounds (on_pf c) pf) "claim error pf" in
-  let! _ := require (ratio_bounds pf_best (pf_ratio c) pf lo hi) "claim ratio pf" in
+  let! _ := require (ratio_bounds pf_is_best (pf_ratio c) pf lo hi) "claim ratio pf" in
   let! _ := require (bounds (on_em c) em) "claim error em" in
   require (ratio_bounds false (em_ratio c) em lo hi) "claim ratio em".
 
@@ -200,12 +200,12 @@ rewrite /value_of /mean_loss /table_loss; case: (weighted c) alike => // [||ws] 
   by congr (_ / _); apply: eq_bigr => d Qd; rewrite alike.
 Qed.
 
-Lemma expected_ge0 t d : table_proper t -> in_lattice d ->
+Lemma expected_ge0 t d : proper_table t -> in_lattice d ->
   0 <= \sum_r loss_at R (losses c) (d r) * t d r.
 Proof.
 by move=> tp Qd; apply: sumr_ge0 => r _; rewrite mulr_ge0 ?(tp d Qd).1 // loss_ge0 // -ltnS.
 Qed.
-Lemma value_ge0 t : table_proper t -> 0 <= value t.
+Lemma value_ge0 t : proper_table t -> 0 <= value t.
 Proof.
 move=> tp; rewrite valueE; have M : 0 <= mean_loss W (loss_at R (losses c)) t.
   by rewrite divr_ge0 ?(ltW pos) // sumr_ge0 // => d Qd; rewrite mulr_ge0 ?W_ge0 ?expected_ge0.
@@ -229,23 +229,24 @@ Local Notation feasible := (@feasible_by R n k L z l).
 
 Lemma lower_le t : all (is_row_by n k L l) cs -> all (fun c => qle q0 (multiplier c)) cs ->
   feasible t ->
-  qR (qmax q0 (qdiv (total n k (least k (changed n zl (costs vector_weight) cs)))
-    (total n k vector_weight))) <= value t.
+  qR (qmax q0 (qdiv (over_orbits n k (least k (changed n zl (costs vector_weight) cs)))
+    (over_orbits n k vector_weight))) <= value t.
 Proof.
 move=> ok mus ft; have n0 : (0 < n)%N := ltnW n1.
 have := value_ge0 ft.1; rewrite /qmax -{1}qR0; case: ifP => // _ _.
-have {ft} low : qR (total n k (least k (changed n zl (costs vector_weight) cs))) <=
+have {ft} low : qR (over_orbits n k (least k (changed n zl (costs vector_weight) cs))) <=
   table_loss W (loss_at R (losses c)) t.
   apply: le_trans (lower_by_sound n0 (costs vector_weight) (feasible_by_less low_z ft) ok mus) _.
   rewrite /table_loss le_eqVlt; apply/orP; left; apply/eqP.
   apply: eq_bigr => d _; rewrite mulr_sumr; apply: eq_bigr => r _.
   by rewrite /costs qR_mul mulrA.
 have {low} low :
-  qR (qdiv (total n k (least k (changed n zl (costs vector_weight) cs))) (total n k vector_weight))
+  qR (qdiv (over_orbits n k (least k (changed n zl (costs vector_weight) cs)))
+    (over_orbits n k vector_weight))
   <=
     mean_loss W (loss_at R (losses c)) t.
-  by rewrite /mean_loss qR_div [qR (total n k vector_weight)]totalE ler_wpmul2r ?invr_ge0
-    ?(ltW pos).
+  by rewrite /mean_loss qR_div [qR (over_orbits n k vector_weight)]over_orbitsE ler_wpmul2r
+    ?invr_ge0 ?(ltW pos).
 by rewrite valueE; case: (weighted c) => // ; apply: le_trans low (mean_worst t).
 Qed.
 
@@ -261,10 +262,10 @@ by rewrite inE => /orP[/eqP ->|/IH h]; [exact: lexx | exact: le_trans h ge].
 Qed.
 
 Lemma table_okE x : table_ok x -> feasible (point R x) /\ value (point R x : table) <=
-  qR (table_value x vector_weight (total n k vector_weight)).
+  qR (table_value x vector_weight (over_orbits n k vector_weight)).
 Proof.
 case/andP => /allP ok rows_ok.
-have pt : table_proper (point R x : table).
+have pt : proper_table (point R x : table).
   move=> d Qd; have /andP[s1 /allP x0] := ok _ (counts_in Qd); split=> [r|].
     have := x0 (val (d r)); rewrite mem_iota /= add0n ltn_ord => /(_ isT); rewrite nth_counts.
     by have := cnt_pos d r; case: (cnt d (d r)) => //= i _; rewrite (qR_le R) qR0.
@@ -273,10 +274,11 @@ split; first exact: feasible_by_less z_high (rows_ok_sound n1 rows_ok pt).
 have lossE d : qR (point_loss x (counts d)) = \sum_r loss_at R (losses c) (d r) * point R x d r.
   by rewrite over_depthsE; apply: eq_bigr => r _; rewrite qR_mul.
 rewrite valueE /table_value;
-  have sumE : qR (total n k vector_weight) = \sum_(d | in_lattice d) W d := totalE R n k _.
-have meanE : qR (total n k (fun m => qmul (vector_weight m) (point_loss x m))) =
+  have sumE : qR (over_orbits n k vector_weight) = \sum_(d | in_lattice d) W d.
+    exact: over_orbitsE.
+have meanE : qR (over_orbits n k (fun m => qmul (vector_weight m) (point_loss x m))) =
     table_loss W (loss_at R (losses c)) (point R x : table).
-  by rewrite totalE; apply: eq_bigr => d _; rewrite qR_mul lossE.
+  by rewrite over_orbitsE; apply: eq_bigr => d _; rewrite qR_mul lossE.
 case: (weighted c) => [||ws|]; last first.
   have [s0 le] := qmax_ge (point_loss x) (orbits n k); rewrite /worst_loss;
     elim/big_rec: _ => // d a Qd ah.
@@ -324,7 +326,7 @@ move: b1; rewrite !(qR_le R) qR_mul qRn qR0 => /orP[i1|/andP[i0 le]].
 by exists th; split=> //; apply: le_trans (ler_wpmul2l i0 high) (le_trans le e1).
 Qed.
 
-Lemma pf_bestE a t : aim = Some a -> 0 < z -> pf_best -> feasible t ->
+Lemma pf_bestE a t : aim = Some a -> 0 < z -> pf_is_best -> feasible t ->
   value (pf_table z : table) <= value t.
 Proof.
 move=> A z0 best ft; rewrite !(valueE_of _ A); move: ft; rewrite (L1 A) => /feasible_paper ft.
@@ -349,7 +351,7 @@ Lemma own_errorsE pf em : own_errors = Ok (pf, em) -> rated ->
   [/\ encloses pf (value (pf_table z : table)),
       on_em c || em_ratio c -> encloses em (value (em_table z : table)),
       feasible (pf_table z), feasible (em_table z) &
-      pf_best -> forall t, feasible t -> value (pf_table z : table) <= value t].
+      pf_is_best -> forall t, feasible t -> value (pf_table z : table) <= value t].
 Proof.
 move=> + r; rewrite /own_errors r /=; case A: aim => [a|//]; case: ifP => // /andP[] + zu1.
 rewrite !(qR_le R) qR0 -ltNge qRn in zu1 * => zl0 [<- <-].
@@ -363,7 +365,7 @@ Qed.
 
 Lemma least_highE pf em : own_errors = Ok (pf, em) ->
   (if given is Some x then table_ok x else true) -> exists t, feasible t /\
-    value t <= qR (least_high vector_weight (total n k vector_weight) pf).
+    value t <= qR (least_high vector_weight (over_orbits n k vector_weight) pf).
 Proof.
 move=> own ok; have own_high : rated -> exists t, feasible t /\ value t <= qR pf.2.
   by move=> r; have [/andP[_ p] _ ft _ _] := own_errorsE own r; exists (pf_table z).
@@ -392,7 +394,7 @@ have c0 v : (v <= deepest c)%N -> (0 <= loss_at R (losses c) v)%R.
   by rewrite mem_iota /= add0n ltnS vk (qR_le R) qR0; apply.
 have /andP[w0 /eqP sw] := requireE h3.
 have pos : (0 < \sum_(d : depths (candidates c) (deepest c) | in_lattice d) @W c dual R d)%R.
-  by rewrite -totalE ltNge -qR0 -qR_le; exact: requireE h4.
+  by rewrite -over_orbitsE ltNge -qR0 -qR_le; exact: requireE h4.
 set lo := qmax _ _ in h6 pf2 em2; set hi := least_high _ _ _ _ _ in h8 pf2 em2.
 have low t := lower_le c0 w0 sw pos n1 zl_z ok mus (t := t).
 have lo0 : (0 <= qR R lo)%R by rewrite /lo /qmax (qR_le R) qR0; case: ifP; rewrite ?qR0.

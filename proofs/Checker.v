@@ -34,8 +34,8 @@ Definition shifts_of (o : objective) m : nat := if o is Box then k.+1 - bottom m
 Fixpoint zfact i : Z := if i is i'.+1 then Z.mul (Z.of_nat i) (zfact i') else Zpos xH.
 Fixpoint zfacts (m : seq nat) : Z := if m is i :: m' then Z.mul (zfact i) (zfacts m') else Zpos xH.
 Definition weight m : Q := qz (Z.div (zfact n) (zfacts m)).
-Definition total (f : seq nat -> Q) : Q := qsum [seq qmul (weight m) (f m) | m <- orbits].
-Definition vectors o : Q := total (fun m => qn (shifts_of o m)).
+Definition over_orbits (f : seq nat -> Q) : Q := qsum [seq qmul (weight m) (f m) | m <- orbits].
+Definition vector_count o : Q := over_orbits (fun m => qn (shifts_of o m)).
 Definition over_depths m (f : nat -> Q) : Q :=
   qsum [seq qmul (qn (nth 0 m v)) (f v) | v <- iota 0 k.+1].
 
@@ -86,11 +86,11 @@ by case: (facts k m) => // f _; rewrite Nat2Z.inj_succ; move: (Nat2Z.is_nonneg f
   case: (Z.of_nat f).
 Qed.
 
-Lemma totalE f : qR (total n k f) = \sum_(d : depths | in_lattice d) qR (f (counts d)).
+Lemma over_orbitsE f : qR (over_orbits n k f) = \sum_(d : depths | in_lattice d) qR (f (counts d)).
 Proof.
 rewrite (eq_bigl (fun d : depths => (0 < nth 0%N (counts d) 0)%N)) => [|d];
   last by rewrite in_lattice_cnt nth_counts.
-rewrite (sum_by_counts n k (fun m => qR (f m)) (fun m => 0 < nth 0%N m 0)%N) /total qR_sum.
+rewrite (sum_by_counts n k (fun m => qR (f m)) (fun m => 0 < nth 0%N m 0)%N) /over_orbits qR_sum.
 rewrite big_filter big_seq_cond [RHS]big_seq_cond; apply: eq_bigr => m /andP[cm _].
 by rewrite qR_mul weightE // mulr_natl.
 Qed.
@@ -106,8 +106,8 @@ by rewrite nth_counts cnt_pos.
 Qed.
 Lemma shifts_ofE o d : shifts_of k o (counts d) = shifts o d.
 Proof. by case: o; rewrite //= bottomE. Qed.
-Lemma vectorsE o : qR (vectors n k o) = (\sum_(d : depths | in_lattice d) shifts o d)%:R.
-Proof. by rewrite totalE natr_sum; apply: eq_bigr => d _; rewrite qRn shifts_ofE. Qed.
+Lemma vector_countE o : qR (vector_count n k o) = (\sum_(d : depths | in_lattice d) shifts o d)%:R.
+Proof. by rewrite over_orbitsE natr_sum; apply: eq_bigr => d _; rewrite qRn shifts_ofE. Qed.
 Lemma over_depthsE d f : qR (over_depths k (counts d) f) = \sum_r qR (f (d r)).
 Proof.
 rewrite /over_depths qR_sum -[iota 0 k.+1]/(index_iota 0 k.+1) big_mkord.

@@ -14,7 +14,8 @@ Definition least_mean n k (q : Q) (l : level) (v : Q) : claims :=
 
 Lemma least_meanP (R : realFieldType) n k q l v file :
   check (word file) = Ok (Bounds (least_mean n k q l v)) ->
-  (forall M : mechanism integers R n, proper M -> private (qR R q) M -> shift_invariant M ->
+  (forall M : mechanism integers R n, proper_mechanism M -> private (qR R q) M ->
+    shift_invariant M ->
     (l = Monotone \/ l = Full -> monotone M) -> qR R v <= mean_error k M) /\
   (exists t : table R n k, feasible (qR R q) l t /\ table_mean t = qR R v).
 Proof.
@@ -70,7 +71,8 @@ end 34
 
 (** The least mean error on Q(4,3) at e^epsilon = 3/2 is 0.7045902 *)
 Theorem optimum_4_3 (R : realFieldType) : let v := qR R (210338171 # 298525500) in
-  (forall M : mechanism integers R 4, proper M -> private (2%:R / 3%:R) M -> shift_invariant M ->
+  (forall M : mechanism integers R 4, proper_mechanism M -> private (2%:R / 3%:R) M ->
+    shift_invariant M ->
     v <= mean_error 3 M) /\
   exists t : table R 4 3, feasible (2%:R / 3%:R) Paper t /\ table_mean t = v.
 Proof.
@@ -120,7 +122,8 @@ end 35
 ".
 
 Theorem optimum_dp_4_3 (R : realFieldType) : let v := qR R (131058857 # 186004350) in
-  (forall M : mechanism integers R 4, proper M -> private (2%:R / 3%:R) M -> shift_invariant M ->
+  (forall M : mechanism integers R 4, proper_mechanism M -> private (2%:R / 3%:R) M ->
+    shift_invariant M ->
     v <= mean_error 3 M) /\
   exists t : table R 4 3, feasible (2%:R / 3%:R) Dp t /\ table_mean t = v.
 Proof.

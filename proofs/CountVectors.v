@@ -116,9 +116,9 @@ Qed.
 (** the chain on score vectors is the chain on orbits *)
 Lemma count_next_counts r d : in_lattice d ->
   count_next k (counts d, val (d r)) = omap (fun d' : depths => (counts d', val (d' r)))
-    (next r d).
+    (next_depths r d).
 Proof.
-move=> Q; rewrite /count_next /next nth_counts -(lone_cnt r Q); case L: (lone d r).
+move=> Q; rewrite /count_next /next_depths nth_counts -(lone_cnt r Q); case L: (lone d r).
   by rewrite /= counts_rise // ffunE eqxx (lone_top Q L).
 by case: ltnP => //= lt; rewrite counts_sink // ffunE eqxx inordK.
 Qed.

@@ -12,7 +12,7 @@ Definition asks_monotone l := match l with Monotone | Full => true | Paper | Dp 
 
 (** The row x_left >= z x_right of privacy, or x_left >= x_right of monotonicity, of two variables,
     with its multiplier. *)
-Record cut := Cut { of_privacy : bool; left : seq nat * nat; right : seq nat * nat;
+Record cut := Cut { of_privacy : bool; left_side : seq nat * nat; right_side : seq nat * nat;
   multiplier : Q }.
 
 Section Cuts.
@@ -32,14 +32,14 @@ Definition favors_lists s s' := all (fun p => p.1 + head 0 s' <= p.2 + head 0 s)
 (** What the rows take off the costs, by variable. *)
 Definition class_weight a := qmul (weight n a.1) (qn (nth 0 a.1 a.2)).
 Definition share c : Q := let r :=
-  qmul (qdiv (class_weight (left c)) (class_weight (right c))) (multiplier c) in
+  qmul (qdiv (class_weight (left_side c)) (class_weight (right_side c))) (multiplier c) in
   if of_privacy c then qmul z r else r.
 Definition taken_off (t : trie Q) a : Q := odflt q0 (lookup t (a.2 :: a.1)).
 Definition add_to a x (t : trie Q) : trie Q := insert t (a.2 :: a.1) (qadd (taken_off t a) x).
-Definition changes (cs : seq cut) : trie Q := foldr (fun c t =>
-  add_to (left c) (qsub q0 (multiplier c)) (add_to (right c) (share c) t)) (Node [::]) cs.
+Definition cost_changes (cs : seq cut) : trie Q := foldr (fun c t =>
+  add_to (left_side c) (qsub q0 (multiplier c)) (add_to (right_side c) (share c) t)) (Node [::]) cs.
 Definition changed (base : seq nat * nat -> Q) cs : seq nat * nat -> Q :=
-  if cs is [::] then base else let t := changes cs in fun a => qadd (base a) (taken_off t a).
+  if cs is [::] then base else let t := cost_changes cs in fun a => qadd (base a) (taken_off t a).
 End Cuts.
 
 Lemma lookup_empty A m : lookup (Node [::] : trie A) m = None.
@@ -106,12 +106,12 @@ Qed.
 
 (** What a row says of the total probabilities of two classes. *)
 Definition holds t c :=
-  [/\ exists s, represents n k (left c) s, exists s, represents n k (right c) s &
-  (if of_privacy c then qR z else 1) * mass t (right c) * (class_size n k (left c))%:R
-    <= mass t (left c) * (class_size n k (right c))%:R].
+  [/\ exists s, represents n k (left_side c) s, exists s, represents n k (right_side c) s &
+  (if of_privacy c then qR z else 1) * mass t (right_side c) * (class_size n k (left_side c))%:R
+    <= mass t (left_side c) * (class_size n k (right_side c))%:R].
 
 (** It says so if it holds of two representatives, however their candidates are named. *)
-Lemma holds_of t c s s' : represents n k (left c) s -> represents n k (right c) s' ->
+Lemma holds_of t c s s' : represents n k (left_side c) s -> represents n k (right_side c) s' ->
   (forall p : 'S_n, (if of_privacy c then qR z else 1) * t (permute p (vector_of s'))
     ((p^-1)%g first)
     <= t (permute p (vector_of s)) ((p^-1)%g first)) -> holds t c.
@@ -160,28 +160,29 @@ Variables (t : table R n k) (row : pred cut).
 Hypothesis row_holds : forall c, row c -> holds t c.
 
 Lemma changes_le cs : all row cs -> all (fun c => qle q0 (multiplier c)) cs ->
-  \sum_(d | in_lattice d) \sum_r qR (taken_off (changes n z cs) (class_of d r)) * t d r <= 0.
+  \sum_(d | in_lattice d) \sum_r qR (taken_off (cost_changes n z cs) (class_of d r)) * t d r <= 0.
 Proof.
 elim: cs => [_ _|c cs IH /= /andP[ok rows] /andP[mu0 mus]].
   by rewrite big1 // => d _; rewrite big1 // => r _; rewrite /taken_off lookup_empty qR0 mul0r.
 have [[? Ha] [? Hb] le] := row_holds ok; have [sa sb] := (represents_size Ha, represents_size Hb).
 rewrite (_ : \sum_(d | _) _ = \sum_(d
-  | in_lattice d) \sum_r qR (taken_off (changes n z cs) (class_of d r)) * t d r
-  + (qR (share n z c) * mass t (right c) - qR (multiplier c) * mass t (left c))); last first.
+  | in_lattice d) \sum_r qR (taken_off (cost_changes n z cs) (class_of d r)) * t d r
+  + (qR (share n z c) * mass t (right_side c) - qR (multiplier c) * mass t (left_side c)));
+    last first.
   rewrite -mulNr -!sum_class -!big_split; apply: eq_bigr => d _; rewrite -!big_split;
     apply: eq_bigr => r _ /=.
   by rewrite !taken_off_add ?sa ?sb ?size_counts // qR_sub qR0 sub0r !mulrDl !addrA.
 rewrite -[X in _ <= X]addr0 ler_add ?IH // subr_le0.
 have [wa wb] := (class_size_gt0 Ha, class_size_gt0 Hb); move: le.
-have -> : qR (share n z c) = (if of_privacy c then qR z else 1) * (class_size n k (left c))%:R /
-    (class_size n k (right c))%:R * qR (multiplier c).
+have -> : qR (share n z c) = (if of_privacy c then qR z else 1) *
+    (class_size n k (left_side c))%:R / (class_size n k (right_side c))%:R * qR (multiplier c).
   rewrite -(class_weightE Ha) -(class_weightE Hb) /share.
-  move: (class_weight n (left c)) (class_weight n (right c)) => wl wr.
+  move: (class_weight n (left_side c)) (class_weight n (right_side c)) => wl wr.
   by case: of_privacy; [rewrite 2!qR_mul qR_div !mulrA | rewrite qR_mul qR_div mul1r].
-move: wb; set A := (class_size n k (left c))%:R; set B := (class_size n k (right c))%:R;
+move: wb; set A := (class_size n k (left_side c))%:R; set B := (class_size n k (right_side c))%:R;
   set rho := (if _ then _ else _) => wb H.
-have -> : rho * A / B * qR (multiplier c) * mass t (right c) = qR (multiplier c) *
-  (rho * mass t (right c) * A / B).
+have -> : rho * A / B * qR (multiplier c) * mass t (right_side c) = qR (multiplier c) *
+  (rho * mass t (right_side c) * A / B).
   by ring.
 by rewrite ler_wpmul2l ?ler_pdivr_mulr //; move: mu0; rewrite (qR_le R) qR0.
 Qed.

@@ -41,7 +41,7 @@ Qed.
 Definition steady Delta D := forall q q', neighbors_at Delta q q' ->
   forall r s, r != s -> D q' r - D q r <= D q' s - D q s + 1.
 
-Lemma at_depths_proper M D : proper M -> proper (at_depths M D).
+Lemma at_depths_proper M D : proper_mechanism M -> proper_mechanism (at_depths M D).
 Proof. by case=> M0 M1; split=> *; [exact: M0 | exact: M1]. Qed.
 
 Theorem at_depths_private Delta z M D : steady Delta D -> private z M -> monotone M ->
@@ -75,7 +75,8 @@ Proof.
 rewrite le_eqVlt => /orP[/eqP <- _|w0 xw]; first by rewrite invr0 mulr0 ler01.
 by rewrite ler_pdivr_mulr // mul1r.
 Qed.
-Lemma moves q q' s : neighbors_at Delta q q' -> q' s - q s <= Delta s /\ - (q' s - q s) <= Delta s.
+Lemma score_moves q q' s : neighbors_at Delta q q' ->
+  q' s - q s <= Delta s /\ - (q' s - q s) <= Delta s.
 Proof. by move=> /(_ s); rewrite distrC ler_norml => /andP[h1 h2]; rewrite h2 ler_oppl. Qed.
 
 (** Each candidate's distance from the best score at a scale of its own. *)
@@ -111,7 +112,7 @@ Qed.
 Lemma scaled_steady : steady Delta (scaled w).
 Proof.
 move=> q q' nb r t rt; have tr : t != r by rewrite eq_sym.
-have hx s := moves s nb.
+have hx s := score_moves s nb.
 have same p : top p t = top p r by apply: top_eq => [s|]; [exact: top_ge | have [s ->] := topE p r;
   exists s].
 rewrite /scaled !same.
@@ -129,8 +130,8 @@ End Scaled.
     pair: the largest of these sums, which is the sum of the two largest sensitivities. *)
 Definition partner_scale r : S := Delta r + top [ffun s => if s == r then 0 else Delta s] r.
 Definition pair_scale r : S := top [ffun s => partner_scale s] r.
-Definition partner := scaled partner_scale.
-Definition pair := scaled pair_scale.
+Definition partner_depths := scaled partner_scale.
+Definition pair_depths := scaled pair_scale.
 
 Lemma partner_scale_pair r s : r != s -> Delta r + Delta s <= partner_scale r.
 Proof.
@@ -145,9 +146,9 @@ Qed.
 Lemma pair_scale_ge r : partner_scale r <= pair_scale r.
 Proof. by have := top_ge [ffun s => partner_scale s] r r; rewrite ffunE. Qed.
 
-Lemma partner_steady : steady Delta partner.
+Lemma partner_steady : steady Delta partner_depths.
 Proof. by apply: scaled_steady => *; [exact: partner_scale_ge0 | exact: partner_scale_pair]. Qed.
-Lemma pair_steady : steady Delta pair.
+Lemma pair_steady : steady Delta pair_depths.
 Proof.
 apply: scaled_steady => [r|r s rs]; apply: le_trans (pair_scale_ge r);
   first exact: partner_scale_ge0.
@@ -160,7 +161,7 @@ Qed.
 Definition lead q r s : S := (q s - q r) / (Delta r + Delta s).
 Definition depth q r : S := top [ffun s => lead q r s] r.
 Definition second (f : 'I_n -> S) : S := nth 0 (sort <=%O (codom f)) 1.
-Definition runner q r : S := Num.min (depth q r) ((depth q r + second (depth q)) / 2%:R).
+Definition runner_depths q r : S := Num.min (depth q r) ((depth q r + second (depth q)) / 2%:R).
 
 (** Public candidates, those of sensitivity 0, are left out unless theirs is the best public
     score. *)
@@ -200,7 +201,7 @@ Lemma lead_self q r : lead q r r = 0. Proof. by rewrite /lead subrr mul0r. Qed.
 Lemma lead_moves q q' r s : neighbors_at Delta q q' -> lead q' r s <= lead q r s + 1.
 Proof.
 move=> nb; rewrite -ler_subl_addl -mulrBl; apply: div_le1; first exact: addr_ge0.
-by rewrite addrC; apply: (le_by (ler_add (moves s nb).1 (moves r nb).2)); ring.
+by rewrite addrC; apply: (le_by (ler_add (score_moves s nb).1 (score_moves r nb).2)); ring.
 Qed.
 Lemma depth_ge q r s : lead q r s <= depth q r.
 Proof. by have := top_ge [ffun s => lead q r s] r s; rewrite ffunE. Qed.
@@ -227,7 +228,7 @@ Qed.
 
 (** The largest lead of another candidate over r is r's depth, and if r is the best one b, the
     runner-up's depth with the opposite sign. It moves by at most 1. *)
-Lemma signed q r o b : public_tied q -> o != r -> (forall t, q t <= q b) -> exists2 s, s != r &
+Lemma signed_lead q r o b : public_tied q -> o != r -> (forall t, q t <= q b) -> exists2 s, s != r &
   (forall t, t != r -> lead q r t <= lead q r s) /\
   if b == r then [/\ depth q r = 0, 0 <= second (depth q) & second (depth q) = - lead q r s]
   else depth q r = lead q r s /\ second (depth q) <= depth q r.
@@ -267,18 +268,20 @@ Qed.
 
 (** Each runner depth is half the sum of that lead and of second, which is the same for all. *)
 Lemma runnerE q r o : public_tied q -> o != r -> exists2 s, s != r &
-  (forall t, t != r -> lead q r t <= lead q r s) /\ runner q r = (lead q r s + second (depth q)) /
-    2%:R.
+  (forall t, t != r -> lead q r t <= lead q r s) /\
+  runner_depths q r = (lead q r s + second (depth q)) / 2%:R.
 Proof.
 move=> tied or; have [b e] := topE q r; have best t : q t <= q b by rewrite -e top_ge.
-have [s sr [mx h]] := signed tied or best; exists s => //; split=> //; move: h; rewrite /runner.
+have [s sr [mx h]] := signed_lead tied or best; exists s => //; split=> //; move: h;
+  rewrite /runner_depths.
 case: ifP => _ [-> h].
   by move=> g; rewrite add0r {2}g addrN mul0r; apply: min_l; rewrite mulr_ge0 ?invr_ge0 ?ler0n.
 by apply: min_r; rewrite ler_pdivr_mulr ?ltr0n // mulr_natr mulr2n ler_add2l.
 Qed.
 
 Theorem runner_moves q q' : public_tied q -> neighbors_at Delta q q' ->
-  forall r s, r != s -> runner q' r - runner q r <= runner q' s - runner q s + 1.
+  forall r s, r != s -> runner_depths q' r - runner_depths q r <=
+    runner_depths q' s - runner_depths q s + 1.
 Proof.
 move=> tied nb r s rs; have sr : s != r by rewrite eq_sym.
 have tied' := public_tied_moves nb tied; have nb' : neighbors_at Delta q' q by move=> t;
@@ -295,32 +298,35 @@ Qed.
     one: the distance from the best score, and what a candidate's sensitivity falls short of m
     times its depth and the runner-up's. *)
 Definition short (m : S) s : S := Num.max 0 (m - Delta s).
-Definition best q r : 'I_n := [arg max_(s > r) q s]%O.
-Definition mixed m most q r : S :=
-  ((top q r - q r) + short m r * depth q r + short m (best q r) * second (depth q)) / (most + m)
-  *+ (r != best q r).
-Definition between m most := m <= most /\ (forall s, Delta s <= most) /\
+Definition best_candidate q r : 'I_n := [arg max_(s > r) q s]%O.
+Definition mixed_depths m most q r : S :=
+  ((top q r - q r) + short m r * depth q r +
+    short m (best_candidate q r) * second (depth q)) / (most + m)
+  *+ (r != best_candidate q r).
+Definition between_largest m most := m <= most /\ (forall s, Delta s <= most) /\
   forall r s, r != s -> Delta r <= m \/ Delta s <= m.
 
-Lemma bestP q r : top q r = q (best q r) /\ forall t, q t <= q (best q r).
+Lemma bestP q r : top q r = q (best_candidate q r) /\ forall t, q t <= q (best_candidate q r).
 Proof. by split=> // t; have := top_ge q r t. Qed.
-Lemma best_same q r s : best q r = best q s.
+Lemma best_same q r s : best_candidate q r = best_candidate q s.
 Proof.
-rewrite /best /Order.arg_max /extremum; case: pickP => // no.
+rewrite /best_candidate /Order.arg_max /extremum; case: pickP => // no.
 by have [b e] := topE q r; have /negP[] := negbT (no b); apply/forallP => t; have := top_ge q r t;
   rewrite e.
 Qed.
 Lemma mixedE m most q r o : public_tied q -> o != r -> exists2 s, s != r &
   (forall t, t != r -> lead q r t <= lead q r s) /\
-  mixed m most q r = (top q r - q r + short m r * lead q r s + short m (best q r) *
-    second (depth q)) / (most + m).
+  mixed_depths m most q r = (top q r - q r + short m r * lead q r s +
+    short m (best_candidate q r) * second (depth q)) / (most + m).
 Proof.
-move=> tied or; have [e b] := bestP q r; have [s sr [mx h]] := signed tied or b; exists s => //;
+move=> tied or; have [e b] := bestP q r; have [s sr [mx h]] := signed_lead tied or b;
+  exists s => //;
   split=> //.
-rewrite /mixed (eq_sym r (best q r)); case: (eqVneq (best q r) r) h => [br [_ _ ->]|_ [<- _] //].
+rewrite /mixed_depths (eq_sym r (best_candidate q r));
+  case: (eqVneq (best_candidate q r) r) h => [br [_ _ ->]|_ [<- _] //].
 by rewrite mulr0n e br subrr add0r mulrN addrN mul0r.
 Qed.
-Lemma short_sum m most r s : between m most -> r != s ->
+Lemma short_sum m most r s : between_largest m most -> r != s ->
   (Delta s + Delta r) + short m r + short m s <= most + m.
 Proof.
 move=> [mM [all two]] rs; have [r1 s1] := (all r, all s).
@@ -332,9 +338,10 @@ rewrite /short; case: (leP 0 (m - Delta r)) => hr; case: (leP 0 (m - Delta s)) =
 by case: (two r s rs) => h; move: hr hs; rewrite ?subr_lt0 !ltNge h.
 Qed.
 
-Theorem mixed_moves m most q q' : between m most -> public_tied q -> neighbors_at Delta q q' ->
-  forall r s, r != s -> mixed m most q' r - mixed m most q r <= mixed m most q' s -
-    mixed m most q s + 1.
+Theorem mixed_moves m most q q' :
+  between_largest m most -> public_tied q -> neighbors_at Delta q q' ->
+  forall r s, r != s -> mixed_depths m most q' r - mixed_depths m most q r <=
+    mixed_depths m most q' s - mixed_depths m most q s + 1.
 Proof.
 move=> bt tied nb r s rs; have sr : s != r by rewrite eq_sym.
 have tied' := public_tied_moves nb tied; have nb' : neighbors_at Delta q' q by move=> t;
@@ -347,21 +354,22 @@ have same (p : score S n) : top p s = top p r by rewrite (bestP p s).1 (bestP p 
 have sum := short_sum bt rs; have nonneg : 0 <= most + m by apply: le_trans sum; rewrite !addr_ge0.
 have h := ler_add (ler_wpmul2l (short0 r) (signed_moves nb mr ar'))
   (ler_wpmul2l (short0 s) (signed_moves nb' ms' cs)).
-have {}h := ler_add (ler_add h (ler_add (moves s nb).1 (moves r nb).2)) sum.
+have {}h := ler_add (ler_add h (ler_add (score_moves s nb).1 (score_moves r nb).2)) sum.
 pose x := q' s - q s - (q' r - q r) + short m r * (lead q' r a' - lead q r a) + short m s *
   (lead q s c - lead q' s c').
 have {}h : x <= most + m by apply: (le_by h); rewrite /x; ring.
 rewrite !same (best_same q s r) (best_same q' s r); move: (div_le1 nonneg h).
 by move: (most + m)^-1 => k hk; apply: (le_by hk); rewrite /x; ring.
 Qed.
-Theorem mixed_steady m most : between m most -> (forall r s, r != s -> 0 < Delta r + Delta s) ->
-  steady Delta (mixed m most).
+Theorem mixed_steady m most : between_largest m most ->
+  (forall r s, r != s -> 0 < Delta r + Delta s) ->
+  steady Delta (mixed_depths m most).
 Proof.
 move=> bt pos q q' nb; apply: mixed_moves => // r s z; case: (eqVneq r s) => [-> //|/pos].
 by rewrite z ltxx.
 Qed.
 
-Theorem runner_steady : (forall r s, r != s -> 0 < Delta r + Delta s) -> steady Delta runner.
+Theorem runner_steady : (forall r s, r != s -> 0 < Delta r + Delta s) -> steady Delta runner_depths.
 Proof.
 move=> pos q q' nb; apply: runner_moves => // r s z; case: (eqVneq r s) => [-> //|/pos].
 by rewrite z ltxx.
@@ -378,29 +386,30 @@ Section Regular.
 Variables (z : R) (M : mechanism S R n).
 Hypotheses (Mp : private z M) (Mm : monotone M) (Ms : shift_invariant M).
 
-Theorem partner_private : private_at Delta z (at_depths M (partner Delta)).
+Theorem partner_private : private_at Delta z (at_depths M (partner_depths Delta)).
 Proof. by apply: at_depths_private => //; apply: partner_steady. Qed.
-Theorem pair_private : private_at Delta z (at_depths M (pair Delta)).
+Theorem pair_private : private_at Delta z (at_depths M (pair_depths Delta)).
 Proof. by apply: at_depths_private => //; apply: pair_steady. Qed.
 
 (** With public candidates, of which those that are not best have been left out. *)
 Theorem runner_private_tied q q' : public_tied Delta q -> neighbors_at Delta q q' ->
-  forall r, z * at_depths M (runner Delta) q r <= at_depths M (runner Delta) q' r.
+  forall r, z * at_depths M (runner_depths Delta) q r <= at_depths M (runner_depths Delta) q' r.
 Proof.
 by move=> tied nb r; apply: at_depths_compare => // s sr; apply: runner_moves; rewrite // eq_sym.
 Qed.
-Theorem mixed_private_tied m most q q' : between Delta m most -> public_tied Delta q ->
+Theorem mixed_private_tied m most q q' : between_largest Delta m most -> public_tied Delta q ->
   neighbors_at Delta q q' ->
-  forall r, z * at_depths M (mixed Delta m most) q r <= at_depths M (mixed Delta m most) q' r.
+  forall r, z * at_depths M (mixed_depths Delta m most) q r <=
+    at_depths M (mixed_depths Delta m most) q' r.
 Proof.
 by move=> bt tied nb r; apply: at_depths_compare => // s sr; apply: mixed_moves; rewrite // eq_sym.
 Qed.
-Theorem mixed_private m most : between Delta m most ->
+Theorem mixed_private m most : between_largest Delta m most ->
   (forall r s, r != s -> 0 < Delta r + Delta s) ->
-  private_at Delta z (at_depths M (mixed Delta m most)).
+  private_at Delta z (at_depths M (mixed_depths Delta m most)).
 Proof. by move=> bt pos; apply: at_depths_private => //; apply: mixed_steady. Qed.
 Theorem runner_private : (forall r s, r != s -> 0 < Delta r + Delta s) ->
-  private_at Delta z (at_depths M (runner Delta)).
+  private_at Delta z (at_depths M (runner_depths Delta)).
 Proof. by move=> pos; apply: at_depths_private => //; apply: runner_steady. Qed.
 End Regular.
 
@@ -409,24 +418,24 @@ Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x).
 Hypothesis E_anti : forall x y, x <= y -> E y <= E x.
 Notation pf := (@permute_and_flip S R n E).
 
-Theorem pf_partner_private : private_at Delta (E (1 + 1)) (at_depths pf (partner Delta)).
+Theorem pf_partner_private : private_at Delta (E (1 + 1)) (at_depths pf (partner_depths Delta)).
 Proof.
 by apply: partner_private => //;
   [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
 Qed.
-Theorem pf_pair_private : private_at Delta (E (1 + 1)) (at_depths pf (pair Delta)).
+Theorem pf_pair_private : private_at Delta (E (1 + 1)) (at_depths pf (pair_depths Delta)).
 Proof.
 by apply: pair_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
 Qed.
-Theorem pf_mixed_private most : between Delta most most ->
+Theorem pf_mixed_private most : between_largest Delta most most ->
   (forall r s, r != s -> 0 < Delta r + Delta s) ->
-  private_at Delta (E (1 + 1)) (at_depths pf (mixed Delta most most)).
+  private_at Delta (E (1 + 1)) (at_depths pf (mixed_depths Delta most most)).
 Proof.
 by apply: mixed_private => //;
   [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
 Qed.
 Theorem pf_runner_private : (forall r s, r != s -> 0 < Delta r + Delta s) ->
-  private_at Delta (E (1 + 1)) (at_depths pf (runner Delta)).
+  private_at Delta (E (1 + 1)) (at_depths pf (runner_depths Delta)).
 Proof.
 by apply: runner_private => //;
   [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].

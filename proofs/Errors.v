@@ -10,11 +10,11 @@ Import Order.Theory GRing.Theory Num.Theory.
 Section Powers.
 Variables (k : nat) (z : Q).
 Fixpoint qpow i : Q := if i is i'.+1 then qmul z (qpow i') else qn 1.
-Definition powers := [seq qpow v | v <- iota 0 k.+1].
+Definition qpowers := [seq qpow v | v <- iota 0 k.+1].
 Definition qA := qsum [seq qmul (qn v) (qpow v) | v <- index_iota 1 k.+1].
 Definition qB := qsum [seq qpow v | v <- index_iota 1 k.+1].
 End Powers.
-Arguments powers : simpl never.
+Arguments qpowers : simpl never.
 
 (** z lies between two numbers, and what is worked out is rounded by two functions, down and up. *)
 Section Errors.
@@ -29,7 +29,7 @@ Fixpoint qY (a b : Q * Q) i : Q * Q :=
 Definition ys := let a := (qA k zl, qA k zu) in let b := (qB k zl, qB k zu) in
   [seq qY a b i | i <- iota 0 n.+1].
 Definition recurrence : seq nat -> Q * Q := let s := ys in fun m => nth (q0, q0) s (nth 0%N m 0).
-Definition em_loss : seq nat -> Q * Q := let low := powers k zl in let high := powers k zu in
+Definition em_loss : seq nat -> Q * Q := let low := qpowers k zl in let high := qpowers k zu in
   let losses s m := over_depths k m (fun v => qmul (qn v) (nth q0 s v)) in
   let weights s m := over_depths k m (nth q0 s) in
   fun m => (down (qdiv (losses low m) (weights high m)),
@@ -54,15 +54,15 @@ Proof. by rewrite qpowE ler_expn2r // ?nnegrE ?z_ge0 // (le_trans z_ge0). Qed.
 Lemma pow_ge0 i : 0 <= qR (qpow zl i).
 Proof. by rewrite qpowE exprn_ge0 // ltW. Qed.
 
-Lemma A_between : encloses (qA k zl, qA k zu) (A k z ones depth).
+Lemma A_between : encloses (qA k zl, qA k zu) (threshold_A k z ones depth).
 Proof.
-rewrite /encloses /qA !qR_sum /A divr1.
+rewrite /encloses /qA !qR_sum /threshold_A divr1.
 by apply/andP; split; apply: ler_sum => v _;
   rewrite qR_mul qRn mul1r ler_wpmul2l ?ler0n ?pow_low ?pow_high.
 Qed.
-Lemma B_between : encloses (qB k zl, qB k zu) (B k z ones).
+Lemma B_between : encloses (qB k zl, qB k zu) (threshold_B k z ones).
 Proof.
-rewrite /encloses /qB !qR_sum /B divr1.
+rewrite /encloses /qB !qR_sum /threshold_B divr1.
 by apply/andP; split; apply: ler_sum => v _; rewrite mul1r ?pow_low ?pow_high.
 Qed.
 Lemma B_low_ge0 : 0 <= qR (qB k zl).
@@ -83,32 +83,34 @@ apply: le_trans (ler_wpmul2l b'0 y1); rewrite (qR_le R) qR0; case: ifP => [pos|/
   exact: ler_wpmul2r.
 by rewrite -ltNge => neg; rewrite ler_wnmul2r // ltW.
 Qed.
-Lemma qY_between i : encloses (qY (qA k zl, qA k zu) (qB k zl, qB k zu) i) (Y k z ones depth i).
+Lemma qY_between i :
+  encloses (qY (qA k zl, qA k zu) (qB k zl, qB k zu) i) (threshold_Y k z ones depth i).
 Proof.
-elim: i => [|[|i] IH]; rewrite ?YS /encloses /= ?qR0 ?lexx //.
+elim: i => [|[|i] IH]; rewrite ?threshold_YS /encloses /= ?qR0 ?lexx //.
 exact: subtract_between A_between B_between B_low_ge0 IH.
 Qed.
 
-Lemma total_between f (F : depths n k -> R) : (forall d, in_lattice d ->
+Lemma over_orbits_between f (F : depths n k -> R) : (forall d, in_lattice d ->
   encloses (f (counts d)) (F d)) ->
-  encloses (total n k (fun m => (f m).1), total n k (fun m => (f m).2)) (\sum_(d
+  encloses (over_orbits n k (fun m => (f m).1), over_orbits n k (fun m => (f m).2)) (\sum_(d
     | in_lattice d) F d).
 Proof.
-move=> H; rewrite /encloses /= !totalE.
+move=> H; rewrite /encloses /= !over_orbitsE.
 by apply/andP; split; apply: ler_sum => d /H/andP[].
 Qed.
 
 Theorem pf_total_between :
-  encloses (total n k (fun m => (recurrence m).1), total n k (fun m => (recurrence m).2))
+  encloses (over_orbits n k (fun m => (recurrence m).1), over_orbits n k (fun m =>
+    (recurrence m).2))
     (table_error (pf_table z : table R n k)).
 Proof.
-rewrite pf_value; apply: total_between => d _.
+rewrite pf_value; apply: over_orbits_between => d _.
 have c0 : nth 0%N (counts d) 0 = cnt d 0 := nth_counts d 0.
 have le : (cnt d 0 <= n)%N by rewrite -[X in (_ <= X)%N](sum_counts d) /counts /= leq_addr.
 by rewrite /recurrence c0 (nth_map 0%N) ?size_iota // nth_iota // add0n qY_between.
 Qed.
 
-Lemma powersE q (d : depths n k) r : qR (nth q0 (powers k q) (d r)) = qR (qpow q (d r)).
+Lemma powersE q (d : depths n k) r : qR (nth q0 (qpowers k q) (d r)) = qR (qpow q (d r)).
 Proof. by rewrite (nth_map 0%N) ?size_iota // nth_iota // add0n. Qed.
 Lemma powers_gt0 q (d : depths n k) (u : 'I_n) : 0 < qR q -> 0 < \sum_s qR (qpow q (d s)).
 Proof.
@@ -117,10 +119,10 @@ by rewrite qpowE exprn_ge0 // ltW.
 Qed.
 
 Theorem em_total_between :
-  encloses (total n k (fun m => (em_loss m).1), total n k (fun m => (em_loss m).2))
+  encloses (over_orbits n k (fun m => (em_loss m).1), over_orbits n k (fun m => (em_loss m).2))
     (table_error (em_table z : table R n k)).
 Proof.
-apply: total_between => d /existsP[u _].
+apply: over_orbits_between => d /existsP[u _].
 have E : \sum_r (d r)%:R * em_table z d r = (\sum_r (d r)%:R * z ^+ d r) / \sum_s z ^+ d s.
   by rewrite mulr_suml; apply: eq_bigr => r _; rewrite mulrA.
 have pos q := @powers_gt0 q d u.
@@ -154,11 +156,12 @@ End Errors.
 (** The mean for an objective of what has the total f j on Q(n,j), and so of the two mechanisms. *)
 Section Objective.
 Variables (n k : nat) (zl zu : Q) (down up : Q -> Q) (o : objective).
-Definition mean_of (f : nat -> seq nat -> Q) : Q :=
-  qdiv (if o is Box then qsum [seq total n j (f j) | j <- iota 0 k.+1] else total n k (f k))
-    (vectors n k o).
+Definition mean_for (f : nat -> seq nat -> Q) : Q :=
+  qdiv (if o is Box then qsum [seq over_orbits n j (f j) | j <- iota 0 k.+1] else over_orbits n k
+    (f k))
+    (vector_count n k o).
 Definition means_of (f : nat -> seq nat -> Q * Q) : Q * Q :=
-  (mean_of (fun j m => (f j m).1), mean_of (fun j m => (f j m).2)).
+  (mean_for (fun j m => (f j m).1), mean_for (fun j m => (f j m).2)).
 Definition pf_error := means_of (fun j => recurrence n j zl zu down up).
 Definition em_error := means_of (fun j => em_loss j zl zu down up).
 
@@ -170,18 +173,19 @@ Hypotheses (downP : forall x, qR (down x) <= qR x) (upP : forall x, qR x <= qR (
 
 Lemma means_between f (T : forall j, table R n j) :
   (forall j d r, (j <= k)%N -> narrow j (T k) d r = T j d r) ->
-  (forall j, encloses (total n j (fun m => (f j m).1), total n j (fun m => (f j m).2))
+  (forall j, encloses (over_orbits n j (fun m => (f j m).1), over_orbits n j (fun m => (f j m).2))
     (table_error (T j))) ->
   encloses (means_of f) (objective_mean o (T k)).
 Proof.
-move=> alike E; rewrite /encloses /means_of /mean_of /= !qR_div vectorsE /objective_mean.
+move=> alike E; rewrite /encloses /means_of /mean_for /= !qR_div vector_countE /objective_mean.
 have v0 : 0 <= ((\sum_(d : depths n k | in_lattice d) shifts o d)%:R)^-1 :> R
   by rewrite invr_ge0 ler0n.
-suff /andP[a b] : qR (if o is Box then qsum [seq total n j (fun m => (f j m).1) | j <- iota 0 k.+1]
-  else total n k (fun m => (f k m).1))
+suff /andP[a b] : qR (if o is Box then qsum [seq over_orbits n j (fun m =>
+  (f j m).1) | j <- iota 0 k.+1]
+  else over_orbits n k (fun m => (f k m).1))
     <= table_loss (fun d => (shifts o d)%:R) (fun v => v%:R) (T k) <=
-    qR (if o is Box then qsum [seq total n j (fun m => (f j m).2) | j <- iota 0 k.+1]
-      else total n k (fun m => (f k m).2)).
+    qR (if o is Box then qsum [seq over_orbits n j (fun m => (f j m).2) | j <- iota 0 k.+1]
+      else over_orbits n k (fun m => (f k m).2)).
   by rewrite !ler_wpmul2r.
 case: o.
   have -> : table_loss (fun d => (shifts Vectors d)%:R) (fun v => v%:R) (T k) = table_error (T k).

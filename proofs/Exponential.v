@@ -53,7 +53,7 @@ Proof. by rewrite (bigD1 r) //= ltr_paddr // sumr_ge0 // => s _; rewrite ltW. Qe
 Lemma E_ge0 x : 0 <= E x. Proof. exact: ltW. Qed.
 Lemma total_ge0 q : 0 <= \sum_s E (- q s). Proof. by rewrite sumr_ge0 // => s _; exact: E_ge0. Qed.
 
-Theorem em_proper : (0 < n)%N -> proper em.
+Theorem em_proper : (0 < n)%N -> proper_mechanism em.
 Proof.
 move=> n0; split=> [q r|q]; first by rewrite mulr_ge0 ?invr_ge0 ?E_ge0 ?total_ge0.
 by rewrite -mulr_suml divff // lt0r_neq0 // (total_gt0 q (Ordinal n0)).
@@ -70,7 +70,7 @@ by rewrite mulr_sumr; apply: ler_sum => s _; rewrite -ED; apply: E_anti; apply: 
   ring.
 Qed.
 
-Theorem em_symmetric : symmetric em.
+Theorem em_symmetric : symmetric_mechanism em.
 Proof.
 move=> q p r; rewrite /em ffunE [in RHS](reindex_inj (@perm_inj _ p)); congr (_ / _).
 by apply: eq_bigr => s _; rewrite ffunE.
@@ -204,7 +204,7 @@ Proof. by rewrite exprn_ge0 ?exprn_ile1 // ltW. Qed.
 
 (** r falls by at most c steps against any other candidate. *)
 Definition falls_by c r d e := forall s, (d s + e r <= e s + d r + c)%N.
-Lemma feasible_if t l : table_proper t ->
+Lemma feasible_if t l : proper_table t ->
   (forall c r d e, in_lattice d -> in_lattice e -> falls_by c r d e -> z ^+ c * t d r <= t e r) ->
     feasible_by 1 z l t.
 Proof.

@@ -68,9 +68,9 @@ Qed.
 Lemma rounded_private a a' r : neighbor_rows_by L z t -> (forall s, 0 <= a' s - a s <= L%:Z) ->
   z * at_rounded a r <= at_rounded a' r.
 Proof. by move=> rows /clipped_near near; apply: rows => //; exact: clipped_in_lattice. Qed.
-Lemma rounded_ge0 a r : table_proper t -> 0 <= at_rounded a r.
+Lemma rounded_ge0 a r : proper_table t -> 0 <= at_rounded a r.
 Proof. by move=> tp; apply: (tp _ (clipped_in_lattice a r)).1. Qed.
-Lemma rounded_sum a : (0 < n)%N -> table_proper t -> \sum_r at_rounded a r = 1.
+Lemma rounded_sum a : (0 < n)%N -> proper_table t -> \sum_r at_rounded a r = 1.
 Proof.
 move=> n0 tp; rewrite -(tp _ (clipped_in_lattice a (Ordinal n0))).2.
 by apply: eq_bigr => r _; rewrite /at_rounded (clipped_any a r (Ordinal n0)).
@@ -106,7 +106,7 @@ rewrite -(rounded_shift t (halved q 0) 1); congr (at_rounded t _ r).
 by apply/ffunP => s; rewrite !ffunE; lia.
 Qed.
 
-Theorem extension_proper : (0 < n)%N -> table_proper t -> proper extension.
+Theorem extension_proper : (0 < n)%N -> proper_table t -> proper_mechanism extension.
 Proof.
 move=> n0 tp; split=> [q r|q]; first by rewrite divr_ge0 ?ler0n // addr_ge0 // rounded_ge0.
 by rewrite -mulr_suml big_split /= !rounded_sum // -[1 + 1]/(2%:R) divff ?pnatr_eq0.
@@ -132,7 +132,7 @@ have [|] : (c = 0 + 2 * (c %/ 2)%Z \/ c = 1 + 2 * (c %/ 2)%Z) by lia.
 by move=> ->; rewrite [_ + 1]addrAC !shift halved2 addrC.
 Qed.
 
-Theorem extension_symmetric : symmetric_table t -> symmetric extension.
+Theorem extension_symmetric : symmetric_table t -> symmetric_mechanism extension.
 Proof.
 move=> sym q p r; have E u : halved [ffun s => q (p s)] u = [ffun s => halved q u (p s)].
   by apply/ffunP => s; rewrite !ffunE.

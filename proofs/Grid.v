@@ -75,7 +75,8 @@ Definition scores_at (v : seq nat) : score R n :=
   [ffun r => qR (lowest g) + qR (pace g) * (nth 0%N v (r : 'I_n))%:R].
 Definition table_on : nat -> nat -> R := fun i o => oapp (M (scores_at (nth [::] vectors i))) 0
   (insub o).
-Hypotheses (Mp : proper M) (Md : private_at (fun r => qR (nth q0 (sensitivities g) r)) z M).
+Hypotheses (Mp : proper_mechanism M)
+  (Md : private_at (fun r => qR (nth q0 (sensitivities g) r)) z M).
 Hypothesis Ms : by_differences g -> shift_invariant M.
 
 Lemma near_vectors_private v w r : near_vectors v w -> z * M (scores_at v) r <= M (scores_at w) r.
@@ -121,7 +122,7 @@ End Problem.
 (** So what is accepted bounds all of them. *)
 Theorem grid_bounds (R : realFieldType) g (z : R) (M : mechanism R R (size (sensitivities g))) :
   optimum_within (problem_of g) R -> stands_for (budget g) z ->
-  proper M -> private_at (fun r => qR R (nth q0 (sensitivities g) r)) z M ->
+  proper_mechanism M -> private_at (fun r => qR R (nth q0 (sensitivities g) r)) z M ->
     (by_differences g -> shift_invariant M) ->
   loses_at_least (problem_of g) (qR R (grid_optimum g).1) (table_on M).
 Proof.
@@ -141,7 +142,7 @@ Definition read_grid (rest : seq text) : outcome (grid * seq Q * seq event * Z) 
   let! (us, l) := take_values "sensitivities" l in
   let! _ := require ((size us <= 64) && all (qle q0) us) "sensitivities" in
   let! (a, l) := take_one "from" l in
-  let! low := found (value a) "from" in
+  let! low := found (short_fraction a) "from" in
   let! (pace, l) := take_number "step" l in
   let! _ := require (~~ qle pace q0) "step" in
   let! (zs, l) := take_int "steps" l in

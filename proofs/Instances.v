@@ -20,19 +20,19 @@ move=> le; rewrite -[x'](subrK x) power_add ler_pimull ?(ltW (power_positive _))
 have [i ->] : exists i : nat, x' - x = i%:Z by exists `|x' - x|%N; lia.
 exact: exprn_ile1 (ltW y0) y1.
 Qed.
-Lemma power2 : power (1 + 1) = y ^+ 2. Proof. by []. Qed.
+Lemma power_two : power (1 + 1) = y ^+ 2. Proof. by []. Qed.
 
 Notation pf n := (@permute_and_flip _ R n power).
 Notation em n := (@exponential _ R n power).
 Theorem pf_is_private n : (0 < n)%N ->
-  [/\ proper (pf n), private (y ^+ 2) (pf n) & shift_invariant (pf n)].
+  [/\ proper_mechanism (pf n), private (y ^+ 2) (pf n) & shift_invariant (pf n)].
 Proof.
 move=> n0; split; first exact: pf_proper power_add power_positive power_falls n0.
   exact: pf_private power_add power_positive power_falls.
 exact: pf_shift_invariant.
 Qed.
 Theorem em_is_private n : (0 < n)%N ->
-  [/\ proper (em n), private (y ^+ 2) (em n) & shift_invariant (em n)].
+  [/\ proper_mechanism (em n), private (y ^+ 2) (em n) & shift_invariant (em n)].
 Proof.
 move=> n0; split; first exact: em_proper power_positive n0.
   exact: em_private power_add power_positive power_falls.
@@ -41,7 +41,7 @@ Qed.
 
 (** Permute-and-flip is the best of all for every n and k, if e^epsilon >= 2. *)
 Theorem pf_best_half n k (M : mechanism integers R n) : y ^+ 2 + y ^+ 2 <= 1 ->
-  proper M -> private (y ^+ 2) M -> shift_invariant M ->
+  proper_mechanism M -> private (y ^+ 2) M -> shift_invariant M ->
   mean_error k (pf n) <= mean_error k M.
 Proof.
 move=> half Mp Mz Ms.
@@ -62,20 +62,21 @@ Notation pf := (@permute_and_flip _ R 3 (power y)).
 Let y0 : 0 < y. Proof. by rewrite divr_gt0 ?ltr0n. Qed.
 Let y1 : y <= 1. Proof. by rewrite ler_pdivr_mulr ?ltr0n // mul1r ler_nat. Qed.
 Let z1 : z < 1. Proof. by rewrite ltr_pdivr_mulr ?ltr0n // mul1r ltr_nat. Qed.
-Let power_y : power y (1 + 1) = z. Proof. by rewrite power2 /y /z; field. Qed.
+Let power_y : power y (1 + 1) = z. Proof. by rewrite power_two /y /z; field. Qed.
 Let to_2 : \sum_(1 <= v < 3) z ^+ v = 225%:R / 256%:R.
 Proof. by rewrite big_nat_recr //= big_nat1 /z; field. Qed.
 Let to_3 : \sum_(1 <= v < 4) z ^+ v = 4329%:R / 4096%:R.
 Proof. by rewrite big_nat_recr //= big_nat_recr //= big_nat1 /z; field. Qed.
 
 Theorem pf_best_16_9 (M : mechanism integers R 3) :
-  proper M -> private z M -> shift_invariant M -> mean_error 2 pf <= mean_error 2 M.
+  proper_mechanism M -> private z M -> shift_invariant M -> mean_error 2 pf <= mean_error 2 M.
 Proof.
 rewrite -power_y => Mp Mz Ms; apply: (pf_best (power_add y0) (power_positive y0)) => //.
 by rewrite power_y to_2 ler_pdivr_mulr ?ltr0n // mul1r ler_nat.
 Qed.
 Theorem pf_not_best_16_9 : exists M : mechanism integers R 3,
-  [/\ proper M, private z M, shift_invariant M & symmetric M] /\ mean_error 3 M < mean_error 3 pf.
+  [/\ proper_mechanism M, private z M, shift_invariant M & symmetric_mechanism M] /\
+  mean_error 3 M < mean_error 3 pf.
 Proof.
 have beaten := @pf_beaten _ 3 3 _ (power_add y0) (power_positive y0) isT.
 rewrite power_y to_3 in beaten; have [||M [Mok [_ less]]] := beaten; first exact: z1.
@@ -101,7 +102,7 @@ Lemma one_at_top (d : depths 2 1) : in_lattice d -> (d ord0 = 0%N :> nat) \/ (d 
 Proof. by case/existsP; apply: two => /eqP; [left | right]. Qed.
 
 Theorem paper_is_less : feasible z Paper worse /\
-  ~ exists M : mechanism integers R 2, [/\ proper M, private z M & shift_invariant M] /\
+  ~ exists M : mechanism integers R 2, [/\ proper_mechanism M, private z M & shift_invariant M] /\
     forall d r, in_lattice d -> table_of M d r = worse d r.
 Proof.
 have half0 : 0 < 2%:R^-1 :> R by rewrite invr_gt0 ltr0n.

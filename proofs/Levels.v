@@ -34,10 +34,10 @@ Qed.
 
 (** Where the chain of r ends, r is at depth k below a candidate at depth 0, and so it is wherever
     it does not rise: there its chain has a step before. *)
-Lemma step_back r d e : (0 < k)%N -> next r d = None -> favors r e d ->
+Lemma step_back r d e : (0 < k)%N -> next_depths r d = None -> favors r e d ->
   exists2 c, in_lattice c & sinks_by 1 r c e.
 Proof.
-move=> k0; rewrite /next; case: ifP => // /negbT; rewrite negb_forall => /existsP[s].
+move=> k0; rewrite /next_depths; case: ifP => // /negbT; rewrite negb_forall => /existsP[s].
 rewrite negb_imply -leqNgt leqn0 => /andP[sr /eqP ds]; case: ltnP => // dr _ fall.
 have [er es] : e r = k :> nat /\ e s = 0%N :> nat.
   by have := fall s; have := ltn_ord (e r); have := ltn_ord (d r); lia.
@@ -52,12 +52,12 @@ Variables (R : realFieldType) (n k : nat) (z : R).
 Hypotheses (z0 : 0 <= z) (z1 : z <= 1).
 Implicit Types t : table R n k.
 
-Theorem monotone_implies_neighbor_rows t : table_proper t -> worst_rows_by 1 z t ->
+Theorem monotone_implies_neighbor_rows t : proper_table t -> worst_rows_by 1 z t ->
   monotone_rows t -> neighbor_rows_by 1 z t.
 Proof.
 move=> tp tw tm r d e Qd Qe near; case: (near_favors r near) => [up|[k0 down]].
   by apply: le_trans (tm r d e Qd Qe up); rewrite ler_pimull ?(tp d Qd).1.
-case E: (next r d) => [c|].
+case E: (next_depths r d) => [c|].
   have [Qc sk] := (next_in_lattice Qd E, next_sinks Qd E).
   exact: le_trans (tw r d c Qd Qc sk) (tm r c e Qc Qe (sinks_favors sk near)).
 have [c Qc sk] := step_back k0 E down; apply: le_trans (tw r c e Qc Qe sk).

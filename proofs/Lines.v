@@ -32,7 +32,8 @@ Definition take_claim (what : string) (l : lines_left) : outcome (option (Q * Q)
   else Ok (None, l).
 
 Definition values (f : seq text) : option (seq Q) :=
-  let o := [seq value a | a <- f] in if all isSome o then Some [seq odflt q0 a | a <- o] else None.
+  let o := [seq short_fraction a | a <- f] in
+  if all isSome o then Some [seq odflt q0 a | a <- o] else None.
 
 (** Lines that give some of many things a weight. *)
 Fixpoint weights (most last : Z) (left : lines_left) : outcome (seq (Z * Q) * lines_left) :=
@@ -40,7 +41,7 @@ Fixpoint weights (most last : Z) (left : lines_left) : outcome (seq (Z * Q) * li
   | (a :: f) :: rest => if same a (word "weight") then
       if f is [:: i; v] then
         let! i := found (whole i) "weight" in
-        let! v := found (value v) "weight" in
+        let! v := found (short_fraction v) "weight" in
         let! _ := require [&& Z.ltb last i, Z.ltb i most & ~~ qle v q0] "weight" in
         let! (ws, rest) := weights most i rest in Ok ((i, v) :: ws, rest)
       else Bad "weight"

@@ -17,7 +17,7 @@ Definition mechanism := score -> 'I_n -> R.
 Implicit Types (M : mechanism) (q : score) (r s : 'I_n).
 
 (** At all scores the probabilities are nonnegative and sum to 1. *)
-Definition proper M :=
+Definition proper_mechanism M :=
   (forall q r, 0 <= M q r) /\ (forall q, \sum_r M q r = 1).
 
 (** Score vectors that one person's data may lead to: every score changes by at most Delta. *)
@@ -34,7 +34,7 @@ Definition shift_invariant M :=
   forall q (c : S) r, M [ffun s => q s + c] r = M q r.
 
 (** Candidates are treated alike: permuting their scores permutes their probabilities. *)
-Definition symmetric M :=
+Definition symmetric_mechanism M :=
   forall q (p : {perm 'I_n}) r, M [ffun s => q (p s)] r = M q (p r).
 
 (** Raising a candidate's score and lowering others' does not make it less likely. *)

@@ -118,11 +118,11 @@ Variables (n k : nat).
 Implicit Types (d e : depths n k).
 (** The smallest depth; r only shows that there is a candidate. *)
 Definition least_depth d r : nat := d [arg min_(s < r) d s].
-Lemma least_le d r s : (least_depth d r <= d s)%N.
+Lemma least_depth_le d r s : (least_depth d r <= d s)%N.
 Proof. by rewrite /least_depth; case: arg_minnP => // i _; apply. Qed.
 Lemma least_eq d r m : (forall s, (m <= d s)%N) -> (exists s, d s = m :> nat) ->
   least_depth d r = m.
-Proof. by move=> le [s E]; apply/eqP; rewrite eqn_leq -{1}E least_le; exact: le. Qed.
+Proof. by move=> le [s E]; apply/eqP; rewrite eqn_leq -{1}E least_depth_le; exact: le. Qed.
 
 Variable r : 'I_n.
 Definition rise_all d : depths n k := [ffun s => inord (d s - least_depth d r)].
@@ -149,7 +149,7 @@ move=> Qe; have mk : (\max_s e s <= k)%N by apply/bigmax_leqP => s _; rewrite -l
 rewrite (reindex_onto (sink_all e) (fun d => inord (least_depth d r))) => [|d /eqP <-]; last first.
   apply/ffunP => s; apply: val_inj;
     rewrite /= ffunE rise_allE (@inordK k (least_depth d r)) ?ltn_ord //.
-  by rewrite subnK ?least_le // inordK ?ltn_ord.
+  by rewrite subnK ?least_depth_le // inordK ?ltn_ord.
 rewrite (eq_bigl (fun i : 'I_k.+1 => (\max_s e s + i <= k)%N)) => [|i].
   rewrite -(big_mkord (fun i => \max_s e s + i <= k)%N (fun=> 1%N)) /shifts;
     move: (\max_s e s) mk => m mk.
@@ -162,7 +162,7 @@ apply/idP/idP => [/andP[/eqP E /eqP b]|le]; last first.
   by rewrite /= rise_allE sink_allE // least_sink // addnK.
 have b' : least_depth (sink_all e i) r = i by rewrite -[i in RHS]b inordK ?ltn_ord.
 have h s : (e s + i)%N = sink_all e i s :> nat.
-  by rewrite -{1}E rise_allE b' subnK // -{1}b' least_le.
+  by rewrite -{1}E rise_allE b' subnK // -{1}b' least_depth_le.
 have /eq_bigmax_cond -/(_ (fun s => e s))[s _ ->] : (0 < #|predT : pred 'I_n|)%N
   by rewrite card_ord; case: r; lia.
 by rewrite h -ltnS.
@@ -192,10 +192,10 @@ pose F (d : depths n k) := \sum_r (d r)%:R * table_of M d r.
 rewrite /table_loss (eq_bigr (fun d : depths n k => F d *+ shifts Box d)).
   rewrite (sum_shifts r0); apply: eq_bigr => d _; apply: eq_bigr => r _.
   have E : least_depth d r0 = least_depth d r.
-    by apply: least_eq => [s|]; [exact: least_le | exists [arg min_(s < r) d s]].
+    by apply: least_eq => [s|]; [exact: least_depth_le | exists [arg min_(s < r) d s]].
   rewrite rise_allE E; congr (_ * _);
     rewrite /table_of -(Ms (score_of d) (2%:Z * (least_depth d r)%:Z)).
   congr (M _ r); apply/ffunP => s; rewrite [LHS]ffunE rise_allE E !ffunE.
-  by have := least_le d r s; lia.
+  by have := least_depth_le d r s; lia.
 by move=> d _; rewrite mulr_natl.
 Qed.

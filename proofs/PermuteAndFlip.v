@@ -122,32 +122,32 @@ Definition pf_table : table R n k := fun d r => pf (fun s => z ^+ d s) r.
 (** Its loss is the bound of Threshold.v, for every loss and product prior. *)
 Lemma pf_loss g c : 0 < g 0%N -> loss c ->
   table_loss (product_prior g) c pf_table =
-    \sum_(d : depths n k | in_lattice d) product_prior g d * Y k z g c (cnt d 0).
+    \sum_(d : depths n k | in_lattice d) product_prior g d * threshold_Y k z g c (cnt d 0).
 Proof.
-move=> g0 c_loss; pose W := @product_prior R n k g; pose y d := W d * Y k z g c (cnt d 0).
-have -> : \sum_(d : depths n k | in_lattice d) product_prior g d * Y k z g c (cnt d 0) =
+move=> g0 c_loss; pose W := @product_prior R n k g; pose y d := W d * threshold_Y k z g c (cnt d 0).
+have -> : \sum_(d : depths n k | in_lattice d) product_prior g d * threshold_Y k z g c (cnt d 0) =
     \sum_r \sum_(d | in_lattice d) y d * pf_table d r.
   rewrite exchange_big /=; apply: eq_bigr => d /existsP[s /eqP ds];
     rewrite -mulr_sumr pf_sum ?mulr1 //.
   by exists s; rewrite ds expr0.
 rewrite table_lossE exchange_big /=; apply: eq_bigr => r _; apply/esym.
-apply: (@tight_chain R _ z (@in_lattice n k) (next r) (pf_table ^~ r) (fun d => W d * c (d r)) y
-  (lamT z g c r)).
+apply: (@tight_chain R _ z (@in_lattice n k) (next_depths r) (pf_table ^~ r)
+  (fun d => W d * c (d r)) y (row_multiplier z g c r)).
 - exact: next_injective.
 - exact: next_in_lattice.
-- move=> a d Qa; rewrite /next; case L: (lone a r).
-    by case=> <-; rewrite /lamT ffunE eqxx /= (lone_top Qa L) !(mul0r, mulr0).
+- move=> a d Qa; rewrite /next_depths; case L: (lone a r).
+    by case=> <-; rewrite /row_multiplier ffunE eqxx /= (lone_top Qa L) !(mul0r, mulr0).
   case: ltnP => // lt [<-]; rewrite [z * _]mulrC -mulrA; congr (_ * _).
   apply: pf_tight => [|s sr]; first by rewrite ffunE eqxx inordK // exprS.
   by rewrite ffunE (negbTE sr).
-- move=> d Qd; rewrite /lamT; case E: (val (d r)) => [|t]; rewrite ?eqxx // => _.
+- move=> d Qd; rewrite /row_multiplier; case E: (val (d r)) => [|t]; rewrite ?eqxx // => _.
   pose a : depths n k := [ffun s => if s == r then inord t else d s].
   have tk : (t.+1 <= k)%N by rewrite -ltnS -E ltn_ord.
   have [s ds sr] : exists2 s, d s = 0%N :> nat & s != r.
     case/existsP: Qd => s /eqP ds; exists s => //; apply/eqP => e; by move: E; rewrite -e /= ds.
   exists a; first by apply/existsP; exists s; rewrite ffunE (negbTE sr) ds.
-  have -> : next r a = Some (sink a r).
-    rewrite /next ffunE eqxx inordK ?ltnS ?(ltnW tk) // tk; case: ifP => // /forallP/(_ s).
+  have -> : next_depths r a = Some (sink a r).
+    rewrite /next_depths ffunE eqxx inordK ?ltnS ?(ltnW tk) // tk; case: ifP => // /forallP/(_ s).
     by rewrite sr ffunE (negbTE sr) ds.
   congr Some; apply/ffunP => i; rewrite !ffunE; case: eqP => [->|//]; apply: val_inj.
   by rewrite /= ?ffunE ?eqxx !inordK ?ltnS ?(ltnW tk) ?E.
@@ -163,7 +163,7 @@ Theorem pf_optimal_for_losses g c (t : table R n k) : 0 < z -> loss c -> 0 < g 0
     table_loss (product_prior g) c pf_table <= table_loss (product_prior g) c t.
 Proof.
 move=> z0 c_loss g0 g_ge0 b1 ft; rewrite pf_loss //; apply: threshold_lower_bound => //.
-by rewrite /B ler_pdivr_mulr // mul1r.
+by rewrite /threshold_B ler_pdivr_mulr // mul1r.
 Qed.
 
 (** The mean error is the loss v at depth v where all score vectors weigh the same. *)
@@ -177,8 +177,8 @@ Lemma table_error_loss (t : table R n k) : table_error t = table_loss (product_p
   depth_loss t.
 Proof. by apply: eq_bigr => d _; rewrite product_same mul1r. Qed.
 
-Lemma pf_value : table_error pf_table = \sum_(d : depths n k | in_lattice d) Y k z same_weight
-  depth_loss (cnt d 0).
+Lemma pf_value : table_error pf_table =
+  \sum_(d : depths n k | in_lattice d) threshold_Y k z same_weight depth_loss (cnt d 0).
 Proof.
 rewrite table_error_loss pf_loss ?ltr01 //; last exact: depth_is_loss.
 by apply: eq_bigr => d _; rewrite product_same mul1r.

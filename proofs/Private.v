@@ -170,7 +170,7 @@ rewrite /permute_and_flip /pf t ffunE; congr (E _ * integral _); first by ring.
 by apply: eq_bigr => s _; rewrite ffunE; congr (1 - E _ *: 'X); ring.
 Qed.
 
-Theorem pf_symmetric : symmetric permute_and_flip.
+Theorem pf_symmetric : symmetric_mechanism permute_and_flip.
 Proof.
 move=> q p r; have t : top [ffun s => q (p s)] r = top q (p r).
   apply: top_eq => [s|]; first by rewrite ffunE top_ge.
@@ -180,7 +180,7 @@ rewrite [RHS](reindex_inj (@perm_inj _ p)) /=.
 by apply: eq_big => [s|s _]; rewrite ?(inj_eq perm_inj) // ffunE.
 Qed.
 
-Theorem pf_proper : (0 < n)%N -> proper permute_and_flip.
+Theorem pf_proper : (0 < n)%N -> proper_mechanism permute_and_flip.
 Proof.
 move=> n0; split=> [q r|q].
   rewrite mulr_ge0 //; first by case/andP: (weight_bounds q r r).
@@ -226,7 +226,7 @@ Qed.
 Theorem pf_best_for_losses (M : mechanism integers R n) (g c : nat -> R) :
   loss c -> 0 < g 0%N -> (forall v, 0 <= g v) ->
   (n <= 2)%N || (\sum_(1 <= v < k.+1) g v * E (1 + 1) ^+ v <= g 0%N) ->
-  proper M -> private (E (1 + 1)) M -> shift_invariant M ->
+  proper_mechanism M -> private (E (1 + 1)) M -> shift_invariant M ->
   table_loss (product_prior g) c (table_of (@permute_and_flip _ R n E) : table R n k) <=
   table_loss (product_prior g) c (table_of M : table R n k).
 Proof.
@@ -235,7 +235,7 @@ by apply: table_of_feasible => // -[].
 Qed.
 
 Theorem pf_best (M : mechanism integers R n) : \sum_(1 <= v < k.+1) E (1 + 1) ^+ v <= 1 ->
-  proper M -> private (E (1 + 1)) M -> shift_invariant M ->
+  proper_mechanism M -> private (E (1 + 1)) M -> shift_invariant M ->
   mean_error k (@permute_and_flip _ R n E) <= mean_error k M.
 Proof.
 move=> B1 Mp Md Ms.

@@ -61,7 +61,7 @@ Implicit Types (d e : depths) (r s : 'I_n) (t : table) (L : nat) (z : R).
 Definition lone d r := [forall s, (s != r) ==> (0 < d s)%N].
 Definition sink d r : depths := [ffun s => if s == r then inord (d s).+1 else d s].
 Definition rise d r : depths := [ffun s => if s == r then d s else inord (d s).-1].
-Definition next r d : option depths :=
+Definition next_depths r d : option depths :=
   if lone d r then Some (rise d r) else if (d r < k)%N then Some (sink d r) else None.
 
 (** On a lattice whose step is 2/L sensitivities; the chains are those of L = 1. Depth vectors
@@ -74,7 +74,7 @@ Definition sinks_by L r d e := forall s, s != r -> (e s + d r + L = d s + e r)%N
 Definition favors r d e := forall s, (d s + e r <= e s + d r)%N.
 
 (** What the levels ask of a table. (P) and (T) of docs are worst_rows_by 1. *)
-Definition table_proper t :=
+Definition proper_table t :=
   forall d, in_lattice d -> (forall r, 0 <= t d r) /\ \sum_r t d r = 1.
 Definition worst_rows_by L z t :=
   forall r d e, in_lattice d -> in_lattice e -> sinks_by L r d e -> z * t d r <= t e r.
@@ -84,7 +84,7 @@ Definition monotone_rows t :=
   forall r d e, in_lattice d -> in_lattice e -> favors r d e -> t d r <= t e r.
 
 Inductive level := Paper | Dp | Monotone | Full.
-Definition feasible_by L z (l : level) t := table_proper t /\ match l with
+Definition feasible_by L z (l : level) t := proper_table t /\ match l with
   | Paper => worst_rows_by L z t
   | Dp => neighbor_rows_by L z t
   | Monotone => worst_rows_by L z t /\ monotone_rows t
@@ -117,19 +117,19 @@ Proof.
 case/existsP=> s /eqP ds /forallP/(_ s); rewrite ds ltnn implybF negbK => /eqP <-; exact: ds.
 Qed.
 
-Lemma next_in_lattice r a d : in_lattice a -> next r a = Some d -> in_lattice d.
+Lemma next_in_lattice r a d : in_lattice a -> next_depths r a = Some d -> in_lattice d.
 Proof.
-move=> Qa; rewrite /next; case L: (lone a r).
+move=> Qa; rewrite /next_depths; case L: (lone a r).
   by case=> <-; apply/existsP; exists r; rewrite ffunE eqxx (lone_top Qa L).
 case: ltnP => // _ [<-]; move/negbT: L; rewrite negb_forall => /existsP[s].
 rewrite negb_imply -leqNgt leqn0 => /andP[sr s0]; apply/existsP; exists s.
 by rewrite ffunE (negbTE sr).
 Qed.
 
-Lemma next_injective r a b d : in_lattice a -> in_lattice b -> next r a = Some d ->
-  next r b = Some d -> a = b.
+Lemma next_injective r a b d : in_lattice a -> in_lattice b -> next_depths r a = Some d ->
+  next_depths r b = Some d -> a = b.
 Proof.
-move=> Qa Qb; rewrite /next; case La: (lone a r); case Lb: (lone b r).
+move=> Qa Qb; rewrite /next_depths; case La: (lone a r); case Lb: (lone b r).
 - case=> <- [] /ffunP E; apply/ffunP => s; move: (E s); rewrite !ffunE.
   case: eqP => [//|/eqP sr] /(congr1 val) /=; rewrite !val_pred => e; apply: val_inj => /=.
   move/forallP/(_ s): La; move/forallP/(_ s): Lb; rewrite sr /=.
@@ -144,17 +144,17 @@ exact/esym/val_inj.
 Qed.
 
 (** In a step of a chain the candidate sinks by a step, and that is all that does so. *)
-Lemma next_sinks r d e : in_lattice d -> next r d = Some e -> sinks_by 1 r d e.
+Lemma next_sinks r d e : in_lattice d -> next_depths r d = Some e -> sinks_by 1 r d e.
 Proof.
-move=> Qd; rewrite /next; case: ifP => lon.
+move=> Qd; rewrite /next_depths; case: ifP => lon.
   case=> <- s sr; rewrite !ffunE eqxx (negbTE sr) val_pred (lone_top Qd lon).
   by move/forallP/(_ s): lon; rewrite sr /=; lia.
 by case: ltnP => // lt [<-] s sr; rewrite !ffunE eqxx (negbTE sr) inordK //; lia.
 Qed.
 Lemma sinks_next r d e : (1 < n)%N -> in_lattice d -> in_lattice e -> sinks_by 1 r d e ->
-  next r d = Some e.
+  next_depths r d = Some e.
 Proof.
-move=> n1 Qd /existsP[v /eqP ev] sk; rewrite /next; case: ifP => lon.
+move=> n1 Qd /existsP[v /eqP ev] sk; rewrite /next_depths; case: ifP => lon.
   have dr := lone_top Qd lon; have up s : s != r ->
     (0 < d s)%N by move/forallP/(_ s): lon => /= /implyP.
   have er : e r = 0%N :> nat.
@@ -176,16 +176,17 @@ Qed.
 (** The lower bound: any multipliers lam >= 0 and y whose reduced costs, for the costs c, are
     nonnegative. *)
 Theorem lower_bound z t (c : depths -> 'I_n -> R) (y : depths -> R) (lam : 'I_n -> depths -> R) :
-  table_proper t -> worst_rows_by 1 z t ->
+  proper_table t -> worst_rows_by 1 z t ->
   (forall r d, in_lattice d -> 0 <= lam r d) ->
-  (forall r d, in_lattice d -> lam r d + y d <= c d r + z * oapp (lam r) 0 (next r d)) ->
+  (forall r d, in_lattice d -> lam r d + y d <= c d r + z * oapp (lam r) 0 (next_depths r d)) ->
   \sum_(d | in_lattice d) y d <= \sum_(d | in_lattice d) \sum_r c d r * t d r.
 Proof.
 move=> tp tw l0 red.
 have -> : \sum_(d | in_lattice d) y d = \sum_r \sum_(d | in_lattice d) y d * t d r.
   by rewrite exchange_big /=; apply: eq_bigr => d Qd; rewrite -mulr_sumr (tp d Qd).2 mulr1.
 rewrite [X in _ <= X]exchange_big /=; apply: ler_sum => r _.
-apply: (@weak_chain R _ z (@in_lattice n k) (next r) (fun d => t d r) (fun d => c d r) y (lam r))
+apply: (@weak_chain R _ z (@in_lattice n k) (next_depths r) (fun d => t d r)
+  (fun d => c d r) y (lam r))
   => //.
 - exact: next_injective.
 - exact: next_in_lattice.
@@ -211,7 +212,8 @@ Qed.
 Section OfMechanism.
 Variables (S : realDomainType) (R : realFieldType) (n k L : nat) (z : R) (h : S)
   (M : mechanism S R n).
-Hypotheses (hL : h *+ L = 2%:R) (Mp : proper M) (Mdp : private z M) (Msi : shift_invariant M).
+Hypotheses (hL : h *+ L = 2%:R).
+Hypotheses (Mp : proper_mechanism M) (Mdp : private z M) (Msi : shift_invariant M).
 Implicit Types (d e : depths n k) (r s : 'I_n).
 Variable q : depths n k -> score S n.
 Hypothesis qE : forall d s, q d s = - (h *+ d s).
@@ -228,7 +230,7 @@ Proof. by move=> le; rewrite -(subnKC le) mulrnDr ler_addl mulrn_wge0 ?step_ge0.
 Lemma le_same (a b c e : S) : a <= b -> b - a = e - c -> c <= e.
 Proof. by rewrite -!(subr_ge0 a) -!(subr_ge0 c) => + <-. Qed.
 
-Lemma proper_at : table_proper t.
+Lemma proper_at : proper_table t.
 Proof. by move=> d _; split=> [r|]; [exact: Mp.1 | exact: Mp.2]. Qed.
 
 Lemma neighbor_rows_at : neighbor_rows_by L z t.
@@ -258,12 +260,13 @@ End OfMechanism.
 (** On real or other scores, and on whole ones with a step of 2. *)
 Theorem table_by_feasible (S : realDomainType) (R : realFieldType) n k L (z : R) (h : S) (M :
   mechanism S R n) l :
-  h *+ L = 2%:R -> proper M -> private z M -> shift_invariant M ->
+  h *+ L = 2%:R -> proper_mechanism M -> private z M -> shift_invariant M ->
     (l = Monotone \/ l = Full -> monotone M) ->
   feasible_by L z l (table_by h M : table R n k).
 Proof. by move=> hL Mp Mz Ms; apply: (feasible_at hL Mp Mz Ms) => d s; rewrite ffunE. Qed.
 Theorem table_of_feasible (R : realFieldType) n k (z : R) (M : mechanism integers R n) l :
-  proper M -> private z M -> shift_invariant M -> (l = Monotone \/ l = Full -> monotone M) ->
+  proper_mechanism M -> private z M -> shift_invariant M ->
+  (l = Monotone \/ l = Full -> monotone M) ->
   feasible z l (table_of M : table R n k).
 Proof.
 move=> Mp Mz Ms; apply: (@feasible_at _ R n k 1 z 2%:R) => // d s.

@@ -17,7 +17,7 @@ Notation loss t := (value_of (weighted c) (losses c) (t : table R n (deepest c))
 Hypotheses (ok : claims_hold R c) (zp : stands_for (privacy c) z).
 Hypothesis hL : h *+ steps c = 2%:R.
 Variable M : mechanism S R n.
-Hypotheses (Mp : proper M) (Mz : private z M) (Ms : shift_invariant M).
+Hypotheses (Mp : proper_mechanism M) (Mz : private z M) (Ms : shift_invariant M).
 Hypothesis Mm : rows c = Monotone \/ rows c = Full -> monotone M.
 
 (** [claims_hold] is what [check_sound] says of an accepted file. *)
@@ -54,7 +54,7 @@ by apply: eq_bigr => d Qd; apply: eq_bigr => r _; rewrite same.
 Qed.
 
 Lemma mechanism_of (t : table R n (deepest c)) : allowed t ->
-  exists M : mechanism R R n, [/\ proper M, private z M & shift_invariant M] /\
+  exists M : mechanism R R n, [/\ proper_mechanism M, private z M & shift_invariant M] /\
     allowed (table_at M) /\ loss (table_at M) = loss t.
 Proof.
 move=> ft; have ft' : feasible_by (steps c) z Dp t.
@@ -65,14 +65,14 @@ by apply: feasible_same ft => d r Qd; rewrite same.
 Qed.
 
 Theorem optimum_attained : exists M : mechanism R R n,
-  [/\ proper M, private z M & shift_invariant M] /\ allowed (table_at M) /\
+  [/\ proper_mechanism M, private z M & shift_invariant M] /\ allowed (table_at M) /\
   loss (table_at M) <= qR R (optimum c).2.
 Proof.
 have [_ [t [/mechanism_of[M [Mok [fM E]]] le]] _ _] := ok zp.
 by exists M; rewrite E.
 Qed.
 Theorem pf_ratio_attained i : pf_ratio c = Some i -> exists M : mechanism R R n,
-  [/\ proper M, private z M & shift_invariant M] /\ allowed (table_at M) /\
+  [/\ proper_mechanism M, private z M & shift_invariant M] /\ allowed (table_at M) /\
   qR R i.1 * loss (table_at M) <= loss (pf_table z).
 Proof.
 move=> ri; have [_ _ _ []] := ok zp;

@@ -91,10 +91,10 @@ Fixpoint at_most (left : Z) (s : text) : bool := if s is _ :: s' then Z.ltb 0 le
   at_most (Z.pred left) s' else true.
 (** Zero has no sign. *)
 Definition negated (q : Q) : option Q := if Qeq_bool q q0 then None else Some (Qopp q).
-Definition number (s : text) : option Q := if has (fun a => Ascii.eqb a "x") s then
+Definition fraction (s : text) : option Q := if has (fun a => Ascii.eqb a "x") s then
     if s is a :: s' then if Ascii.eqb a "-" then obind negated (dyadic s') else dyadic s else None
   else rational s.
-Definition value (s : text) : option Q := if at_most 65536 s then number s else None.
+Definition short_fraction (s : text) : option Q := if at_most 65536 s then fraction s else None.
 (** an optional sign, digits with an optional point, and optionally e with an exponent *)
 Definition loose A (parse : text -> option A) (neg : A -> A) (s : text) : option A :=
   if s is a :: s' then if Ascii.eqb a "+" then parse s' else signed parse neg s else None.
@@ -114,6 +114,6 @@ Definition decimal (s : text) : option Q :=
   | _ => None end.
 Definition longest : Z := 262144.
 Definition claimed (s : text) : option Q := if ~~ at_most longest s then None
-  else if number s is Some x then Some x else
+  else if fraction s is Some x then Some x else
   if [&& has (fun a => [|| Ascii.eqb a ".", Ascii.eqb a "e" | Ascii.eqb a "E"]) s,
     ~~ has (fun a => Ascii.eqb a "x") s & at_most 131072 s] then decimal s else None.

@@ -13,10 +13,10 @@ Variables (R : archiFieldType) (n k L : nat) (z h : R) (t : table R n k).
 Hypothesis hL : h *+ L = 2%:R.
 Implicit Types (q : score R n) (d : depths n k) (r s : 'I_n) (u : R).
 
-Definition rounded q u : score integers n := [ffun s => floor (q s / h + u)].
+Definition rounded q u : score integers n := [ffun s => whole_part (q s / h + u)].
 Definition answer q r u : R := at_rounded t (rounded q u) r.
 (** Where the whole parts change. *)
-Definition breaks q : seq R := let first s := (floor (q s / h) + 1)%:~R - q s / h in
+Definition breaks q : seq R := let first s := (whole_part (q s / h) + 1)%:~R - q s / h in
   codom first ++ [seq b + 1 | b <- codom first].
 Definition real_extension : mechanism R R n := fun q r => area (breaks q) (answer q r) 0 1.
 
@@ -26,19 +26,20 @@ have: 0 < h *+ L by rewrite hL ltr0n.
 by case: (posnP L) => [->|l0]; rewrite ?mulr0n ?ltxx // pmulrn_lgt0.
 Qed.
 
-Lemma floor_same (x u v : R) : let b := (floor x + 1)%:~R - x in 0 <= u < 2%:R -> 0 <= v < 2%:R ->
-  (b <= u) = (b <= v) -> (b + 1 <= u) = (b + 1 <= v) -> floor (x + u) <= floor (x + v).
+Lemma whole_part_same (x u v : R) : let b := (whole_part x + 1)%:~R - x in
+  0 <= u < 2%:R -> 0 <= v < 2%:R ->
+  (b <= u) = (b <= v) -> (b + 1 <= u) = (b + 1 <= v) -> whole_part (x + u) <= whole_part (x + v).
 Proof.
 move=> b /andP[u0 u2] /andP[v0 v2] same same1; rewrite leNgt; apply/negP => lt.
-have /andP[lo hi] := floor_bounds x.
+have /andP[lo hi] := whole_part_bounds x.
 have b0 : 0 < b by rewrite subr_gt0.
 have b1 : b <= 1 by rewrite ler_subl_addr mulrzDl addrC ler_add2l.
-pose j := floor (x + u) - (floor x + 1).
-have E : (floor (x + u))%:~R = b + j%:~R + x by rewrite /b /j mulrzBr; ring.
+pose j := whole_part (x + u) - (whole_part x + 1).
+have E : (whole_part (x + u))%:~R = b + j%:~R + x by rewrite /b /j mulrzBr; ring.
 have pu : b + j%:~R <= u.
-  by have /andP[] := floor_bounds (x + u); rewrite E addrC ler_add2l.
+  by have /andP[] := whole_part_bounds (x + u); rewrite E addrC ler_add2l.
 have pv : v < b + j%:~R.
-  have /andP[_ b2] := floor_bounds (x + v); rewrite -(ltr_add2r x) -E addrC.
+  have /andP[_ b2] := whole_part_bounds (x + v); rewrite -(ltr_add2r x) -E addrC.
   by apply: lt_le_trans b2 _; rewrite ler_int lez_addr1.
 have j0 : (-1 : int) < j.
   rewrite -(ltr_int R) -(ltr_add2l 1) subrr (le_lt_trans v0) // (lt_le_trans pv) //.
@@ -52,11 +53,11 @@ Qed.
 Lemma answer_constant q r : constant_between (breaks q) (answer q r) 0 2%:R.
 Proof.
 move=> u v hu hv same; congr (at_rounded t _ r); apply/ffunP => s; rewrite !ffunE.
-have b1 : ((floor (q s / h) + 1)%:~R - q s / h) \in breaks q by rewrite mem_cat codom_f.
-have b2 : ((floor (q s / h) + 1)%:~R - q s / h + 1) \in breaks q.
+have b1 : ((whole_part (q s / h) + 1)%:~R - q s / h) \in breaks q by rewrite mem_cat codom_f.
+have b2 : ((whole_part (q s / h) + 1)%:~R - q s / h + 1) \in breaks q.
   rewrite mem_cat; apply/orP; right; apply/mapP.
-  by exists ((floor (q s / h) + 1)%:~R - q s / h); rewrite ?codom_f.
-by apply/eqP; rewrite eq_le !floor_same // same.
+  by exists ((whole_part (q s / h) + 1)%:~R - q s / h); rewrite ?codom_f.
+by apply/eqP; rewrite eq_le !whole_part_same // same.
 Qed.
 Lemma answer_shift q c r u : answer [ffun s => q s + c] r u = answer q r (u + c / h).
 Proof.
@@ -65,13 +66,13 @@ Qed.
 Lemma answer_whole q r u (m : int) : answer q r (u + m%:~R) = answer q r u.
 Proof.
 rewrite /answer -(rounded_shift t (rounded q u) m); congr (at_rounded t _ r).
-by apply/ffunP => s; rewrite !ffunE addrA floor_add.
+by apply/ffunP => s; rewrite !ffunE addrA whole_part_add.
 Qed.
 Lemma two1 : 1 <= 2%:R :> R. Proof. by rewrite ler1n. Qed.
 Lemma answer_constant1 q r : constant_between (breaks q) (answer q r) 0 1.
 Proof. by apply: constant_within (@answer_constant q r) _ _; rewrite ?lexx ?two1. Qed.
 
-Theorem real_extension_proper : (0 < n)%N -> table_proper t -> proper real_extension.
+Theorem real_extension_proper : (0 < n)%N -> proper_table t -> proper_mechanism real_extension.
 Proof.
 move=> n0 tp; have const (a : R) bs : area bs (fun=> a) 0 1 = a.
   by rewrite area_constant ?ler01 // subr0 mul1r.
@@ -83,10 +84,10 @@ Qed.
 
 Theorem real_extension_shift_invariant : shift_invariant real_extension.
 Proof.
-move=> q c r; pose y := c / h - (floor (c / h))%:~R.
-have /andP[lo hi] := floor_bounds (c / h); rewrite mulrzDl mulr1z in hi.
+move=> q c r; pose y := c / h - (whole_part (c / h))%:~R.
+have /andP[lo hi] := whole_part_bounds (c / h); rewrite mulrzDl mulr1z in hi.
 have E u : answer [ffun s => q s + c] r u = answer q r (u + y).
-  rewrite answer_shift -(answer_whole q r (u + y) (floor (c / h))); congr (answer q r _).
+  rewrite answer_shift -(answer_whole q r (u + y) (whole_part (c / h))); congr (answer q r _).
   by rewrite /y; ring.
 rewrite /real_extension (area_eq _ _ _ E); apply: area_turn.
 - by rewrite subr_ge0 lo ler_subl_addl ltW.
@@ -113,7 +114,7 @@ have lo : q s / h + u <= (q' s + 1) / h + u by rewrite ler_add2r ler_pmul2r ?inv
 have hi : (q' s + 1) / h + u <= q s / h + u + (L%:Z)%:~R.
   rewrite addrAC ler_add2r ler_pdivr_mulr // mulrDl divfK ?gt_eqF //.
   by rewrite -pmulrn mulr_natl hL; apply: (le_by a2); ring.
-by rewrite subr_ge0 floor_le // ler_subl_addl -floor_add floor_le.
+by rewrite subr_ge0 whole_part_le // ler_subl_addl -whole_part_add whole_part_le.
 Qed.
 
 Theorem table_of_real_extension d r : in_lattice d -> table_by h real_extension d r = t d r.
@@ -121,8 +122,8 @@ Proof.
 move=> Qd; have E u : 0 <= u < 1 -> answer (score_by h d) r u = t d r.
   move=> hu; rewrite -(rounded_lattice t r Qd); congr (at_rounded t _ r).
   apply/ffunP => s; rewrite !ffunE mulNr -mulr_natr mulrAC divff ?mul1r ?gt_eqF ?h_gt0 //.
-  have u0 : floor u = 0 by apply: floor_eq; rewrite add0r mulr0z mulr1z.
-  by rewrite [in LHS]pmulrn -mulrNz addrC floor_add u0 add0r.
+  have u0 : whole_part u = 0 by apply: whole_part_eq; rewrite add0r mulr0z mulr1z.
+  by rewrite [in LHS]pmulrn -mulrNz addrC whole_part_add u0 add0r.
 rewrite /table_by /real_extension area_constant ?ler01 //.
   by rewrite subr0 mul1r E // lexx ltr01.
 by move=> u v hu hv _; rewrite !E.
@@ -132,7 +133,7 @@ End Extension.
 (** A table is a private mechanism's if and only if level dp allows it. *)
 Theorem real_tables_of_mechanisms (R : archiFieldType) n k L (z h : R) (t : table R n k) :
   h *+ L = 2%:R -> (0 < n)%N ->
-  (exists M : mechanism R R n, [/\ proper M, private z M & shift_invariant M] /\
+  (exists M : mechanism R R n, [/\ proper_mechanism M, private z M & shift_invariant M] /\
     forall d r, in_lattice d -> table_by h M d r = t d r) <-> feasible_by L z Dp t.
 Proof.
 move=> hL n0; split=> [[M [[Mp Mz Ms] E]]|[tp rows]].
@@ -166,7 +167,7 @@ by apply: eq_bigr => s _; rewrite e.
 Qed.
 
 Theorem pf_best_iff_real :
-  (forall M : mechanism R R n, proper M -> private z M -> shift_invariant M ->
+  (forall M : mechanism R R n, proper_mechanism M -> private z M -> shift_invariant M ->
     mean pf <= mean M) <->
   \sum_(1 <= v < k.+1) z ^+ v <= 1.
 Proof.

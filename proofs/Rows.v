@@ -182,7 +182,7 @@ by rewrite eqn0Ngt (bigD1 r) //= !eqxx /= (qR_le R) qR_mul.
 Qed.
 
 (** So a point that passes has every row of the level. *)
-Theorem rows_ok_sound l : (1 < n)%N -> rows_ok n k L z x l -> table_proper point ->
+Theorem rows_ok_sound l : (1 < n)%N -> rows_ok n k L z x l -> proper_table point ->
   feasible_by L (qR z) l point.
 Proof.
 by case: l => n1 /= => [ok|ok|/andP[ok mo]|/andP[ok mo]] tp; split=> //; do ?split;
@@ -193,9 +193,9 @@ End Soundness.
 (** Rows with multipliers. The first of two lists of depths is that of the right side. *)
 Definition sinks_lists n L s s' :=
   all (fun i => nth 0 s' i + head 0 s + L == nth 0 s i + head 0 s') (iota 1 n.-1).
-Definition is_row_by n k L l (c : cut) := let s := candidates_of k (left c) in let s' :=
-  candidates_of k (right c) in
-  [&& represents n k (left c) s, represents n k (right c) s' & if of_privacy c
+Definition is_row_by n k L l (c : cut) := let s := candidates_of k (left_side c) in let s' :=
+  candidates_of k (right_side c) in
+  [&& represents n k (left_side c) s, represents n k (right_side c) s' & if of_privacy c
     then if asks_neighbors l then near_lists L s' s else sinks_lists n L s' s
     else asks_monotone l && favors_lists s' s].
 
@@ -240,7 +240,8 @@ have rows : monotone_rows t by case: l ft asked => // -[_ []].
 by rewrite mul1r; apply: rows => //; apply: favors_permute; exact: (favors_listsP n0 Hb Ha ok).
 Qed.
 
-Lemma least_le cost d r : in_lattice d -> qR (least k cost (counts d)) <= qR (cost (class_of d r)).
+Lemma least_cost_le cost d r : in_lattice d ->
+  qR (least k cost (counts d)) <= qR (cost (class_of d r)).
 Proof.
 move=> Qd; rewrite /least /class_of;
   suff H s : let a := foldr (fun v a => if nth 0%N (counts d) v == 0%N then a
@@ -260,12 +261,12 @@ Qed.
     every table. *)
 Theorem lower_by_sound cs cost : feasible_by L (qR z) l t -> all (is_row_by n k L l) cs ->
   all (fun c => qle q0 (multiplier c)) cs ->
-  qR (total n k (least k (changed n z cost cs))) <= \sum_(d
+  qR (over_orbits n k (least k (changed n z cost cs))) <= \sum_(d
     | in_lattice d) \sum_r qR (cost (class_of d r)) * t d r.
 Proof.
 move=> ft rows mus; have H := changed_le_of n0 (fun c => @is_row_by_holds c ft) cost rows mus.
-apply: le_trans H; rewrite totalE; apply: ler_sum => d Qd; have [x0 x1] := ft.1 d Qd.
+apply: le_trans H; rewrite over_orbitsE; apply: ler_sum => d Qd; have [x0 x1] := ft.1 d Qd.
 rewrite -[X in X <= _]mulr1 -x1 mulr_sumr; apply: ler_sum => r _.
-by rewrite ler_wpmul2r // least_le.
+by rewrite ler_wpmul2r // least_cost_le.
 Qed.
 End Lower.

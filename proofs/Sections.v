@@ -21,7 +21,7 @@ Fixpoint duals (ms : seq (seq nat)) (l : lines_left) (t : trie Q) : outcome (tri
   if ms is m :: ms' then
     let! (f, l') := take_line "dual" l in
     if (size f == k.+2) && same_counts m (take k.+1 f) then
-      let! v := found (value (last [::] f)) "dual" in duals ms' l' (insert t m v)
+      let! v := found (short_fraction (last [::] f)) "dual" in duals ms' l' (insert t m v)
     else Bad "dual: not the next count vector"
   else Ok (t, l).
 Fixpoint before (a b : seq nat) : bool := match a, b with
@@ -34,7 +34,7 @@ Definition counts_of (f : seq text) : option (seq nat) :=
 Definition injection := (seq nat * nat * Q)%type.
 Definition injection_of (f : seq text) : option injection :=
   if f is fv :: fm then
-    match small_to k fv, counts_of (take k.+1 fm), value (last [::] fm) with
+    match small_to k fv, counts_of (take k.+1 fm), short_fraction (last [::] fm) with
     | Some v, Some m, Some s =>
       if [&& size fm == k.+2, 0 < v, 0 < nth 0 m v, qle q0 s & ~~ Qeq_bool s q0] then
         Some (m, v, s) else None
@@ -59,7 +59,8 @@ Definition variable_of (f : seq text) : option (seq nat * nat) := if f is fv :: 
     | Some v, Some m => if 0 < nth 0 m v then Some (m, v) else None | _, _ => None end
   else None.
 Definition cut_of (f : seq text) : option cut := if f is kind :: g then
-    match variable_of (take k.+2 g), variable_of (take k.+2 (drop k.+2 g)), value (last [::] g) with
+    match variable_of (take k.+2 g), variable_of (take k.+2 (drop k.+2 g)),
+      short_fraction (last [::] g) with
     | Some a, Some b, Some mu =>
       if [&& size g == k.*2 + 5, same kind (word "p") || same kind (word "m"), a != b,
         qle q0 mu & ~~ Qeq_bool mu q0]
@@ -70,7 +71,8 @@ Definition before_cut (a b : cut) : bool :=
   let then_by (first tie next : bool) := first || tie && next in
   let variable (p q : seq nat * nat) := then_by (before p.1 q.1) (p.1 == q.1) (p.2 < q.2) in
   then_by (~~ of_privacy a && of_privacy b) (of_privacy a == of_privacy b)
-    (then_by (variable (left a) (left b)) (left a == left b) (variable (right a) (right b))).
+    (then_by (variable (left_side a) (left_side b)) (left_side a == left_side b)
+      (variable (right_side a) (right_side b))).
 Fixpoint cuts (last : seq cut) (l : lines_left) : outcome (seq cut * lines_left) := match l with
   | (a :: f) :: l' => if same a (word "cut") then
       if cut_of f is Some c then
@@ -95,7 +97,7 @@ Definition point_row (inj : trie (seq (nat * Q))) (xs : trie (seq Q)) (m : seq n
   qdiv (qsub (qn 1) taken) (qn (nth 0 m 0)) :: rest.
 Definition point_table inj : trie (seq Q) :=
   foldl (fun xs m => insert xs m (point_row inj xs m)) (Node [::]) (rev (orbits n k)).
-Definition read_table A (a : A) (t : trie A) (m : seq nat) : A := odflt a (lookup t m).
+Definition looked_up A (a : A) (t : trie A) (m : seq nat) : A := odflt a (lookup t m).
 
 End Body.
 
@@ -158,13 +160,13 @@ Fixpoint spread (m : seq nat) (s : seq Q) : seq Q := match m with
   | 0 :: m' => q0 :: spread m' s
   | _ :: m' => head q0 s :: spread m' (behead s)
   | [::] => [::] end.
-Fixpoint inputs (ms : seq (seq nat)) (left : lines_left) (t : trie (seq Q)) : outcome
+Fixpoint input_lines (ms : seq (seq nat)) (left : lines_left) (t : trie (seq Q)) : outcome
   (trie (seq Q) * lines_left) :=
   if ms is m :: ms' then
     let! (f, rest) := take_line "input" left in
     let! s := found (values f) "input" in
     let! _ := require ((size s == count (ltn 0) m) && all (qle q0) s) "input" in
-    inputs ms' rest (insert t m (spread m s))
+    input_lines ms' rest (insert t m (spread m s))
   else Ok (t, left).
 
 (** Of the rows of monotonicity a file may name those in which the given candidate rises by one
@@ -188,7 +190,7 @@ Fixpoint multipliers (cells : numbered (seq nat * nat)) (last : Z * Z) (left : l
         let! j := found (whole j) "multiplier" in
         let! a := found (get_from_0 cells i) "multiplier" in
         let! b := found (get_from_0 cells j) "multiplier" in
-        let! nu := found (value v) "multiplier" in
+        let! nu := found (short_fraction v) "multiplier" in
         let! _ := require (~~ qle nu q0) "multiplier" in
         let! _ := require (Z.ltb last.1 i || Z.eqb last.1 i && Z.ltb last.2 j)
           "multiplier: not after the line before" in
@@ -232,7 +234,7 @@ Definition read_proof n k (aim : objective) (rows : level) (proof : text) (l : l
     let! (cs, l) := cuts n k [::] l in
     let! _ := require (all (fun c => if of_privacy c then asks_neighbors rows else
       asks_monotone rows) cs) "cut" in
-    Ok (cs, fun=> read_table q0 y, Some inj, l)
+    Ok (cs, fun=> looked_up q0 y, Some inj, l)
   else if same proof (word "dual-recurrence") then
     Ok ([::], fun z => summed aim k (fun j m => (recurrence n j z z id id m).1), None, l)
   else if same proof (word "dual-closed-form") then Ok
@@ -255,8 +257,8 @@ Definition most_claimed (c : claims) (round : Q -> Q) (z : Q) : Q :=
 Definition mixed_with_pf (c : claims) (round : Q -> Q) (z : Q) (x : seq nat -> seq Q) :
     seq nat -> seq Q :=
   let n := candidates c in let k := deepest c in
-  let y := read_table [::] (point_table n k z (Node [::])) in
-  let W := vector_weight c [::] in let value t := table_value c t W (total n k W) in
+  let y := looked_up [::] (point_table n k z (Node [::])) in
+  let W := vector_weight c [::] in let value t := table_value c t W (over_orbits n k W) in
   let a := value x in let gap := qsub (value y) a in
   let part := if qle gap q0 then q0 else qmin (qn 1)
     (round (qdiv (qsub (most_claimed c round z) a) gap)) in
@@ -295,7 +297,7 @@ Definition read_program (rest : seq text) : outcome evidence :=
   let y z := if k is 0 then fun=> q0 else y z in
   let bits := Z.add (Z.mul 2 bits) 64 in
   Ok (Evidence c bits (nseq (size (orbits n k)) q0) (fun z => chain_rows c z (y z) cs ++ cs)
-    (fun z => if inj is Some inj then let x := read_table [::] (point_table n k z inj) in
+    (fun z => if inj is Some inj then let x := looked_up [::] (point_table n k z inj) in
       [:: fun=> Some x; fun=> Some (mixed_with_pf c (if p is Epsilon _ then
         floor_at (Z.to_nat (Z.sub bits 64)) else id) z x); fun=> None]
       else [:: fun=> None])).
@@ -324,7 +326,7 @@ Definition read_lattice (rest : seq text) : outcome evidence :=
   let! (e, bits, o, l) := take_optimum l in
   if Z.ltb largest (binomial_z n k) then Open "the lattice is too large" else
   let ms := rev (orbits n k) in
-  let! (x, l) := inputs ms l (Node [::]) in
+  let! (x, l) := input_lines ms l (Node [::]) in
   let! (ws, l) := if own || worst then weights (Z.of_nat (size ms)) (Zneg xH) l else Ok ([::], l) in
   let ws := all_weights 0 ms ws in
   let cells := all_numbered (cells_of k ms) in
@@ -333,7 +335,7 @@ Definition read_lattice (rest : seq text) : outcome evidence :=
   let p := if own then Weights ws else if worst then Worst else if same p (word "box") then
     Shifts else Uniform in
   let c := Claims n k steps e rows losses p o None None None None in
-  Ok (Evidence c (Z.add bits 120) ws (fun=> cs) (fun=> [:: fun=> Some (read_table [::] x)])).
+  Ok (Evidence c (Z.add bits 120) ws (fun=> cs) (fun=> [:: fun=> Some (looked_up [::] x)])).
 
 (** What the sections about programs prove. With more bits than its writer had nearly all is
     decided. *)
@@ -413,8 +415,8 @@ Qed.
 Corollary check_bounds (S : realDomainType) (R : realFieldType) file c (h : S) (z : R)
     (M : mechanism S R (candidates c)) : check file = Ok (Bounds c) -> (h *+ steps c = 2%:R)%R ->
       stands_for (privacy c) z ->
-  proper M -> private z M -> shift_invariant M -> (rows c = Monotone \/ rows c = Full -> monotone M)
-    ->
+  proper_mechanism M -> private z M -> shift_invariant M ->
+  (rows c = Monotone \/ rows c = Full -> monotone M) ->
   (qR R (optimum c).1 <= value_of (weighted c) (losses c)
     (table_by h M : table R (candidates c) (deepest c)))%R.
 Proof.

@@ -140,7 +140,7 @@ Definition rest s : 'I_k.+1 := if s == b then ord0 else u.
 Definition at_rest d := [forall s, (s != r) && (s != a) ==> (d s == rest s)].
 Definition in_slice d := at_rest d && (0 < d r)%N.
 (** What the better table adds, up to a factor. *)
-Definition direction : table := fun d s =>
+Definition improvement : table := fun d s =>
   if ~~ in_slice d then 0 else if s == r then (if d a == 0%N :> nat then z ^+ d r else 0)
   else if s == a then - z ^+ (d r + d a) else if s == b then (if d a == 0%N :> nat then 0
     else z ^+ (d r + d a)) else 0.
@@ -150,9 +150,9 @@ Proof. by move/forallP/(_ b); rewrite ![b == _]eq_sym rb ab /= /rest eqxx => /eq
 Lemma slice_in_lattice d : in_slice d -> in_lattice d.
 Proof. by case/andP=> /at_rest_b db _; apply/existsP; exists b; rewrite db. Qed.
 
-Lemma direction_sum d : \sum_s direction d s = 0.
+Lemma improvement_sum d : \sum_s improvement d s = 0.
 Proof.
-rewrite /direction; case: (in_slice d); last by rewrite big1.
+rewrite /improvement; case: (in_slice d); last by rewrite big1.
 rewrite (bigD1 r) //= eqxx (bigD1 a) 1?eq_sym //= [a == r]eq_sym (negbTE ra) eqxx (bigD1 b) /=;
   last first.
   by rewrite ![b == _]eq_sym rb ab.
@@ -161,13 +161,13 @@ rewrite ![b == _]eq_sym (negbTE rb) (negbTE ab) eqxx big1 ?addr0.
 by move=> s /andP[/andP[sr sa] sb]; rewrite (negbTE sr) (negbTE sa) (negbTE sb).
 Qed.
 
-Lemma direction_bounds d s : - 1 <= direction d s <= 1.
+Lemma improvement_bounds d s : - 1 <= improvement d s <= 1.
 Proof.
 have N1 : - 1 <= 0 :> R by rewrite oppr_le0 ler01.
 have P (j : nat) : - 1 <= z ^+ j <= 1 by case/andP: (power_bounds j) => h ->;
   rewrite (le_trans N1 h).
 have Z : - 1 <= (0 : R) <= 1 by rewrite N1 ler01.
-rewrite /direction; do ?[case: ifP => _] ; rewrite ?Z ?P //.
+rewrite /improvement; do ?[case: ifP => _] ; rewrite ?Z ?P //.
 by rewrite ler_opp2 ler_oppl andbC; exact: P.
 Qed.
 
@@ -178,33 +178,33 @@ move=> h; apply: eq_forallb => s; rewrite ffunE.
 by case: (eqVneq s i) => // ->; rewrite -negb_or h.
 Qed.
 
-Lemma direction_sink d i : ~~ lone d i -> (d i < k)%N ->
-  z * direction d i <= direction (sink d i) i.
+Lemma improvement_sink d i : ~~ lone d i -> (d i < k)%N ->
+  z * improvement d i <= improvement (sink d i) i.
 Proof.
 move=> L lt; have dsi : sink d i i = (d i).+1 :> nat by rewrite ffunE eqxx inordK.
 have other s : s != i -> sink d i s = d s by move=> si; rewrite ffunE (negbTE si).
 case: (eqVneq i r) => [E|ir].
-  subst i; rewrite /direction /in_slice at_rest_sink ?eqxx // dsi other 1?eq_sym //.
+  subst i; rewrite /improvement /in_slice at_rest_sink ?eqxx // dsi other 1?eq_sym //.
   case: (at_rest d) => /=; last by rewrite mulr0.
   case: (posnP (d r)) => [->|r0] /=; first by rewrite mulr0; case: ifP => // _; rewrite expr1 ltW.
   by case: ifP; rewrite ?mulr0 // -exprS.
 case: (eqVneq i a) => [E|ia].
-  subst i; rewrite /direction /in_slice at_rest_sink ?eqxx ?orbT // dsi other // [a == r]eq_sym
+  subst i; rewrite /improvement /in_slice at_rest_sink ?eqxx ?orbT // dsi other // [a == r]eq_sym
     (negbTE ra).
   by case: ifP; rewrite ?mulr0 // mulrN -exprS addnS.
 case: (eqVneq i b) => [E|ib]; last first.
-  by rewrite /direction (negbTE ir) (negbTE ia) (negbTE ib) !if_same mulr0.
-subst i; have -> : direction d b = 0.
-  rewrite /direction (negbTE ir) (negbTE ia) eqxx; case: ifP => // /negbFE/andP[/forallP h r0].
+  by rewrite /improvement (negbTE ir) (negbTE ia) (negbTE ib) !if_same mulr0.
+subst i; have -> : improvement d b = 0.
+  rewrite /improvement (negbTE ir) (negbTE ia) eqxx; case: ifP => // /negbFE/andP[/forallP h r0].
   case: eqP => // /eqP; rewrite -lt0n => a0; case/negP: L; apply/forallP => s; apply/implyP => sb.
   case: (eqVneq s r) => [->//|sr]; case: (eqVneq s a) => [->//|sa].
   by move: (h s); rewrite sr sa /rest (negbTE sb) => /eqP ->.
-rewrite mulr0 /direction (negbTE ir) (negbTE ia) eqxx; do ?[case: ifP => // _].
+rewrite mulr0 /improvement (negbTE ir) (negbTE ia) eqxx; do ?[case: ifP => // _].
 by case/andP: (power_bounds (sink d b r + sink d b a)).
 Qed.
 
 (** So a table near permute-and-flip's in this direction keeps all rows of all levels. *)
-Definition better (eta : R) : table := fun d s => pf d s + eta * direction d s.
+Definition better (eta : R) : table := fun d s => pf d s + eta * improvement d s.
 
 (** The step may not be larger than what any of finitely many rows leaves. *)
 Definition fits (eta m : R) := forall x y : R, - 1 <= x <= 1 -> - 1 <= y <= 1 ->
@@ -237,13 +237,13 @@ apply: le_trans (h3 (i, d, e) _); first by rewrite /m0 !le_minl lexx !orbT.
 by apply/and4P; split=> //; apply/forallP.
 Qed.
 
-Lemma better_proper eta : (forall d s, fits eta (pf d s)) -> table_proper (better eta).
+Lemma better_proper eta : (forall d s, fits eta (pf d s)) -> proper_table (better eta).
 Proof.
 move=> small d Qd; split=> [s|]; last first.
-  rewrite big_split /= -mulr_sumr direction_sum mulr0 addr0; apply: pf_sum.
+  rewrite big_split /= -mulr_sumr improvement_sum mulr0 addr0; apply: pf_sum.
   by case/existsP: Qd => s /eqP ds; exists s; rewrite ds expr0.
-rewrite /better -ler_subl_addr sub0r -mulrN -[- direction d s]sub0r.
-by rewrite small ?direction_bounds ?ler01 ?andbT // oppr_le0 ler01.
+rewrite /better -ler_subl_addr sub0r -mulrN -[- improvement d s]sub0r.
+by rewrite small ?improvement_bounds ?ler01 ?andbT // oppr_le0 ler01.
 Qed.
 Lemma better_worst eta : 0 < eta ->
   (forall d i, in_lattice d -> lone d i -> fits eta (pf (rise d i) i - z * pf d i)) ->
@@ -251,23 +251,23 @@ Lemma better_worst eta : 0 < eta ->
 Proof.
 move=> e0 small i d e Qd Qe.
 have n1 : (1 < n)%N by rewrite -(card_ord n); apply/card_gt1P; exists r, a.
-move/(sinks_next n1 Qd Qe); rewrite /next; case L: (lone d i); first case=> <-.
-  have D : - 1 <= z * direction d i <= 1.
-    have := direction_bounds d i; rewrite -!ler_norml normrM gtr0_norm // => D.
+move/(sinks_next n1 Qd Qe); rewrite /next_depths; case L: (lone d i); first case=> <-.
+  have D : - 1 <= z * improvement d i <= 1.
+    have := improvement_bounds d i; rewrite -!ler_norml normrM gtr0_norm // => D.
     by rewrite mulr_ile1 ?normr_ge0 ?(ltW z0) ?(ltW z1).
-  have H := small d i Qd L _ _ D (direction_bounds (rise d i) i).
+  have H := small d i Qd L _ _ D (improvement_bounds (rise d i) i).
   by apply: (le_by H); rewrite /better; ring.
 case: ltnP => // lt [<-]; rewrite /better mulrDr [z * (eta * _)]mulrCA.
 have -> : pf (sink d i) i = z * pf d i.
   apply: pf_tight => [|s si]; first by rewrite ffunE eqxx inordK // exprS.
   by rewrite ffunE (negbTE si).
-by rewrite ler_add2l ler_pmul2l // direction_sink ?L.
+by rewrite ler_add2l ler_pmul2l // improvement_sink ?L.
 Qed.
 Lemma better_monotone eta : (forall i d e, in_lattice d -> in_lattice e -> favors i d e ->
   d != e -> fits eta (pf e i - pf d i)) -> monotone_rows (better eta).
 Proof.
 move=> small i d e Qd Qe f; case: (eqVneq d e) => [->//|de].
-have H := small i d e Qd Qe f de _ _ (direction_bounds d i) (direction_bounds e i).
+have H := small i d e Qd Qe f de _ _ (improvement_bounds d i) (improvement_bounds e i).
 by apply: (le_by H); rewrite /better /=; ring.
 Qed.
 
@@ -308,7 +308,7 @@ Let A' := \sum_(1 <= v < k.+1) c v * (g v * z ^+ v).
 Let B' := \sum_(1 <= v < k.+1) g v * z ^+ v.
 
 Lemma slice_loss (t v : 'I_k.+1) : (0 < t)%N -> let d := in_slice_at (t, v) in
-  product_prior g d * (\sum_s c (d s) * direction d s) =
+  product_prior g d * (\sum_s c (d s) * improvement d s) =
   G * g 0%N * (g t * (c t * z ^+ t)) * (g v *+ (v == 0%N :> nat)) - G * g 0%N * (g t * z ^+ t) *
     (c v * (g v * z ^+ v)).
 Proof.
@@ -323,10 +323,10 @@ have -> : product_prior g d = g t * (g v * (g 0%N * G)).
     by rewrite ![b == _]eq_sym rb ab.
   rewrite db; congr (_ * (_ * (_ * _))); apply: eq_bigr => s /andP[/andP[sr sa] sb].
   by rewrite ffunE (negbTE sr) (negbTE sa) /rest (negbTE sb).
-have -> : \sum_s c (d s) * direction d s = c t * (z ^+ t *+ (v == 0%N :> nat)) - c v *
+have -> : \sum_s c (d s) * improvement d s = c t * (z ^+ t *+ (v == 0%N :> nat)) - c v *
   z ^+ (t + v).
-  rewrite /direction S /= (bigD1 r) //= eqxx (bigD1 a) 1?eq_sym //= [a == r]eq_sym (negbTE ra) eqxx
-    dr da.
+  rewrite /improvement S /= (bigD1 r) //= eqxx (bigD1 a) 1?eq_sym //= [a == r]eq_sym (negbTE ra)
+    eqxx dr da.
   rewrite big1 => [|s /andP[sr sa]]; last first.
     rewrite (negbTE sr) (negbTE sa); case: eqP => [->|_]; last by rewrite mulr0.
     by rewrite db c_loss.1 mul0r.
@@ -337,10 +337,10 @@ Qed.
 Lemma sum_from1 (F : nat -> R) : \sum_(1 <= v < k.+1) F v = \sum_(v < k.+1 | (0 < v)%N) F v.
 Proof. by rewrite [RHS]big_mkcond big_ord_recl /= add0r big_add1 big_mkord. Qed.
 
-Lemma direction_loss : table_loss (product_prior g) c direction = G * g 0%N * A' * (g 0%N - B').
+Lemma improvement_loss : table_loss (product_prior g) c improvement = G * g 0%N * A' * (g 0%N - B').
 Proof.
 rewrite /table_loss sum_slice => [|d /negbTE S]; last first.
-  by rewrite big1 ?mulr0 // => s _; rewrite /direction S mulr0.
+  by rewrite big1 ?mulr0 // => s _; rewrite /improvement S mulr0.
 have A'E : \sum_(v < k.+1) c v * (g v * z ^+ v) = A'.
   by rewrite /A' sum_from1 [RHS]big_mkcond; apply: eq_bigr => v _; case: posnP => // ->;
     rewrite c_loss.1 mul0r.
@@ -355,7 +355,7 @@ move=> t t0; rewrite (eq_bigr _ (fun v _ => slice_loss v t0)) sumrB -!mulr_sumr 
 Qed.
 
 Lemma better_loss W eta : table_loss W c (better eta) = table_loss W c pf + eta *
-  table_loss W c direction.
+  table_loss W c improvement.
 Proof.
 rewrite /table_loss mulr_sumr -big_split; apply: eq_bigr => d _; rewrite /= mulrCA -mulrDr;
   congr (_ * _).
@@ -368,10 +368,10 @@ Lemma better_is_better W eta : (forall d, in_slice d -> W d = product_prior g d)
   table_loss W c (better eta) < table_loss W c pf.
 Proof.
 move=> WE e0 g_ge0 gc lt; rewrite better_loss gtr_addl pmulr_rlt0 //.
-have -> : table_loss W c direction = table_loss (product_prior g) c direction.
+have -> : table_loss W c improvement = table_loss (product_prior g) c improvement.
   apply: eq_bigr => d _; case S: (in_slice d); first by rewrite WE.
-  by rewrite big1 ?mulr0 // => s _; rewrite /direction S mulr0.
-rewrite direction_loss pmulr_rlt0 ?subr_lt0 //.
+  by rewrite big1 ?mulr0 // => s _; rewrite /improvement S mulr0.
+rewrite improvement_loss pmulr_rlt0 ?subr_lt0 //.
 have gu : 0 < g u by rewrite lt_neqAle g_ge0 andbT; apply: contraTneq gc => <-; rewrite mul0r ltxx.
 rewrite !mulr_gt0 ?prodr_gt0 // /A' (sum_from1 (fun v => c v * (g v * z ^+ v))) (bigD1 u) //=.
 have cu : 0 < c u by move: gc; rewrite pmulr_rgt0.

@@ -17,7 +17,7 @@ Definition even_table : table R n k := fun _ _ => n%:R^-1.
 
 (** A table that misses the rows by at most b / a is no better than the bound v of all that miss
     none, up to what mixing in the even table costs. *)
-Lemma almost_feasible x (a b v : R) W c : 0 < a -> 0 <= b -> table_proper x ->
+Lemma almost_feasible x (a b v : R) W c : 0 < a -> 0 <= b -> proper_table x ->
   (forall r d e, in_lattice d -> in_lattice e -> near_by L d e -> z * x d r <= x e r + b / a) ->
   (forall t, feasible_by L z Dp t -> v <= table_loss W c t) ->
   ((1 - z) * a + n%:R * b) * v <=
@@ -32,7 +32,7 @@ have p0 : 0 <= p by rewrite divr_ge0 ?ltW.
 have q0 : 0 <= q by rewrite divr_ge0 // ltW.
 have pq : p + q = 1 by rewrite /p /q -mulrDl divff ?gt_eqF.
 pose t : table R n k := fun d r => p * x d r + q * even_table d r.
-have tp : table_proper t.
+have tp : proper_table t.
   move=> d Qd; split=> [r|].
     by rewrite addr_ge0 // mulr_ge0 ?(xp d Qd).1 // invr_ge0 ler0n.
   rewrite big_split /= -!mulr_sumr (xp d Qd).2 sumr_const card_ord -[_ *+ n]mulr_natr.
@@ -53,13 +53,13 @@ Qed.
 End Tables.
 
 (** M at scores that are all raised by the same number. *)
-Definition raised (S : realDomainType) (R : realFieldType) n (M : mechanism S R n) (a : S) :
+Definition at_raised (S : realDomainType) (R : realFieldType) n (M : mechanism S R n) (a : S) :
   mechanism S R n := fun q => M [ffun s => q s + a].
 
 Section Mean.
 Variables (S : realDomainType) (R : realFieldType) (n L : nat) (z : R) (g : S).
 Variable M : mechanism S R n.
-Hypotheses (gL : g *+ L = 1) (Mp : proper M) (Mz : private z M).
+Hypotheses (gL : g *+ L = 1) (Mp : proper_mechanism M) (Mz : private z M).
 Hypotheses (n0 : (0 < n)%N) (z0 : 0 <= z) (z1 : z < 1).
 Implicit Types (q : score S n) (r : 'I_n).
 
@@ -69,10 +69,10 @@ Proof. by rewrite -(Mp.2 q) (bigD1 r) //= ler_addl sumr_ge0 // => s _; exact: Mp
 (** The mean over the shifts 0, g, ..., N g. *)
 Variable N : nat.
 Definition shift_mean : mechanism S R n := fun q r =>
-  (\sum_(j < N.+1) raised M (g *+ j) q r) / N.+1%:R.
+  (\sum_(j < N.+1) at_raised M (g *+ j) q r) / N.+1%:R.
 Lemma count_gt0 : 0 < N.+1%:R :> R. Proof. by rewrite ltr0n. Qed.
 
-Lemma shift_mean_proper : proper shift_mean.
+Lemma shift_mean_proper : proper_mechanism shift_mean.
 Proof.
 split=> [q r|q]; first by rewrite divr_ge0 ?ler0n // sumr_ge0 // => j _; exact: Mp.1.
 rewrite -mulr_suml exchange_big /= (eq_bigr (fun=> 1)) => [|j _]; last exact: Mp.2.
@@ -90,7 +90,7 @@ Lemma shift_mean_moves q r i : let q' := [ffun s => q s + g *+ i] in
   shift_mean q' r <= shift_mean q r + i%:R / N.+1%:R.
 Proof.
 pose F j := M [ffun s => q s + g *+ j] r.
-have E m : \sum_(j < N.+1) raised M (g *+ j) [ffun s => q s + g *+ m] r =
+have E m : \sum_(j < N.+1) at_raised M (g *+ j) [ffun s => q s + g *+ m] r =
     \sum_(j < N.+1) F (j + m)%N.
   apply: eq_bigr => j _; congr (M _ r); apply/ffunP => s; rewrite !ffunE -addrA -mulrnDr addnC //.
 have step m : \sum_(j < N.+1) F (j + m)%N <= \sum_(j < N.+1) F (j + m.+1)%N + 1 /\
@@ -109,7 +109,7 @@ have total m : \sum_(j < N.+1) F (j + 0)%N <= \sum_(j < N.+1) F (j + m)%N + m%:R
   elim: m => [|m [lo hi]]; first by rewrite addr0.
   have [lo' hi'] := step m; rewrite (mulrSr 1 m).
   by split; [apply: (le_by (ler_add lo lo')) | apply: (le_by (ler_add hi hi'))]; ring.
-have E0 : \sum_(j < N.+1) raised M (g *+ j) q r = \sum_(j < N.+1) F (j + 0)%N.
+have E0 : \sum_(j < N.+1) at_raised M (g *+ j) q r = \sum_(j < N.+1) F (j + 0)%N.
   by apply: eq_bigr => j _; rewrite addn0.
 have [lo hi] := total i.
 by rewrite /shift_mean E E0 -!mulrDl !ler_pmul2r ?invr_gt0 ?count_gt0.
@@ -166,10 +166,10 @@ Qed.
 Theorem shifts_lower_bound W c v :
   (forall t : table R n k, feasible_by L z Dp t -> v <= table_loss W c t) ->
   ((1 - z) * N.+1%:R + n%:R * L%:R) * v <=
-  (1 - z) * (\sum_(j < N.+1) table_loss W c (table_by h (raised M (g *+ j)) : table R n k)) +
+  (1 - z) * (\sum_(j < N.+1) table_loss W c (table_by h (at_raised M (g *+ j)) : table R n k)) +
   n%:R * L%:R * table_loss W c (@even_table R n k).
 Proof.
-move=> bound; have xp : table_proper (table_by h shift_mean : table R n k).
+move=> bound; have xp : proper_table (table_by h shift_mean : table R n k).
   by move=> d _; split=> [r|]; [exact: shift_mean_proper.1 | exact: shift_mean_proper.2].
 have := almost_feasible n0 z1 count_gt0 (ler0n R L) xp shift_mean_rows bound.
 congr (_ <= _ + _); rewrite -mulrA; congr (_ * _).
@@ -186,11 +186,11 @@ Section Some.
 Variables (R : archiFieldType) (n k : nat) (z : R).
 Hypotheses (n0 : (0 < n)%N) (z0 : 0 <= z) (z1 : z < 1).
 Variable M : mechanism integers R n.
-Hypotheses (Mp : proper M) (Mz : private z M).
+Hypotheses (Mp : proper_mechanism M) (Mz : private z M).
 
 Theorem some_shift (W : depths n k -> R) c (v gap : R) : 0 < gap ->
   (forall t : table R n k, feasible z Dp t -> v <= table_loss W c t) ->
-  exists j : nat, v - gap < table_loss W c (table_of (raised M j%:Z) : table R n k).
+  exists j : nat, v - gap < table_loss W c (table_of (at_raised M j%:Z) : table R n k).
 Proof.
 move=> gap0 bound; pose u := table_loss W c (@even_table R n k).
 have a0 : 0 < (1 - z) * gap by rewrite mulr_gt0 ?subr_gt0.
@@ -201,14 +201,14 @@ have big : n%:R * (u - v) < (1 - z) * gap * N.+1%:R.
   by apply: le_lt_trans (ler_norm _) _; exact: archi_boundP (normr_ge0 _).
 have := @shifts_lower_bound _ R n 1 z (1 : integers) M (mulr1n 1) Mp Mz n0 z0 z1 N k W c v bound.
 rewrite mulr1 -/u => low.
-pose F j := table_loss W c (table_of (raised M (j : nat)%:Z) : table R n k).
+pose F j := table_loss W c (table_of (at_raised M (j : nat)%:Z) : table R n k).
 case: (boolP [exists j : 'I_N.+1, v - gap < F j]) => [/existsP[j lt]|]; first by exists j.
 rewrite negb_exists => /forallP all; have sum : \sum_(j < N.+1) F j <= (v - gap) * N.+1%:R.
   rewrite mulr_natr -[in X in _ <= X](card_ord N.+1) -sumr_const.
   by apply: ler_sum => j _; rewrite leNgt; exact: all.
 have E : \sum_(j < N.+1) F j =
     \sum_(j < N.+1) table_loss W c
-      (table_by ((1 : integers) *+ 2) (raised M (1 *+ j)) : table R n k).
+      (table_by ((1 : integers) *+ 2) (at_raised M (1 *+ j)) : table R n k).
   by apply: eq_bigr => j _; apply: loss_same => d r _; rewrite table_ofE -(natz j).
 rewrite -E in low; have z1' : 0 <= 1 - z by rewrite subr_ge0 ltW.
 have le := ler_add low (ler_wpmul2l z1' sum).
@@ -223,8 +223,9 @@ Hypotheses (n0 : (0 < n)%N) (z1 : E (1 + 1) < 1).
 Variable M : mechanism integers R n.
 
 Theorem pf_best_at_some_shift (gap : R) :
-  \sum_(1 <= v < k.+1) E (1 + 1) ^+ v <= 1 -> proper M -> private (E (1 + 1)) M -> 0 < gap ->
-  exists j : nat, mean_error k (@permute_and_flip _ R n E) - gap < mean_error k (raised M j%:Z).
+  \sum_(1 <= v < k.+1) E (1 + 1) ^+ v <= 1 -> proper_mechanism M -> private (E (1 + 1)) M ->
+    0 < gap ->
+  exists j : nat, mean_error k (@permute_and_flip _ R n E) - gap < mean_error k (at_raised M j%:Z).
 Proof.
 move=> B1 Mp Mz gap0; pose Q : R := #|[pred d : depths n k | in_lattice d]|%:R.
 have Q0 : 0 < Q.

@@ -14,7 +14,8 @@ Local Open Scope ring_scope.
     research/docs/levels.md, Theorems 1 and 2. The levels and [feasible] are those of Program.v. *)
 Theorem table_of_feasible (R : realFieldType) (n k : nat) (z : R) (M : mechanism integers R n) (l :
   level) :
-  proper M -> private z M -> shift_invariant M -> (l = Monotone \/ l = Full -> monotone M) ->
+  proper_mechanism M -> private z M -> shift_invariant M ->
+  (l = Monotone \/ l = Full -> monotone M) ->
   feasible z l (table_of M : table R n k).
 Proof. exact: Program.table_of_feasible. Qed.
 
@@ -25,7 +26,7 @@ Proof. by move=> z0 z1; exact: Levels.full_is_monotone. Qed.
 (** research/docs/extension.md. *)
 Theorem tables_of_mechanisms (R : realFieldType) (n k : nat) (z : R) (t : table R n k) :
   (0 < n)%N ->
-  (exists M : mechanism integers R n, [/\ proper M, private z M & shift_invariant M] /\
+  (exists M : mechanism integers R n, [/\ proper_mechanism M, private z M & shift_invariant M] /\
     forall d r, in_lattice d -> table_of M d r = t d r) <-> feasible z Dp t.
 Proof. by move=> n0; exact: Best.tables_of_mechanisms. Qed.
 
@@ -82,7 +83,7 @@ Proof. by move=> n4 z0 z1; exact: (Sharp.pf_optimal_box_iff k (ltnW n4) z0 z1 l 
     Private.v, for any E such as E(x) = e^(-epsilon x/2), for which E(1 + 1) = e^(-epsilon). *)
 Theorem pf_best (R : realFieldType) (n k : nat) (E : integers -> R) (M : mechanism integers R n) :
   (forall x y, E (x + y) = E x * E y) -> (forall x, 0 < E x) ->
-  \sum_(1 <= v < k.+1) E (1 + 1) ^+ v <= 1 -> proper M -> private (E (1 + 1)) M ->
+  \sum_(1 <= v < k.+1) E (1 + 1) ^+ v <= 1 -> proper_mechanism M -> private (E (1 + 1)) M ->
     shift_invariant M ->
   mean_error k (@permute_and_flip _ R n E) <= mean_error k M.
 Proof. by move=> ED E0; exact: Private.pf_best. Qed.
@@ -91,7 +92,8 @@ Theorem pf_best_iff (R : realFieldType) (n k : nat) (E : integers -> R) :
   (forall x y, E (x + y) = E x * E y) -> (forall x, 0 < E x) ->
     (forall x y, x <= y -> E y <= E x) ->
   (2 < n)%N -> E (1 + 1) < 1 ->
-  (forall M : mechanism integers R n, proper M -> private (E (1 + 1)) M -> shift_invariant M ->
+  (forall M : mechanism integers R n, proper_mechanism M -> private (E (1 + 1)) M ->
+    shift_invariant M ->
     mean_error k (@permute_and_flip _ R n E) <= mean_error k M) <->
   \sum_(1 <= v < k.+1) E (1 + 1) ^+ v <= 1.
 Proof. by move=> ED E0 E1 n3 z1; exact: Best.pf_best_iff. Qed.
@@ -156,27 +158,28 @@ Proof. exact: Forms.pf_esym. Qed.
 Theorem runner_private (S R : realFieldType) (n : nat) (Delta : 'I_n ->
   S) (z : R) (M : mechanism S R n) :
   (forall s, 0 <= Delta s) -> private z M -> monotone M -> shift_invariant M ->
-  (forall r s, r != s -> 0 < Delta r + Delta s) -> private_at Delta z (at_depths M (runner Delta)).
+  (forall r s, r != s -> 0 < Delta r + Delta s) ->
+    private_at Delta z (at_depths M (runner_depths Delta)).
 Proof. by move=> D0; exact: Depths.runner_private. Qed.
 
 Theorem partner_private (S R : realFieldType) (n : nat) (Delta : 'I_n ->
   S) (z : R) (M : mechanism S R n) :
   (forall s, 0 <= Delta s) -> private z M -> monotone M -> shift_invariant M ->
-  private_at Delta z (at_depths M (partner Delta)).
+  private_at Delta z (at_depths M (partner_depths Delta)).
 Proof. by move=> D0; exact: Depths.partner_private. Qed.
 
 Theorem pair_private (S R : realFieldType) (n : nat) (Delta : 'I_n ->
   S) (z : R) (M : mechanism S R n) :
   (forall s, 0 <= Delta s) -> private z M -> monotone M -> shift_invariant M ->
-  private_at Delta z (at_depths M (pair Delta)).
+  private_at Delta z (at_depths M (pair_depths Delta)).
 Proof. by move=> D0; exact: Depths.pair_private. Qed.
 
 Theorem mixed_private (S R : realFieldType) (n : nat) (Delta : 'I_n ->
   S) (z : R) (M : mechanism S R n) (m most : S) :
   (forall s, 0 <= Delta s) -> private z M -> monotone M -> shift_invariant M ->
-    between Delta m most ->
+    between_largest Delta m most ->
   (forall r s, r != s -> 0 < Delta r + Delta s) ->
-    private_at Delta z (at_depths M (mixed Delta m most)).
+    private_at Delta z (at_depths M (mixed_depths Delta m most)).
 Proof. by move=> D0 Mp Mm Ms; exact: Depths.mixed_private. Qed.
 
 (** * The verified checker
@@ -192,7 +195,7 @@ Theorem check_bounds (S : realDomainType) (R : realFieldType) (file : seq Ascii.
   (h : S) (z : R)
     (M : mechanism S R (candidates c)) :
   check file = Ok (Bounds c) -> h *+ steps c = 2%:R -> stands_for (privacy c) z ->
-  proper M -> private z M -> shift_invariant M -> (rows c = Monotone \/ rows c = Full ->
+  proper_mechanism M -> private z M -> shift_invariant M -> (rows c = Monotone \/ rows c = Full ->
     monotone M) ->
   qR R (optimum c).1 <= value_of (weighted c) (losses c) (table_by h M : table R (candidates c)
     (deepest c)).

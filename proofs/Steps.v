@@ -28,9 +28,9 @@ Implicit Types (d e : depths n k) (r s : 'I_n).
 Definition gap r e d s := e s + d r - (d s + e r).
 Lemma next_towards r d e s : in_lattice d -> favors r d e -> s != r -> (0 < gap r e d s)%N ->
   (forall u, (0 < gap r e d u)%N -> (d s <= d u)%N) ->
-  exists2 d', next s d = Some d' & forall i, (d' i + d r = d i + d' r + (i == s))%N.
+  exists2 d', next_depths s d = Some d' & forall i, (d' i + d r = d i + d' r + (i == s))%N.
 Proof.
-move=> Qd fd sr gs least; rewrite /next; case: ifP => L.
+move=> Qd fd sr gs least; rewrite /next_depths; case: ifP => L.
   exists (rise d s) => // i; rewrite !ffunE [r == s]eq_sym (negbTE sr) val_pred.
   have h j : j != s -> (0 < d j)%N by move=> js; move/forallP/(_ j): L; rewrite js.
   have := h r; rewrite eq_sym sr => /(_ isT) dr.
@@ -69,7 +69,8 @@ Section Steps.
 Local Open Scope ring_scope.
 Variables (R : realFieldType) (n k : nat) (t : table R n k).
 Implicit Types (d e : depths n k) (r s : 'I_n).
-Hypothesis step : forall r s d d', in_lattice d -> s != r -> next s d = Some d' -> t d r <= t d' r.
+Hypothesis step : forall r s d d', in_lattice d -> s != r -> next_depths s d = Some d' ->
+  t d r <= t d' r.
 
 Lemma steps_suffice : monotone_rows t.
 Proof.
@@ -111,7 +112,7 @@ have many : (nth 0%N (counts d) (d r) <= (d r == d s :> nat))%N = false.
   by rewrite nth_counts (cntD1 d r) (bigD1 s) //= eqxx [d s == d r :> nat]eq_sym; lia.
 rewrite many /= (qR_le R) ?nth_counts -(lone_cnt s Qd) /point /prob.
 suff -> : (val (d r) - lone d s)%N = d' r :> nat by [].
-move: E; rewrite /next; case: (lone d s); first by case=> <-;
+move: E; rewrite /next_depths; case: (lone d s); first by case=> <-;
   rewrite ffunE eq_sym (negbTE sr) val_pred subn1.
 by case: ltnP => // _ [<-]; rewrite ffunE eq_sym (negbTE sr) subn0.
 Qed.

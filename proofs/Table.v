@@ -294,7 +294,7 @@ Fixpoint ascends (a b : seq Z) : bool := match a, b with
   | [::], _ :: _ => true | i :: a', j :: b' => Z.ltb i j || Z.eqb i j && ascends a' b' | _, _ =>
     false end.
 Fixpoint parts_of (last : seq Z) (f : seq text) : outcome (seq (Z * Z * Z) * Q) := match f with
-  | [:: v] => let! x := found (value v) "multiplier" in Ok ([::], x)
+  | [:: v] => let! x := found (short_fraction v) "multiplier" in Ok ([::], x)
   | a :: b :: c :: f' =>
     let! a := found (whole a) "multiplier" in let! b := found (whole b) "multiplier" in
     let! c := found (whole c) "multiplier" in

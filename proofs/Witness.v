@@ -84,7 +84,7 @@ Definition probability (s : text) : option (Q * Q) :=
   if ends is Some (lo, hi) then if [&& qle q0 lo, qle lo hi & qle lo (qn 1)] then ends else None
     else None.
 Definition take_number (name : string) (l : lines_left) : outcome (Q * lines_left) :=
-  let! (a, l) := take_one name l in let! x := found (value a) name in
+  let! (a, l) := take_one name l in let! x := found (short_fraction a) name in
   let! _ := require (qle q0 x) name in Ok (x, l).
 Definition take_values name (l : lines_left) : outcome (seq Q * lines_left) :=
   let! (f, l) := take_line name l in let! x := found (values f) name in Ok (x, l).
