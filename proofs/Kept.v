@@ -14,16 +14,6 @@ Record direction := Direction { likelier : nat; against : nat; distance : Q }.
 Record private_table := PrivateTable { keeps : parameter; spare : Q; outputs : nat;
   stated : seq (seq (Q * Q)); pairs : seq direction }.
 Definition entry (t : private_table) i o : Q * Q := nth (q0, q0) (nth [::] (stated t) i) o.
-Definition same_q (a b : Q) : bool := Z.eqb (Qnum a) (Qnum b) && Pos.eqb (Qden a) (Qden b).
-(** e^(-d epsilon). Where e^epsilon is rational so are its powers, of which the long ones are left
-    open. *)
-Definition at_distance (p : parameter) (d : Q) : option parameter := if same_q d (qn 1) then Some p
-  else match p with
-  | Epsilon e => Some (Epsilon (qmul d e))
-  | ExpMinus q => if [&& Pos.eqb (Qden d) xH, Z.leb 0 (Qnum d) &
-    Z.leb (Z.mul (Qnum d) (Z.succ (Z.log2 (Zpos (Qden q))))) 8192]
-      then Some (ExpMinus (qto q (Z.to_nat (Qnum d)))) else None end.
-
 (** What lies between which numbers, for every distance that there is. *)
 Fixpoint recall (es : seq (Q * (Q * Q))) (d : Q) : option (Q * Q) :=
   if es is (d', e) :: es' then if same_q d' d then Some e else recall es' d else None.
@@ -52,11 +42,6 @@ Fixpoint all_kept (t : private_table) (es : seq (Q * (Q * Q))) (ps : seq directi
   else Ok tt.
 Definition not_negative (t : private_table) := all (all (fun i => qle q0 i.1)) (stated t).
 
-Fixpoint each A (P : A -> Prop) (s : seq A) : Prop := if s is a :: s' then P a /\ each P s'
-  else True.
-Lemma each_mix A (P P' T : A -> Prop) s : (forall a, P a -> P' a -> T a) -> each P s ->
-  each P' s -> each T s.
-Proof. by move=> H; elim: s => //= a s IH [Pa Ps] [Pa' Ps']; split; [exact: H | exact: IH]. Qed.
 Section Meaning.
 Local Open Scope ring_scope.
 Variable R : realFieldType.

@@ -397,7 +397,7 @@ Qed.
 
 (** Whatever is accepted is true. *)
 Definition true_of (R : realFieldType) (p : proved) : Prop := match p with
-  | Bounds c => claims_hold R c | Violation w => too_likely R w | Privacy t => kept R t | Least p =>
+  | Bounds c => claims_hold R c | Violation w => refuted R w | Privacy t => kept R t | Least p =>
     optimum_within p R
   | OnGrid g => optimum_within (problem_of g) R
   | Choices c => optimum_within (choice_problem c) R end.

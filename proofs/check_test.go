@@ -95,6 +95,15 @@ var spellings = []string{
 	"paper", "box", "dp", "monotone", "full", "approximate", "uniform", "worst", "weights", "\r", "\t",
 }
 
+// values are JSON values and what only looks like them. What is alike stands together.
+var values = []string{
+	"[3,1]", " [3 , 1.0]", "[3,1] ", "[3,10e-1,]", "[3,01]", "[1,3]", "[3,\"1\"]", "[]", "[[]]", "[[]", "{}", "{}{}", "3", "03", "-3", "+3", "-0", "0.0e5", "3.", ".3", "1e10001", "1E+2", "100",
+	"true", "True", "null", "nul", `"a"`, `"\u0061"`, `"\u0061"x`, `"\x61"`, `"\ud83d\ude00"`, `"😀"`, `"\/\"\\"`, "\"/\\u0022\\u005C\"", `"ü"`, `"\u00fc"`, `"\u00FC"`, `"ũ"`, `"\u4e2d"`, `"中"`,
+	"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xe4\xb8\"", `"a`, `a`, "'a'", "\"\x01\"", "\"\x7f\"", "\"\\u0000\"", "\"a\tb\"", `"a\tb"`, "\t3", "3\t",
+	`{"a":1,"b":[2]}`, `{"b":[2.0],"a":1}`, `{"a":0,"b":[2],"a":1}`, `{"b":[2],"a":1,}`, `{"a":1 "b":[2]}`, `{"a":1;"b":[2]}`, `{a:1}`, `{"a" : 1}`, `{"":1}`, `[{"":1}]`, `{"a":{"a":1}}`, `{"ab":1,"a":2}`,
+	strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000), strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001),
+}
+
 // mutate returns a certificate with one or two changes, most of them of numbers.
 func mutate(rng *rand.Rand, base string) string {
 	l := strings.Split(strings.TrimSuffix(base, "\n"), "\n")
@@ -102,6 +111,11 @@ func mutate(rng *rand.Rand, base string) string {
 		i := rng.IntN(len(l))
 		f := strings.Split(l[i], " ")
 		j := rng.IntN(len(f))
+		if k := slices.IndexFunc(l, func(s string) bool { return strings.HasPrefix(s, "neighbor-input ") }); k > 0 && rng.IntN(2) == 0 {
+			v := rng.IntN(len(values))
+			l[k-1], l[k] = "input "+values[v], "neighbor-input "+values[min(v+rng.IntN(3), len(values)-1)]
+			continue
+		}
 		switch x, ok := new(big.Rat).SetString(f[j]); rng.IntN(9) {
 		case 0:
 			l = slices.Delete(l, i, i+1)

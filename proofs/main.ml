@@ -24,6 +24,7 @@ let prior : Checker.prior -> string = function
 let parameter : Checker.parameter -> string = function
   | ExpMinus x -> "e^-epsilon = " ^ q x
   | Epsilon x -> "epsilon = " ^ q x
+  | Root (i, x) -> "e^-epsilon = " ^ q x ^ "^(1/" ^ Z.to_string i ^ ")"
 
 let give_up why = print_endline ("not decided: " ^ why); exit 3
 
@@ -51,9 +52,15 @@ let check file =
       (list c.depth_losses) (prior c.choice_prior);
     show "optimum" (Some c.choice_optimum)
   | Ok (Violation w) ->
-    Printf.printf "valid: %s, delta = %s are violated at scores %s and %s, neighbors: %s, sensitivity %s\n"
-      (parameter w.lost) (q w.slack) (list w.at_scores) (list w.at_neighbor) (text w.relation) (q w.sensitivity);
-    show "probability" (Some w.likely); show "at the neighbor" (Some w.unlikely)
+    Printf.printf "valid: %s, delta = %s are violated at %s\n" (parameter w.lost) (q w.slack)
+      (match w.found_at with
+       | AtScores (kind, sensitivity, scores, neighbor) ->
+         Printf.sprintf "scores %s and %s, neighbors: %s, sensitivity %s" (list scores) (list neighbor) (text kind) (q sensitivity)
+       | AtInputs (a, b) ->
+         Printf.sprintf "inputs %s and %s, neighbors: stated, at distance %s" (text a) (text b) (q w.away));
+    List.iter (fun (s : Checker.stake) ->
+      Printf.printf "outcome %d\n" (int s.outcome_of);
+      show "probability" (Some s.likely); show "at the neighbor" (Some s.unlikely)) w.event
   | Ok (Bounds c) ->
     Printf.printf "valid: n = %d, %d steps of 2/%d, %s, constraints %s, loss %s, prior %s\n"
       (int c.candidates) (int c.deepest) (int c.steps) (parameter c.privacy) (level c.rows) (list c.losses) (prior c.weighted);
