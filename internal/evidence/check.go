@@ -24,8 +24,11 @@ type Options struct {
 	MaxSteps     int
 }
 
-// StepTime is about what a step takes.
-const StepTime = 4 * time.Nanosecond
+// StepTime is about what a step takes, and DefaultSteps, a few seconds, are how many a check may take where nothing else is said.
+const (
+	StepTime     = 4 * time.Nanosecond
+	DefaultSteps = 1 << 29
+)
 
 // Mechanisms are those whose violations are decided without being told the probabilities.
 var Mechanisms = []string{"em", "krr", "pf", "rnm-exponential", "rnm-gumbel"}
@@ -39,7 +42,7 @@ func WithDefaults(o Options) Options {
 		o.MaxMemory = 2 << 30
 	}
 	if o.MaxSteps <= 0 {
-		o.MaxSteps = 1 << 29
+		o.MaxSteps = DefaultSteps
 	}
 	if o.MaxPrecision == 0 {
 		o.MaxPrecision = 4096

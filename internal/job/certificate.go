@@ -299,12 +299,9 @@ func (q *Check) answer(in *reading) *Answer {
 
 // checkLimits are what a check may cost: as many steps as there is time for, where that is more than without a limit of time.
 func checkLimits(ctx context.Context, memory int64) certificate.Options {
-	o := certificate.Options{Context: ctx, MaxMemory: memory, MaxSteps: defaultSteps}
+	o := certificate.Options{Context: ctx, MaxMemory: memory, MaxSteps: evidence.DefaultSteps}
 	if end, ok := ctx.Deadline(); ok {
-		o.MaxSteps = max(defaultSteps, int(time.Until(end)/evidence.StepTime))
+		o.MaxSteps = max(evidence.DefaultSteps, int(time.Until(end)/evidence.StepTime))
 	}
 	return o
 }
-
-// defaultSteps are a few seconds.
-const defaultSteps = 1 << 29
