@@ -86,7 +86,7 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind, _, _ := strings.Cut(f.ratio.Loss, ":"); !slices.Contains([]string{"mean", "square", "top1", "tail"}, kind) {
+	if kind, _, _ := strings.Cut(f.ratio.Loss, ":"); !slices.Contains(job.Choices("loss"), kind) {
 		return nil, command.Usagef("--loss %s: a sweep takes mean, square, top1 or tail:T", escape.Quoted(f.ratio.Loss))
 	}
 	if kind, _, _ := strings.Cut(f.ratio.Prior, ":"); !slices.Contains([]string{"", "uniform", "box", "geometric"}, kind) {
@@ -107,7 +107,7 @@ func (f *sweepFlags) plan(ctx context.Context) (*sweep.Plan, error) {
 	return p, nil
 }
 
-// settings names what rows depend on beside their columns, where it is not as by default.
+// settings names the options that rows depend on, that have no column, and that differ from their defaults.
 func (f *sweepFlags) settings(one *job.Ratio, p *sweep.Plan) string {
 	r := &p.Request
 	var words []string

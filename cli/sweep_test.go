@@ -156,7 +156,7 @@ func TestSweepSettings(t *testing.T) {
 		finishes(t, command.Done, append(args, "--resume")...)
 		if want != "" {
 			_, errs := finishes(t, command.Usage, "sweep", "-n", "2", "-k", "2", "--eps", "0.5", "-o", path, "--resume")
-			assert.Contains(t, errs, "was made with "+want+", not with all settings as by default")
+			assert.Contains(t, errs, "was made with "+want+", not with all settings at their defaults")
 		}
 	}
 	for _, args := range [][]string{

@@ -37,7 +37,7 @@ type Plan struct {
 	Request lp.Request
 	// Objective and Constraints are the columns of these names.
 	Objective, Constraints string
-	// Settings names what else rows depend on and is not as by default, such as "gap=0.001 step=delta".
+	// Settings names the options that rows depend on, that have no column, and that differ from their defaults, such as "gap=0.001 step=delta".
 	Settings string
 }
 

@@ -37,7 +37,7 @@ func TestRefusedFiles(t *testing.T) {
 		"objective":   {spoil: func(p *Plan) { p.Objective = "box" }, want: "objective paper"},
 		"constraints": {spoil: func(p *Plan) { p.Constraints = "dp" }, want: "constraints paper"},
 		"mechanism":   {spoil: func(p *Plan) { p.Request.Mechanisms = p.Request.Mechanisms[:1] }, want: "pf"},
-		"settings":    {spoil: func(p *Plan) { p.Settings = "gap=0.1" }, want: "all settings as by default, not with gap=0.1"},
+		"settings":    {spoil: func(p *Plan) { p.Settings = "gap=0.1" }, want: "all settings at their defaults, not with gap=0.1"},
 		"header":      {text: "n,k,epsilon\n", want: ":1: "},
 		"a line":      {text: lines[0] + "2,1,many\n" + lines[1], want: ":2: not a line of 14 fields"},
 		"a bound":     {text: lines[0] + strings.Replace(lines[1], ",1.0", ",9.0", 1) + lines[2], want: ":2: "},

@@ -16,7 +16,7 @@ import (
 // ErrFile is wrapped by errors about files of rows.
 var ErrFile = errors.New("file of rows")
 
-// Table is what a file holds: its rows, and the settings that they have in common, which are empty where all are as by default.
+// Table is what a file holds: its rows, and the settings that they have in common, empty where all are at their defaults.
 type Table struct {
 	Settings string
 	Rows     []Row
@@ -157,7 +157,7 @@ func (e *fileError) Unwrap() []error { return []error{e.err, ErrFile} }
 
 func settingsText(s string) string {
 	if s == "" {
-		return "all settings as by default"
+		return "all settings at their defaults"
 	}
 	return s
 }
