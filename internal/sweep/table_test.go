@@ -61,7 +61,7 @@ func TestMerge(t *testing.T) {
 
 	for want, line := range map[string]string{
 		"c.csv: differs from a.csv in the row for n = 2, k = 1, ε = 0.2, objective paper, constraints paper, pf": with("0.28", "0.29"),
-		"c.csv: was made with gap=1, a.csv with all settings at their defaults":                                      with("2,1,", "4,1,", ".250000", ".250000,gap=1"),
+		"c.csv: was made with gap=1, a.csv with all settings at their defaults":                                  with("2,1,", "4,1,", ".250000", ".250000,gap=1"),
 	} {
 		_, err := Merge([]string{a, b, part("c.csv", line)})
 		require.ErrorIs(t, err, ErrFile)
