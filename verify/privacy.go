@@ -85,7 +85,7 @@ func (e *extremes) compare(pair direction) error {
 				forth.witness()
 				back.witness()
 				out := e.pair(pair.q, pair.to, top, pair.a.P[top], pair.b.P[top])
-				out.NeighborCandidate = &bottom
+				out.NeighborCandidate, out.opposite = &bottom, true
 				return out
 			})
 		}

@@ -34,6 +34,7 @@ type Witness struct {
 	Candidate         *int
 	Candidates        []int
 	NeighborCandidate *int
+	opposite          bool     // NeighborCandidate is no place in Neighbor, but the candidate whose ratio is the smallest: bounded-range
 	Event             string   // the output is not a candidate but this event, "error"
 	Outcomes          []string // the labels that the event is one of, where outcomes are labels
 	T                 *big.Rat
@@ -149,7 +150,10 @@ func (w *Witness) String() string {
 		fmt.Fprintf(&b, ", candidates %s together", strings.Trim(strings.ReplaceAll(fmt.Sprint(w.Candidates), " ", ", "), "[]"))
 	case w.Candidate != nil:
 		fmt.Fprintf(&b, ", candidate %d", *w.Candidate)
-		if w.NeighborCandidate != nil {
+		switch {
+		case w.opposite:
+			fmt.Fprintf(&b, ", and %d the other way", *w.NeighborCandidate)
+		case w.NeighborCandidate != nil:
 			fmt.Fprintf(&b, " (there %d)", *w.NeighborCandidate)
 		}
 	}
