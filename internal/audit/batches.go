@@ -30,7 +30,8 @@ func (s *statistics) finalists() []edge {
 // opened is the segment of bets that is open: those on one event at one pair.
 type opened struct {
 	edge
-	base int64 // draws at the pair when it was opened; 0: none is open
+	segment *segment
+	base    int64 // draws at the pair when it was opened; 0: none is open
 }
 
 // bet spends samples up to an end on batches, each with a bet on the pair and event that promises most by then. It reports
@@ -109,13 +110,13 @@ func (s *statistics) batch(best edge, open *opened, size float64) (r ratio, time
 		return r, 0
 	}
 	drawn := s.field.places[best.from].total + s.field.places[best.to].total
-	same := open.base > 0 && best.from == open.from && best.to == open.to && slices.Equal(best.event, open.event)
+	last := len(s.wealth.segs) - 1
+	same := open.base > 0 && s.wealth.segs[last] == open.segment && best.from == open.from && best.to == open.to && slices.Equal(best.event, open.event)
 	if !same || drawn > 2*open.base {
 		horizon := float64(s.o.Budget-s.drawn) * float64(r.at) / float64(r.at+r.near)
-		s.wealth.openAt(best.distance, best.p, best.o, best.slack, r, horizon)
-		*open = opened{best, max(1, drawn)}
+		*open = opened{best, s.wealth.openAt(best.distance, best.p, best.o, best.slack, r, horizon), max(1, drawn)}
 	}
-	r = s.wealth.segs[len(s.wealth.segs)-1].ratio
+	r = open.segment.ratio
 	return r, s.evenly(size, r)
 }
 
@@ -160,16 +161,13 @@ func (s *statistics) settle(e edge, c counts) {
 	key := fmt.Sprint(e.from, e.to, s.cuts, e.event)
 	shown := s.shown[key]
 	if shown == nil {
-		shown = &evidence{witness: s.witness(e)}
-		if e.steps {
-			shown.witness.Distance = e.distance
-		}
+		shown = s.evidence(e)
 		s.shown[key] = shown
 	}
 	bound := s.wealth.bound()
 	s.wealth.settle(c).shown = shown
 	if at := s.wealth.bound(); at > bound {
-		s.history = append(s.history, Progress{s.drawn, s.level(at)})
+		s.history = append(s.history, Progress{s.drawn, s.wealth.value(at)})
 	}
-	shown.counts = shown.counts.plus(c)
+	shown.add(c)
 }

@@ -36,13 +36,14 @@ func TestBetsAreFair(t *testing.T) {
 		r := ratio{1 + rng.Int64N(4), 1 + rng.Int64N(4)}
 		times := 1 + rng.Int64N(3)
 		c := math.Exp(3 * rng.Float64() * rng.Float64())
-		b := newBet(math.Exp(4*rng.Float64()-3), rng.Float64(), c, r)
+		k := claim{c, 0.5 * rng.Float64() * float64(rng.IntN(2))}
+		b := newBet(math.Exp(4*rng.Float64()-3), rng.Float64()*(1-k.delta)/c, k, r)
 		if b == noBet {
 			continue
 		}
-		require.True(t, b.fair(c, r))
+		require.True(t, b.fair(k, r))
 		o := rng.Float64()
-		for _, p := range []float64{min(1, c*o), rng.Float64() * min(1, c*o)} {
+		for _, p := range []float64{min(1, k.at(o)), rng.Float64() * min(1, k.at(o))} {
 			e := expectation(b, times*r.at, times*r.near, p, o)
 			require.LessOrEqual(t, e, 1+1e-9, "%+v c = %v, p = %v, o = %v, %v", b, c, p, o, r)
 			highest = max(highest, e)
@@ -50,12 +51,16 @@ func TestBetsAreFair(t *testing.T) {
 	}
 	require.Greater(t, highest, 0.99) // and where it can be fair it nearly is
 	// One that stakes too little at the neighbor is found out.
-	b := newBet(0.5, 0.3, 2, ratio{1, 1})
+	b := newBet(0.5, 0.15, claim{2, 0}, ratio{1, 1})
 	b.y0, b.y1 = 1+(b.y0-1)/1.01, 1-(1-b.y1)/1.01
-	require.False(t, b.fair(2, ratio{1, 1}))
+	require.False(t, b.fair(claim{2, 0}, ratio{1, 1}))
 	require.Greater(t, expectation(b, 5, 5, 0.3, 0.15), 1.0)
-	for _, bad := range []bet{{0, 1, 1, 1}, {1, 0.5, 0.5, 1}, {1, 1, 0.5, 1}, {1, math.Inf(1), 1, 0.5}, {1, math.NaN(), 1, 0.5}} {
-		require.False(t, bad.fair(1, ratio{1, 1}))
+	b = newBet(0.5, 0.15, claim{2, 0.1}, ratio{1, 1})
+	b.delta = 0.09 // it pays for less than is claimed
+	require.False(t, b.fair(claim{2, 0.1}, ratio{1, 1}))
+	require.Greater(t, expectation(b, 5, 5, 0.4, 0.15), 1.0)
+	for _, bad := range []bet{{0, 1, 1, 1, 0}, {1, 0.5, 0.5, 1, 0}, {1, 1, 0.5, 1, 0}, {1, math.Inf(1), 1, 0.5, 0}, {1, math.NaN(), 1, 0.5, 0}, {1, 1, 1, 1, -1}, {1, 1, 1, 1, math.NaN()}} {
+		require.False(t, bad.fair(claim{1, 0}, ratio{1, 1}))
 	}
 }
 
@@ -134,7 +139,7 @@ func TestReachedIsRigorous(t *testing.T) {
 	}
 	at := w.bound()
 	require.Greater(t, at, w.claimed)
-	require.Less(t, w.levels[at].c, 2.5) // the frequencies' own ratio
+	require.Less(t, w.value(at).Float64(), math.Log(2.5)) // the frequencies' own ratio
 	require.False(t, w.levels[len(w.levels)-1].reached)
 	for _, s := range w.segs {
 		for k := range s.bets[w.claimed] {
@@ -146,7 +151,7 @@ func TestReachedIsRigorous(t *testing.T) {
 	require.Equal(t, w.claimed-1, w.bound())
 	require.False(t, w.refuted())
 
-	b := newBet(0.3, 0.4, 1.5, ratio{2, 1})
+	b := newBet(0.3, 0.4/1.5, claim{1.5, 0.01}, ratio{2, 1})
 	n := counts{2000, 901, 1000, 333}
 	lo, hi := b.enclose(n).Float64()
 	require.InDelta(t, b.log(n), lo, 1e-8)
@@ -156,21 +161,23 @@ func TestReachedIsRigorous(t *testing.T) {
 func TestLevels(t *testing.T) {
 	for _, eps := range []string{"0.001", "0.5", "1", "5", "40", "8000"} {
 		w := newWealth(epsilon(t, eps), big.NewRat(1, 20), false)
-		require.Nil(t, w.levels[w.claimed].epsilon)
+		require.Nil(t, w.levels[w.claimed].value)
+		claims := w.claims(nil, 0.5, 0.5)
 		sum := 0.0
 		for _, x := range w.weights {
 			sum += x
 		}
 		require.LessOrEqual(t, sum, 1.0)
 		for i, l := range w.levels {
-			if i > 0 && !math.IsInf(l.c, 1) {
-				require.Less(t, w.levels[i-1].c, l.c, "%d of %v", i, eps)
+			c := claims[i].c
+			if i > 0 && !math.IsInf(c, 1) {
+				require.Less(t, claims[i-1].c, c, "%d of %v", i, eps)
 			}
-			if l.epsilon != nil && !math.IsInf(l.c, 1) {
-				exact := number.ExpRat(l.epsilon, 128)
-				holds, ok := exact.LessEq(number.FromFloat(l.c, 128))
+			if l.value != nil && !math.IsInf(c, 1) {
+				exact := number.ExpRat(l.value, 128)
+				holds, ok := exact.LessEq(number.FromFloat(c, 128))
 				require.True(t, ok && holds)
-				require.InEpsilon(t, exactFloat(exact), l.c, 1e-14)
+				require.InEpsilon(t, exactFloat(exact), c, 1e-14)
 			}
 		}
 		require.Less(t, len(w.levels), 3000)

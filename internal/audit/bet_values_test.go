@@ -25,13 +25,13 @@ func growth(b bet, p, o float64, r ratio) float64 {
 // TestVarianceIsTheCostOfAStake by hand, and to second order: where the event has just the probabilities that a small stake is
 // made for, the wealth falls by u²·variance/2 per draw; each unit of the gap adds u.
 func TestVarianceIsTheCostOfAStake(t *testing.T) {
-	assert.Equal(t, 1.0, variance(0.5, 2, ratio{1, 1}))                    // 1/4 + 4·(1/4)(3/4)
-	assert.InDelta(t, 0.93, variance(0.3, 1.5, ratio{2, 1}), 1e-15)        // 0.3·0.7 + 2·2.25·0.2·0.8
-	assert.InDelta(t, 0.09+0.0675, variance(0.9, 1.2, ratio{1, 4}), 1e-15) // 0.9·0.1 + 1/4·1.44·0.75·0.25
+	assert.Equal(t, 1.0, variance(0.25, claim{2, 0}, ratio{1, 1}))                    // 1/4 + 4·(1/4)(3/4)
+	assert.InDelta(t, 0.93, variance(0.2, claim{1.5, 0}, ratio{2, 1}), 1e-15)         // 0.3·0.7 + 2·2.25·0.2·0.8
+	assert.InDelta(t, 0.09+0.0675, variance(0.75, claim{1.2, 0}, ratio{1, 4}), 1e-15) // 0.9·0.1 + 1/4·1.44·0.75·0.25
 	for _, c := range stakeCases {
 		const u = 1e-4
-		b := newBet(u, c.h, c.c, c.r)
-		cost := u * u * variance(c.h, c.c, c.r) / 2
+		b := newBet(u, c.h/c.c, claim{c.c, 0}, c.r)
+		cost := u * u * variance(c.h/c.c, claim{c.c, 0}, c.r) / 2
 		assert.InEpsilon(t, -cost, growth(b, c.h, c.h/c.c, c.r), 0.01, "%+v", c)
 		const gap = 0.001
 		assert.InDelta(t, u*gap-cost, growth(b, c.h, c.h/c.c-gap/c.c, c.r), 0.01*(u*gap+cost), "%+v", c)
@@ -44,35 +44,36 @@ func TestStakes(t *testing.T) {
 	for _, c := range stakeCases {
 		for _, u := range []float64{0.001, 0.05, 0.3, 1e9} {
 			name := fmt.Sprintf("%+v, u = %v", c, u)
-			b, o := newBet(u, c.h, c.c, c.r), c.h/c.c
+			o := c.h / c.c
+			b := newBet(u, o, claim{c.c, 0}, c.r)
 			require.NotEqual(t, noBet, b, name)
 			assert.InDelta(t, 1, c.h*b.x1+(1-c.h)*b.x0, 1e-12, name)
 			assert.InDelta(t, 1, o*b.y1+(1-o)*b.y0, 1e-12, name)
 			own, near := float64(c.r.at)*(b.x1-b.x0)*c.c, float64(c.r.near)*(b.y0-b.y1)
-			assert.True(t, b.fair(c.c, c.r), name)
+			assert.True(t, b.fair(claim{c.c, 0}, c.r), name)
 			assert.InEpsilon(t, own, near, 2e-10, name)
 			assert.InDelta(t, 1, expectation(b, 2*c.r.at, 2*c.r.near, c.h, o), 1e-8, name)
-			if limit := largestStake(c.h, c.c, c.r); u < limit {
+			if limit := largestStake(o, claim{c.c, 0}, c.r); u < limit {
 				assert.InEpsilon(t, u, b.x1-b.x0, 1e-10, name)
 			} else {
 				assert.InDelta(t, 1-boldest, min(b.x0, b.y1), 1e-9, name)
 			}
 		}
 	}
-	assert.Equal(t, noBet, newBet(0, 0.5, 2, ratio{1, 1}))
-	assert.Equal(t, noBet, newBet(-0.1, 0.5, 2, ratio{1, 1}))
-	assert.Equal(t, noBet, newBet(math.NaN(), 0.5, 2, ratio{1, 1}))
-	assert.Equal(t, noBet, newBet(0.1, 0.5, math.Inf(1), ratio{1, 1}))
-	assert.Equal(t, noBet, newBet(0.1, math.NaN(), 2, ratio{1, 1}))
+	assert.Equal(t, noBet, newBet(0, 0.25, claim{2, 0}, ratio{1, 1}))
+	assert.Equal(t, noBet, newBet(-0.1, 0.25, claim{2, 0}, ratio{1, 1}))
+	assert.Equal(t, noBet, newBet(math.NaN(), 0.25, claim{2, 0}, ratio{1, 1}))
+	assert.Equal(t, noBet, newBet(0.1, 0.5, claim{math.Inf(1), 0}, ratio{1, 1}))
+	assert.Equal(t, noBet, newBet(0.1, math.NaN(), claim{2, 0}, ratio{1, 1}))
 }
 
 // TestFairBetsHaveABoundary: bets whose conditions hold with equality are fair, and none of which one is off by little.
 func TestFairBetsHaveABoundary(t *testing.T) {
 	// 2·(5/4-3/4)·2 = 1·(5/2-1/2).
 	equal := bet{x0: 0.75, x1: 1.25, y0: 2.5, y1: 0.5}
-	assert.True(t, equal.fair(2, ratio{2, 1}))
-	assert.True(t, noBet.fair(2, ratio{1, 1}))
-	assert.True(t, equal.fair(2, ratio{4, 2}))
+	assert.True(t, equal.fair(claim{2, 0}, ratio{2, 1}))
+	assert.True(t, noBet.fair(claim{2, 0}, ratio{1, 1}))
+	assert.True(t, equal.fair(claim{2, 0}, ratio{4, 2}))
 	for _, change := range []func(b *bet){
 		func(b *bet) { b.x1 = math.Nextafter(b.x1, 2) }, func(b *bet) { b.x0 = math.Nextafter(b.x0, 0) },
 		func(b *bet) { b.y0 = math.Nextafter(b.y0, 0) }, func(b *bet) { b.y1 = math.Nextafter(b.y1, 1) },
@@ -80,28 +81,30 @@ func TestFairBetsHaveABoundary(t *testing.T) {
 	} {
 		b := equal
 		change(&b)
-		assert.False(t, b.fair(2, ratio{2, 1}), "%+v", b)
+		assert.False(t, b.fair(claim{2, 0}, ratio{2, 1}), "%+v", b)
 	}
-	assert.False(t, equal.fair(math.Nextafter(2, 3), ratio{2, 1}))
-	assert.False(t, equal.fair(2, ratio{3, 1}))
-	assert.False(t, equal.fair(math.Inf(1), ratio{2, 1}))
-	assert.False(t, bet{1, 1, 0.5, 1}.fair(2, ratio{1, 1}), "y0 < y1")
-	assert.False(t, bet{1.1, 1, 1, 1}.fair(2, ratio{1, 1}), "x1 < x0")
-	assert.False(t, bet{-1, -1, 1, 1}.fair(2, ratio{1, 1}))
-	assert.False(t, bet{1, 1, -1, -1}.fair(2, ratio{1, 1}))
+	assert.False(t, equal.fair(claim{math.Nextafter(2, 3), 0}, ratio{2, 1}))
+	assert.False(t, equal.fair(claim{2, 0}, ratio{3, 1}))
+	assert.False(t, equal.fair(claim{math.Inf(1), 0}, ratio{2, 1}))
+	assert.False(t, bet{1, 1, 0.5, 1, 0}.fair(claim{2, 0}, ratio{1, 1}), "y0 < y1")
+	assert.False(t, bet{1.1, 1, 1, 1, 0}.fair(claim{2, 0}, ratio{1, 1}), "x1 < x0")
+	assert.False(t, bet{-1, -1, 1, 1, 0}.fair(claim{2, 0}, ratio{1, 1}))
+	assert.False(t, bet{1, 1, -1, -1, 0}.fair(claim{2, 0}, ratio{1, 1}))
 }
 
 // TestTieOfAnExactRatio: frequencies that are in the ratio c explain themselves.
 func TestTieOfAnExactRatio(t *testing.T) {
 	for _, c := range stakeCases {
-		assert.InEpsilon(t, c.h, tie(c.h, c.h/c.c, c.c, c.r), 1e-12, "%+v", c)
+		assert.InEpsilon(t, c.h/c.c, tie(c.h, c.h/c.c, claim{c.c, 0}, c.r), 1e-12, "%+v", c)
 	}
 	// By hand, x = h/c: p = 1, o = 0 has the slope 1/x - 1/(1-x), so that x = 1/2.
-	assert.InDelta(t, 1, tie(1, 0, 2, ratio{1, 1}), 1e-12)
+	assert.InDelta(t, 0.5, tie(1, 0, claim{2, 0}, ratio{1, 1}), 1e-12)
 	// p = 1/2, o = 0 at c = 2: 1/2x - 1/(1-2x) - 1/(1-x) = 0, that is 8x² - 7x + 1 = 0, x = (7-√17)/16.
-	assert.InDelta(t, (7-math.Sqrt(17))/8, tie(0.5, 0, 2, ratio{1, 1}), 1e-12)
+	assert.InDelta(t, (7-math.Sqrt(17))/16, tie(0.5, 0, claim{2, 0}, ratio{1, 1}), 1e-12)
 	// Twice as many draws at the vector: 1/x - 2/(1-2x) - 1/(1-x) = 0, that is 6x² - 6x + 1 = 0.
-	assert.InDelta(t, (6-math.Sqrt(12))/6, tie(0.5, 0, 2, ratio{2, 1}), 1e-12)
+	assert.InDelta(t, (6-math.Sqrt(12))/12, tie(0.5, 0, claim{2, 0}, ratio{2, 1}), 1e-12)
+	// With δ = 1/4 and c = 1, p = 3/4, o = 1/4 against x + 1/4 and x: by symmetry x = 3/8.
+	assert.InDelta(t, 0.375, tie(0.75, 0.25, claim{1, 0.25}, ratio{1, 1}), 1e-12)
 }
 
 // TestLevelsAreClose: from a fiftieth of the claimed ε up to 30, in steps of 1 % below half the claimed ε, of 0.4 % up to four times it, and of
@@ -115,7 +118,7 @@ func TestLevelsAreClose(t *testing.T) {
 			if i == w.claimed {
 				return eps
 			}
-			x, _ := w.levels[i].epsilon.Float64()
+			x, _ := w.levels[i].value.Float64()
 			return x
 		}
 		require.InEpsilon(t, eps/50, at(0), 1e-3)
@@ -144,7 +147,7 @@ func TestLevelsAreClose(t *testing.T) {
 	}
 	// Of a claimed ε of 0 or nearly so, the levels are those of 1/1000.
 	w := newWealth(epsilon(t, "0.00000001"), big.NewRat(1, 20), false)
-	x, _ := w.levels[w.claimed+1].epsilon.Float64()
+	x, _ := w.levels[w.claimed+1].value.Float64()
 	require.InEpsilon(t, 1e-3/50*(1+fine), x, 1e-3)
 }
 
@@ -161,21 +164,21 @@ func TestStakesOfASegment(t *testing.T) {
 		late := newWealth(epsilon(t, "1"), big.NewRat(1, 20), false)
 		late.late = true
 		late.open(p, o, slack, r, horizon)
-		for i, l := range w.levels {
+		for i, l := range w.claims(nil, p, o) {
 			if math.Log(p/o)+slack <= math.Log(l.c) {
 				require.Equal(t, [stakes]bet{noBet, noBet, noBet, noBet, noBet, noBet}, s.bets[i])
 				continue
 			}
-			h := tie(p, o, l.c, r)
-			v := variance(h, l.c, r)
+			h := tie(p, o, l, r)
+			v := variance(h, l, r)
 			least := math.Sqrt(2 * math.Log(20*16.0/3) / v / max(1, horizon))
 			best := (p - l.c*o) / v
 			shy := best * max(0, math.Log(p/o)-slack/2-math.Log(l.c)) / max(math.Log(p/o)-math.Log(l.c), 1e-9)
 			for k, want := range []float64{max(least, best), max(least, min(best, shy)), least, 4 * least, 16 * least, 64 * least} {
 				b := s.bets[i][k]
-				require.True(t, b.fair(l.c, r))
-				require.InEpsilon(t, min(want, largestStake(h, l.c, r)), b.x1-b.x0, 1e-9, "level %d, stake %d", i, k)
-				require.InEpsilon(t, min([]float64{least, least, want}[min(k, 2)], largestStake(h, l.c, r)), late.segs[0].bets[i][k].x1-late.segs[0].bets[i][k].x0, 1e-9)
+				require.True(t, b.fair(l, r))
+				require.InEpsilon(t, min(want, largestStake(h, l, r)), b.x1-b.x0, 1e-9, "level %d, stake %d", i, k)
+				require.InEpsilon(t, min([]float64{least, least, want}[min(k, 2)], largestStake(h, l, r)), late.segs[0].bets[i][k].x1-late.segs[0].bets[i][k].x0, 1e-9)
 			}
 		}
 	}
@@ -184,13 +187,13 @@ func TestStakesOfASegment(t *testing.T) {
 // TestWealthIsTheMeanOfItsStakes: the shares that the stakes begin with, and the logarithm of their sum; and what is refuted.
 func TestWealthIsTheMeanOfItsStakes(t *testing.T) {
 	patient := newWealth(epsilon(t, "1"), big.NewRat(1, 20), true)
-	require.Equal(t, [stakes]float64{0.78125, 0.03125, 0.03125, 0.03125, 0.03125, 0.03125}, patient.weights)
+	require.Equal(t, [stakes]float64{0.84375, 0.03125, 0.03125, 0.03125, 0.03125, 0.03125}, patient.weights)
 	w := newWealth(epsilon(t, "1"), big.NewRat(1, 20), false)
-	require.Equal(t, [stakes]float64{0.1875, 0.1875, 0.375, 0.0625, 0.0625, 0.0625}, w.weights)
+	require.Equal(t, [stakes]float64{0.1875, 0.1875, 0.4375, 0.0625, 0.0625, 0.0625}, w.weights)
 	require.Zero(t, w.limit.Cmp(big.NewRat(20, 1)))
 	require.InDelta(t, math.Log(20), w.log, 1e-15)
 	start := w.total(w.levels[0])
-	require.InDelta(t, math.Log(0.9375), start, 1e-15)
+	require.InDelta(t, 0, start, 1e-15)
 	l := w.levels[3]
 	l.logs = [stakes]float64{1, -2, 3, 0.5, -700, 2}
 	sum := 0.0
@@ -199,7 +202,7 @@ func TestWealthIsTheMeanOfItsStakes(t *testing.T) {
 	}
 	require.InDelta(t, math.Log(sum), w.total(l), 1e-14)
 	l.logs = [stakes]float64{2000, 2000, 2000, 2000, 2000, 2000}
-	require.InDelta(t, 2000+math.Log(0.9375), w.total(l), 1e-12)
+	require.InDelta(t, 2000, w.total(l), 1e-12)
 
 	require.False(t, w.refuted())
 	for i := range w.levels[:w.claimed+1] {
@@ -241,7 +244,7 @@ func TestWealthIsReachedWhenItIs(t *testing.T) {
 	near := newWealth(epsilon(t, "0.5"), big.NewRat(1, 20), false)
 	near.open(0.3, 0.3, 0, ratio{1, 1}, 100)
 	for k := range near.levels[0].logs {
-		near.levels[0].logs[k] = math.Log(20/0.9375) + 5e-7
+		near.levels[0].logs[k] = math.Log(20) + 5e-7
 	}
 	near.settle(counts{1, 0, 1, 0})
 	require.False(t, near.levels[0].reached)

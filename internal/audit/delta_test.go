@@ -197,15 +197,17 @@ func TestDeltaIsRarelyExceeded(t *testing.T) {
 	}
 }
 
-// TestDeltaLimit: the limit, for a given number of draws, is enumerated over all counts: it exceeds p - e^ε p' with probability alpha at most, and not never.
-func TestDeltaLimit(t *testing.T) {
-	exp := above(inquiry.ExpEpsilon(epsilon(t, "0.5")).Enclose(binomialBits))
+// TestDeltaBetsAreFair: what a bet of a given number of draws reaches is enumerated over all counts: it exceeds p - e^ε p' with probability alpha at most, and not never.
+func TestDeltaBetsAreFair(t *testing.T) {
 	for _, alpha := range []*big.Rat{big.NewRat(1, 20), big.NewRat(1, 2)} {
 		const n, m = 30, 24
 		limits := map[[2]int64]float64{}
 		for x := range int64(n + 1) {
 			for y := range int64(m + 1) {
-				limits[[2]int64{x, y}], _ = deltaLimit(counts{n, x, m, y}, exp, alpha).Float64()
+				w := newWealthOf(leastDelta, epsilon(t, "0.5"), nil, alpha, true)
+				w.open(0.7, 0.1, 1, ratio{5, 4}, n)
+				w.settle(counts{n, x, m, y})
+				limits[[2]int64{x, y}] = w.value(w.bound()).Float64()
 			}
 		}
 		level, _ := alpha.Float64()

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"optratio/internal/inquiry"
-	"optratio/verify"
 )
 
 // Shares of the budget, or of a stage of it.
@@ -51,7 +50,7 @@ func (s *statistics) run(dom *inquiry.Domain) error {
 		return fmt.Errorf("%w: nothing to check: there are no neighbors", inquiry.ErrUndecided)
 	}
 	s.field.guess = s.o.guess(float64(s.unit()))
-	if !s.o.UntilRefuted {
+	if s.goal == lowerBound && !s.o.UntilRefuted {
 		s.field.stretch(s.o, s.unit())
 	}
 	if _, ok := s.sampler.(learner); ok {
@@ -59,7 +58,7 @@ func (s *statistics) run(dom *inquiry.Domain) error {
 			return err
 		}
 	}
-	if s.o.wants() {
+	if s.wealth != nil {
 		return s.stages()
 	}
 	if err := s.rays(); err != nil {
@@ -73,14 +72,14 @@ func (s *statistics) unit() int64 {
 	return new(big.Rat).Quo(s.o.Sensitivity, s.space.Unit).Num().Int64()
 }
 
-// stages explores, and bets the rest: once where the whole budget goes into the bound. Where the audit ends with the refutation, there are quick stages before, which
+// stages explores, and bets the rest: once where the whole budget goes into the bound. Where the audit ends with the refutation of ε, there are quick stages before, which
 // grow, and of outcomes that are not candidates nothing else.
 func (s *statistics) stages() error {
-	end := s.drawn + firstStage
+	end, hasty := s.drawn+firstStage, s.o.UntilRefuted && s.goal == lowerBound
 	for {
-		if s.quick = s.o.UntilRefuted && (!s.field.pooled || end < s.o.Budget/quickPart); !s.quick {
+		if s.quick = hasty && (!s.field.pooled || end < s.o.Budget/quickPart); !s.quick {
 			end = s.o.Budget
-			if s.wealth.late = s.o.UntilRefuted; s.wealth.late {
+			if s.wealth.late = hasty; s.wealth.late {
 				s.field.stretch(s.o, s.unit())
 			}
 			if err := s.rays(); err != nil {
@@ -93,7 +92,7 @@ func (s *statistics) stages() error {
 			return nil
 		}
 		share, quick := int64(s.exploring(stage)), s.quick
-		s.quick = s.o.UntilRefuted // it is looked for what refutes the claim, whatever the bets are for
+		s.quick = hasty // it is looked for what refutes the claim, whatever the bets are for
 		if err := s.explore(share); err != nil {
 			return err
 		}
@@ -101,7 +100,7 @@ func (s *statistics) stages() error {
 		if err := s.refuse(); err != nil {
 			return err
 		}
-		if s.o.UntilRefuted && s.failed != nil && s.failedAt >= s.wealth.claimed {
+		if s.o.UntilRefuted && s.wealth.refuted() {
 			return nil
 		}
 		done, err := s.bet(end)
@@ -119,6 +118,8 @@ func (s *statistics) stages() error {
 func (s *statistics) exploring(stage float64) float64 {
 	share := mostExploring * stage
 	switch {
+	case s.goal == leastDelta && !s.field.pooled: // an atom, or a rare label, has to come a few times first
+		return 2 * share
 	case !s.quick:
 		return min(share, max(leastExploring*stage, enoughAClass*float64(len(s.field.classes))))
 	case s.field.ordered && s.wealth.total(s.wealth.levels[s.wealth.claimed]) > 0:
@@ -129,12 +130,9 @@ func (s *statistics) exploring(stage float64) float64 {
 
 // aim is what the rest of the budget is for.
 func (s *statistics) aim() aim {
-	a := aim{left: float64(max(1, s.o.Budget-s.drawn)), claimed: s.o.Epsilon.Float()}
-	switch {
-	case s.quick && s.o.wants():
+	a := aim{what: s.goal, left: float64(max(1, s.o.Budget-s.drawn)), claimed: s.o.Epsilon.Float()}
+	if s.quick {
 		a.what = refutation
-	case !s.o.wants() && slices.Contains(s.o.measured(), verify.ApproximateDP):
-		a.what = leastDelta
 	}
 	return a
 }

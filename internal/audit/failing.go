@@ -2,22 +2,18 @@ package audit
 
 import (
 	"math"
-	"math/big"
 	"slices"
-
-	"optratio/verify"
 )
 
-// Where a sampler does not answer, its output is "error". Whole samples are asked for in one question, so that how likely that is, is found by questions for one
-// sample each, at two neighbors of which one was not answered about. The bets leave a sixteenth of the level for this one test.
+// Where a sampler does not answer, its output is "error", an event like any other. Whole samples are asked for in one question, so that how likely that is, is found by
+// questions for one sample each, at two neighbors of which one was not answered about, and there is one bet on it.
 const (
-	failureLevel  = 16   // the level's divisor
 	failurePairs  = 5    // that are looked at closer until one shows the difference again
 	failureFirst  = 4    // questions then, at either side
-	fewestFailing = 48   // questions of the test, at either side,
+	fewestFailing = 48   // questions of the bet, at either side,
 	mostFailing   = 2000 // at most,
 	sureFailing   = 16   // and so many times e^ε + 1, which are enough where one side fails half of the time
-	someSilent    = 5    // questions without an answer, after which the test is made at once: a program that fails too often is not asked again
+	someSilent    = 5    // questions without an answer, after which the bet is made at once: a program that fails too often is not asked again
 )
 
 // unanswered returns a pair of neighbors the first of which is not answered about, and the second one is; nil where there is none.
@@ -37,6 +33,7 @@ func (s *statistics) unanswered() (*edge, error) {
 	slices.SortStableFunc(edges, func(a, b edge) int { return known(b) - known(a) }) // first those whose other side is known to be answered about
 	for _, e := range edges[:min(len(edges), failurePairs)] {
 		if x, y, err := s.failures(e, failureFirst); err != nil || x >= failureFirst/2 && y == 0 {
+			e.estimate(float64(x), float64(y), failureFirst, failureFirst)
 			return &e, err
 		}
 	}
@@ -69,39 +66,29 @@ func (s *statistics) failures(e edge, times int64) (x, y int64, err error) {
 	return x, y, nil
 }
 
-// refuse tests whether ε-privacy fails by what is not answered, once there is a pair of neighbors that differ in that and samples for it.
+// refuse bets that what is claimed fails by what is not answered, once there is a pair of neighbors that differ in that and samples for it.
 func (s *statistics) refuse() error {
-	c := s.wealth.levels[s.wealth.claimed].c
-	times := int64(min(mostFailing, max(fewestFailing, sureFailing*(c+1))))
-	if !s.o.wants() || s.failed != nil || s.drawn+2*(times+failurePairs*failureFirst) > s.o.Budget {
+	if s.wealth == nil || s.refused {
+		return nil
+	}
+	times := int64(min(mostFailing, max(fewestFailing, sureFailing*(math.Exp(s.o.Epsilon.Float())+1))))
+	if s.goal != lowerBound { // where every hundredth counts
+		times = min(mostFailing, (s.o.Budget-s.drawn)/4)
+	}
+	if s.drawn+2*(times+failurePairs*failureFirst) > s.o.Budget {
 		return nil
 	}
 	e, err := s.unanswered()
 	if err != nil || e == nil {
 		return err
 	}
+	s.refused = true
+	s.wealth.openAt(e.distance, e.p, e.o, e.slack, ratio{1, 1}, float64(times))
 	x, y, err := s.failures(*e, times)
-	if err != nil {
-		return err
+	if err == nil {
+		s.settle(*e, counts{times, x, times, y})
 	}
-	each := new(big.Rat).Quo(s.alpha, big.NewRat(2*failureLevel, 1))
-	low, high := lowerLimit(times, x, each), upperLimit(times, y, each)
-	s.failed, s.failedAt = s.failure(*e, counts{times, x, times, y}), -1
-	for i, c := range s.wealth.claims(e.distance) {
-		if math.IsInf(c, 1) || low.Cmp(new(big.Rat).Mul(new(big.Rat).SetFloat64(c), high)) <= 0 {
-			break
-		}
-		s.failedAt = i
-	}
-	return nil
-}
-
-// failure is what was seen of the event at a pair that a question is not answered.
-func (s *statistics) failure(e edge, c counts) *verify.Witness {
-	return &verify.Witness{
-		Scores: s.space.Scores(s.field.places[e.from].q), Neighbor: s.space.Scores(s.field.places[e.to].q), Event: noAnswer,
-		P: frequency(c.hits, c.drawn), PNeighbor: frequency(c.hitsNear, c.drawnNear),
-	}
+	return err
 }
 
 // silent is the number of places that were not answered about.

@@ -1,185 +1,160 @@
 package audit
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"optratio/internal/inquiry"
 	"optratio/number"
 	"optratio/verify"
 )
 
-const (
-	rangeShare = 0.2 // of the budget, for bounded range, ρ and δ,
-	deltaShare = 0.5 // or this where δ alone is asked for: one half chooses, the other one tests
-)
+// rangeShare is the part of the budget for what is asked for beside the property that is searched for: bounded range, ρ and δ.
+const rangeShare = 0.2
 
-// promising is a pair at which a bound promises most: its event and, for bounded range, a second one whose ratio is small.
-type promising struct {
-	edge
-	low []bool
+// betOn makes a property what is bet on: ε, δ or ρ.
+func (s *statistics) betOn(p verify.Property, alpha *big.Rat) {
+	s.goal = map[verify.Property]goal{verify.ApproximateDP: leastDelta, verify.ZCDP: divergence}[p]
+	s.wealth = newWealthOf(s.goal, s.o.Epsilon, s.o.Targets[p], alpha, !s.o.UntilRefuted)
+	s.shown, s.history, s.refused = map[string]*evidence{}, nil, false
 }
 
-// mostPromising returns the pair at which a bound on a property promises most; nil where nothing came more often at one of two neighbors than at the other.
-func (s *statistics) mostPromising(p verify.Property) (best *promising) {
-	f, most := s.field, math.Inf(-1)
-	a := aim{left: float64(max(1, s.o.Budget-s.drawn)), claimed: s.o.Epsilon.Float()}
-	a.what = map[verify.Property]goal{verify.ApproximateDP: leastDelta, verify.ZCDP: divergence}[p]
+// measure bets on another property, with so many more samples, at the pairs that the search found.
+func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (res verify.Result, bound number.Number, err error) {
+	o := *s.o
+	o.Budget, s.o = s.drawn+samples, &o
+	s.field.edges = slices.DeleteFunc(s.field.edges, func(e edge) bool { return e.steps }) // which are no neighbors
+	switch {
+	case s.repeats.broken:
+		err = errRepeats
+	case p == verify.BoundedRange:
+		res, bound, err = s.ranged(alpha)
+	default:
+		s.betOn(p, alpha)
+		if err = s.refuse(); err == nil {
+			_, err = s.bet(o.Budget)
+		}
+	}
+	if err != nil && !errors.Is(err, inquiry.ErrUndecided) {
+		return res, bound, err
+	}
+	why := "no pair of neighbors was looked at"
+	if err != nil {
+		why = reason(err)
+	} else if s.seen() > 0 {
+		why = "nothing came more often at one of two neighbors than at the other"
+	}
+	if p != verify.BoundedRange {
+		res, bound = s.conclude(p, why)
+	} else if res.Attained == nil {
+		res = verify.Result{Name: p, Verdict: verify.Undecided, Checked: s.seen(), Reason: why}
+	}
+	return res, bound, nil
+}
+
+// bounded completes the result on a property with a bound from below, where the greatest value that is wanted is known, or not.
+func (s *statistics) bounded(res *verify.Result, bound, most number.Number) {
+	confidence, _ := s.o.Confidence.Float64()
+	res.Reason = fmt.Sprintf("by a test of samples with confidence %g: %s is at least %s", confidence,
+		map[verify.Property]string{verify.BoundedRange: "range", verify.ZCDP: "ρ", verify.ApproximateDP: "δ"}[res.Name], bound)
+	if over, ok := bound.Cmp(most); ok && over > 0 || res.Verdict == verify.Violated {
+		res.Verdict, res.Witness = verify.Violated, res.Attained
+	} else if most.IsValid() {
+		res.Reason += "; samples cannot prove that it is not more"
+	} else {
+		res.Reason += "; no target was given"
+	}
+}
+
+// ranged bounds the range from below, at one pair: where one event is likelier at the first score vector by more than e^a, and another one at the second by more than e^b, it is
+// more than a+b. Either is bet on, with half of what is left to chance, by the same draws.
+func (s *statistics) ranged(alpha *big.Rat) (res verify.Result, bound number.Number, err error) {
+	pair, before := s.widest(), int64(-1)
+	for ; pair == nil && before < s.drawn && s.o.Budget-s.drawn > least; pair = s.widest() {
+		before = s.drawn
+		if err := s.explore((s.o.Budget - s.drawn) / 2); err != nil {
+			return res, bound, err
+		}
+	}
+	if pair == nil {
+		return res, bound, nil
+	}
+	times := s.evenly(float64(s.o.Budget-s.drawn), ratio{1, 1})
+	own, near, err := s.drawBoth(pair[0].from, times, pair[0].to, times)
+	if err == nil && (own == nil || near == nil) {
+		err = errFailed
+	}
+	if err != nil {
+		return res, bound, err
+	}
+	bound = number.Int(0)
+	for _, e := range pair {
+		w := newWealth(s.o.Epsilon, new(big.Rat).Quo(alpha, big.NewRat(2, 1)), true)
+		w.openAt(e.distance, e.p, e.o, e.slack, ratio{1, 1}, float64(times))
+		c := counts{times, hitsOf(own, e.event), times, hitsOf(near, e.event)}
+		w.settle(c)
+		bound, own, near = bound.Add(w.value(w.bound())), near, own
+		if res.Attained == nil {
+			res = verify.Result{Name: verify.BoundedRange, Verdict: verify.Undecided, Checked: 1, Attained: s.evidence(e).add(c)}
+		}
+	}
+	most := s.o.Epsilon.Number()
+	if target := s.o.Targets[verify.BoundedRange]; target != nil {
+		most = number.Exact(target)
+	}
+	s.bounded(&res, bound, most)
+	return res, bound, nil
+}
+
+// widest returns the pair whose range promises most, in either direction; nil where nothing came more often at one of two neighbors than at the other.
+func (s *statistics) widest() (best []edge) {
+	f, a, most := s.field, s.aim(), math.Inf(-1)
+	a.what = lowerBound
 	for _, e := range f.edges {
-		if e.steps || f.places[e.from].event != "" || f.places[e.to].event != "" {
+		if f.places[e.from].event != "" || f.places[e.to].event != "" {
 			continue
 		}
-		w := promising{edge: f.rate(e, a)}
-		promise := w.promise
-		if p == verify.BoundedRange && !math.IsInf(promise, -1) {
-			own, n := f.hits(w.from, f.outcomes(e))
-			near, m := f.hits(w.to, f.outcomes(e))
-			down := f.oneWay(edge{from: w.to, to: w.from, distance: w.distance}, a, near, own, m, n)
-			w.low, promise = down.event, promise+down.promise
+		up := f.rate(e, a)
+		if math.IsInf(up.promise, -1) {
+			continue
 		}
-		if promise > most {
-			best, most = &w, promise
+		own, n := f.hits(up.from, f.outcomes(e))
+		near, m := f.hits(up.to, f.outcomes(e))
+		down := f.oneWay(edge{from: up.to, to: up.from, distance: up.distance}, a, near, own, m, n)
+		if up.promise+down.promise > most {
+			best, most = []edge{up, down}, up.promise+down.promise
 		}
 	}
 	return best
 }
 
-// measure bounds from below what a property limits: the range, ρ, or δ at the claimed ε. At the pair and event S that promise most after the search, fresh draws give
-// Clopper–Pearson limits of p = Pr[M(q)∈S] from below and of p' = Pr[M(q')∈S] from above, and for the range of a second event's t' from below and t from above, each
-// with its share of the level. Then, for neighbors at distance d,
-//
-//	δ >= p - e^{dε} p',   d²ρ >= the ρ of the two Bernoulli distributions,   the range of ε-private d steps, dR >= ln(p t'/(p' t)).
-//
-// There is one such test, so that nothing is lost to the number of pairs and events that were looked at. The bound is not valid where there is none.
-func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (res verify.Result, bound number.Number, err error) {
-	res = verify.Result{Name: p, Verdict: verify.Undecided}
-	target := s.o.Targets[p]
-	if p == verify.ApproximateDP && target != nil {
-		res.Target = number.Exact(target)
-	}
-	if s.repeats.broken {
-		res.Reason = "the samples are not independent"
-		return res, bound, nil
-	}
-	distance, c, low, err := s.fresh(&res, p, samples)
-	if errors.Is(err, inquiry.ErrUndecided) {
-		res.Reason = reason(err)
-		return res, bound, nil
-	}
-	if err != nil || res.Attained == nil {
-		return res, bound, err
-	}
-	var least, limit number.Interval // what is shown to be exceeded, and what must not be
-	if target != nil {
-		limit = number.FromRat(target, binomialBits)
-	}
-	if distance == nil {
-		distance = big.NewRat(1, 1)
-	}
-	d := number.FromRat(distance, binomialBits)
-	each := new(big.Rat).Quo(alpha, big.NewRat(2, 1))
-	switch p {
-	case verify.ApproximateDP:
-		least = number.FromRat(deltaLimit(c, s.wealth.claims(distance)[s.wealth.claimed], alpha), binomialBits)
-	case verify.ZCDP:
-		least = concentration(lowerLimit(c.drawn, c.hits, each), upperLimit(c.drawnNear, c.hitsNear, each)).Quo(d.Mul(d))
-	case verify.BoundedRange:
-		if target == nil {
-			target, limit = new(big.Rat), s.o.Epsilon.Value(binomialBits)
-		}
-		each.Quo(each, big.NewRat(2, 1))
-		ratio := new(big.Rat).Mul(lowerLimit(c.drawn, c.hits, each), lowerLimit(low.drawnNear, low.hitsNear, each))
-		if ratio.Sign() == 0 {
-			res.Attained, res.Reason = nil, "there were too few samples for a bound"
-			return res, bound, nil
-		}
-		ratio.Quo(ratio, new(big.Rat).Mul(upperLimit(c.drawnNear, c.hitsNear, each), upperLimit(low.drawn, low.hits, each)))
-		least = number.Log(number.FromRat(ratio, binomialBits)).Quo(d)
-	}
-	lo, _ := least.Lo().Rat(nil)
-	if lo.Sign() < 0 {
-		lo.SetInt64(0)
-	}
-	bound = floored(lo)
-	confidence, _ := s.o.Confidence.Float64()
-	res.Reason = fmt.Sprintf("by a test of samples with confidence %g: %s is at least %s", confidence, map[verify.Property]string{verify.BoundedRange: "range", verify.ZCDP: "ρ", verify.ApproximateDP: "δ"}[p], bound)
-	if target == nil { // any finite ρ, any δ
-		res.Reason += "; no target was given"
-	} else if over, ok := least.Cmp(limit); ok && over > 0 {
-		res.Verdict, res.Witness = verify.Violated, res.Attained
-	} else {
-		res.Reason += "; samples cannot prove that it is not more"
-	}
-	return res, bound, nil
+// evidence is what the bets on one event at one pair saw.
+type evidence struct {
+	witness *verify.Witness
+	counts  counts
 }
 
-// fresh draws at the pair that promises most, and puts what its event showed into the result; where there is none, the reason. What one of two neighbors is not answered
-// about promises most. Where nothing came more often at one of two neighbors, half of what is left of the samples searches on. It returns the distance of the pair, and the counts of
-// its event and of the second one.
-func (s *statistics) fresh(res *verify.Result, p verify.Property, samples int64) (distance *big.Rat, c, low counts, err error) {
-	if p != verify.BoundedRange && samples > 4*failurePairs*failureFirst {
-		before := s.drawn
-		refused, err := s.unanswered()
-		if err != nil {
-			return nil, c, low, err
-		}
-		if samples -= s.drawn - before; refused != nil {
-			times := min(mostFailing, samples/2)
-			c.drawn, c.drawnNear = times, times
-			if c.hits, c.hitsNear, err = s.failures(*refused, times); err != nil {
-				return nil, c, low, err
-			}
-			res.Checked, res.Attained = 1, s.failure(*refused, c)
-			return refused.distance, c, low, nil
-		}
+// evidence is a pair with its event, of which nothing was seen; without one, it is that a question is not answered.
+func (s *statistics) evidence(e edge) *evidence {
+	w := &verify.Witness{Scores: s.space.Scores(s.field.places[e.from].q), Neighbor: s.space.Scores(s.field.places[e.to].q), Event: noAnswer}
+	if e.event != nil {
+		w.Event = ""
+		s.name(w, e.event)
 	}
-	w := s.mostPromising(p)
-	for w == nil && samples > least {
-		before := s.drawn
-		if err := s.explore(samples / 2); err != nil {
-			return nil, c, low, err
-		}
-		if w = s.mostPromising(p); s.drawn == before {
-			break
-		}
-		samples -= s.drawn - before
+	if e.steps {
+		w.Distance = e.distance
 	}
-	if w == nil {
-		if res.Checked = s.seen(); res.Checked > 0 {
-			res.Reason = "nothing came more often at one of two neighbors than at the other"
-		} else {
-			res.Reason = "no pair of neighbors was looked at"
-		}
-		return nil, c, low, nil
-	}
-	n := samples / 2
-	if p == verify.ApproximateDP {
-		n = deltaSplit(w.p, w.o, s.o.Epsilon.Float()*w.reach(), samples)
-	}
-	own, near, err := s.drawBoth(w.from, n, w.to, samples-n)
-	if err != nil {
-		return nil, c, low, err
-	}
-	if own == nil || near == nil {
-		res.Reason = "an error came instead of samples"
-		return nil, c, low, nil
-	}
-	came := func(event []bool) counts {
-		return counts{sumOf(own), hitsOf(own, event), sumOf(near), hitsOf(near, event)}
-	}
-	c, low, res.Checked, res.Attained = came(w.event), came(w.low), 1, s.witness(w.edge)
-	res.Attained.P, res.Attained.PNeighbor = frequency(c.hits, c.drawn), frequency(c.hitsNear, c.drawnNear)
-	return w.distance, c, low, nil
+	return &evidence{witness: w}
 }
 
-// witness is a pair with its event.
-func (s *statistics) witness(e edge) *verify.Witness {
-	w := &verify.Witness{Scores: s.space.Scores(s.field.places[e.from].q), Neighbor: s.space.Scores(s.field.places[e.to].q)}
-	s.name(w, e.event)
-	return w
+// add adds what a batch showed.
+func (e *evidence) add(c counts) *verify.Witness {
+	e.counts = e.counts.plus(c)
+	e.witness.P, e.witness.PNeighbor = frequency(e.counts.hits, e.counts.drawn), frequency(e.counts.hitsNear, e.counts.drawnNear)
+	return e.witness
 }
 
 // seen is at how many pairs samples were drawn at both sides.
@@ -192,67 +167,51 @@ func (s *statistics) seen() (pairs int64) {
 	return pairs
 }
 
-// deltaLimit returns a lower limit of p - cp', at least 0, which exceeds it with probability alpha at most.
-func deltaLimit(n counts, c float64, alpha *big.Rat) *big.Rat {
-	if math.IsInf(c, 1) {
-		return new(big.Rat)
-	}
-	half := new(big.Rat).Quo(alpha, big.NewRat(2, 1))
-	bound := new(big.Rat).SetFloat64(c)
-	bound.Mul(bound, upperLimit(n.drawnNear, n.hitsNear, half))
-	if bound.Sub(lowerLimit(n.drawn, n.hits, half), bound); bound.Sign() < 0 {
-		return new(big.Rat)
-	}
-	return bound
+// divergenceOf returns Σ p^α o^{1-α} of two Bernoulli distributions, which is e^{(α-1)D_α} of their Rényi divergence.
+func divergenceOf(p, o, alpha float64) float64 {
+	return float64(math.Pow(p/o, alpha-1)*p) + float64(math.Pow((1-p)/(1-o), alpha-1)*(1-p))
 }
 
-// deltaSplit returns how many of some samples to draw at the vector rather than at its neighbor, so that the sum of both limits' errors is least where the event
-// has about the probabilities p and o: √(p(1-p)/n) + e^ε √(o(1-o)/m) is, where n/m is the power 2/3 of the quotient of the roots.
-func deltaSplit(p, o, eps float64, samples int64) int64 {
-	least := 4 / float64(max(8, samples)) // an upper limit of what never came is a few draws
-	p, o = min(max(p, least), 1-least), min(max(o, least), 1-least)
-	own, near := math.Cbrt(p*(1-p)), math.Cbrt(math.Exp(2*eps)*o*(1-o))
-	share := min(0.95, max(0.05, own/(own+near)))
-	return min(samples, max(1, int64(share*float64(samples))))
-}
-
-// floored returns a number rounded down to six digits after the point, or to six digits where it is small.
-func floored(x *big.Rat) number.Number {
-	scale := big.NewRat(1_000_000, 1)
-	for f, _ := x.Float64(); f > 0 && f < 0.1 && scale.Num().BitLen() < 200; f *= 10 {
-		scale.Mul(scale, big.NewRat(10, 1))
-	}
-	y := new(big.Rat).Mul(x, scale)
-	return number.Exact(y.Quo(new(big.Rat).SetInt(new(big.Int).Div(y.Num(), y.Denom())), scale))
-}
-
-// concentration returns a lower bound on ρ of zCDP where an event has a probability of at least p at one of two neighbors, and at most o at the other: the greatest
-// over orders α > 1 of D_α/α, D_α being the Rényi divergence of the two Bernoulli distributions, which rises with p and falls with o as long as p > o. The order is
-// proposed in floating point.
-func concentration(p, o *big.Rat) number.Interval {
-	zero := number.FromInt(0, binomialBits)
-	if p.Cmp(o) <= 0 {
-		return zero
-	}
-	x, _ := p.Float64()
-	y, _ := o.Float64()
-	best, at := 0.0, 0.0
-	for alpha := 1.0 + 1.0/64; alpha < 1000; alpha += max(1.0/64, math.Floor(alpha*4)/64) {
-		d := math.Log(float64(math.Pow(x/y, alpha-1)*x)+float64(math.Pow((1-x)/(1-y), alpha-1)*(1-x))) / (alpha - 1) / alpha
-		if !math.IsInf(d, 0) && cmp.Compare(d, best) > 0 {
+// steepest returns the order α > 1 at which D_α/α of two Bernoulli distributions is greatest, about.
+func steepest(p, o float64) (at float64) {
+	at, best := 1+1.0/64, 0.0
+	for alpha := at; alpha < 1000; alpha += max(1.0/64, math.Floor(alpha*4)/64) {
+		d := math.Log(divergenceOf(p, o, alpha)) / (alpha - 1) / alpha
+		if !math.IsInf(d, 0) && d > best {
 			best, at = d, alpha
 		}
 	}
-	if at == 0 {
-		return zero
+	return at
+}
+
+// concentrated returns what ρ-zCDP says of events that have probabilities about p and o at two neighbors: D_α of the two Bernoulli distributions is at most αρ, that is
+//
+//	G(p,o) = p^α o^{1-α} + (1-p)^α (1-o)^{1-α} <= B = e^{α(α-1)ρ},
+//
+// and as G is convex, it is at least its tangent plane at any point (x,y): G(x,y) + g(p-x) - h(o-y) <= B, or p <= o h/g + x - y h/g + (B-G(x,y))/g. The point is where G = B about, between (p,o) and
+// their mean; where there is none, nothing is said.
+func concentrated(rho *big.Rat, alpha, p, o float64) claim {
+	level, _ := rho.Float64()
+	most, low, high := math.Exp(alpha*(alpha-1)*level), 0.0, 1.0
+	between := func(t float64) (x, y float64) { return (p+o)/2 + float64(t*(p-o)/2), (p+o)/2 - float64(t*(p-o)/2) }
+	if !(divergenceOf(p, o, alpha) > most) || p <= o || level == 0 {
+		return claim{c: math.Inf(1)}
 	}
-	alpha := number.FromFloat(at, binomialBits)
-	one := number.FromInt(1, binomialBits)
-	lp, lo := number.FromRat(p, binomialBits), number.FromRat(o, binomialBits)
-	less := alpha.Sub(one)
-	sum := number.Exp(less.Mul(number.Log(lp).Sub(number.Log(lo)))).Mul(lp)
-	if cp, co := one.Sub(lp), one.Sub(lo); cp.Lo().Sign() > 0 {
-		sum = sum.Add(number.Exp(less.Mul(number.Log(cp).Sub(number.Log(co)))).Mul(cp))
+	for range 50 {
+		t := (low + high) / 2
+		if x, y := between(t); divergenceOf(x, y, alpha) < most {
+			low = t
+		} else {
+			high = t
+		}
 	}
-	return number.Log(sum).Quo(less.Mul(alpha))
+	first, second := between(low)
+	a, one := number.FromFloat(alpha, betBits), number.FromInt(1, betBits)
+	x, y, less := number.FromFloat(first, betBits), number.FromFloat(second, betBits), a.Sub(one)
+	up, down := x.Quo(y), one.Sub(x).Quo(one.Sub(y))
+	byUp, byDown := number.Exp(less.Mul(number.Log(up))), number.Exp(less.Mul(number.Log(down)))
+	g := a.Mul(byUp.Sub(byDown))
+	slope := less.Mul(up.Mul(byUp).Sub(down.Mul(byDown))).Quo(g)
+	rest := number.Exp(a.Mul(less).Mul(number.FromRat(rho, betBits))).Sub(x.Mul(byUp)).Sub(one.Sub(x).Mul(byDown)).Quo(g)
+	return claim{above(slope), max(0, above(x.Sub(y.Mul(slope)).Add(rest)))}
 }

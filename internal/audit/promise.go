@@ -48,9 +48,6 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 		gap := math.Log(p/o) + float64(errors*math.Sqrt((1-p)/(p*n)+(1-o)/(o*m)))
 		return (gap - float64(chance*math.Sqrt((1-p)/(p*own)+(1-o)/(max(o, 1/a.left)*near)))) / a.reach
 	}
-	if a.what != refutation && errors < 0 { // no bet corrects a choice that is too bold
-		errors *= 2
-	}
 	if a.what == divergence {
 		p, o = p+float64(errors*math.Sqrt(p*(1-p)/n)), o-float64(errors*math.Sqrt(o*(1-o)/m))
 		if o <= 0 || o >= min(p, 1) {
@@ -67,7 +64,7 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 	}
 	// What came never or once is not known better than that.
 	doubt := float64(errors * spread(min(1, max(p, 1/n)), min(1, max(o, 1/m)), n, m))
-	gap, noise := p-float64(c*o), float64(chance*spread(p, o, times/2, times/2))-doubt
+	gap, noise := p-float64(c*o), float64(chance*spread(p, o, own, near))-doubt
 	if 0 < noise && gap < noise { // Nothing is likely to be shown: the event does best that shows most clearly, not the one that is least.
 		return gap/noise - 1
 	}
@@ -77,7 +74,7 @@ func (a aim) value(p, o, n, m, errors float64) float64 {
 // nullOf returns about the h for which the probabilities h, at the vector, and h/c make x hits in n draws there and y in c·m draws at the neighbor likeliest: see tie.
 func nullOf(x, y, n, m float64) float64 { return min(0.999, (float64(x)+float64(y))/(n+m)) }
 
-// ratio returns how many draws at the neighbor for how many at the vector serve best: to tell p from o, or where a claim is to be refuted
+// ratio returns how many draws at the neighbor for how many at the vector serve best: to tell p from o, or p from e^ε o, or where a claim is to be refuted
 // the likeliest probabilities that keep to it from others.
 func (a aim) ratio(p, o float64) ratio {
 	if a.what == refutation {
@@ -86,6 +83,9 @@ func (a aim) ratio(p, o float64) ratio {
 		o = p / c
 	}
 	want := math.Sqrt((1 - o) / o / ((1 - p) / p))
+	if a.what == leastDelta {
+		want = math.Exp(a.claimed) * math.Sqrt(o*(1-o)/(p*(1-p)))
+	}
 	best, off := ratio{1, 1}, math.Inf(1)
 	for _, r := range []ratio{{4, 1}, {3, 1}, {2, 1}, {3, 2}, {1, 1}, {2, 3}, {1, 2}, {1, 3}, {1, 4}} {
 		if x := want * float64(r.at) / float64(r.near); max(x, 1/x) < off {
@@ -161,10 +161,9 @@ func (f *field) oneWay(e edge, a aim, own, near []float64, n, m float64) edge {
 
 // rated is an edge with the promise of an event that was drawn x times of n at its input and y times of m at its neighbor; few says that there are not many such events.
 func (f *field) rated(e edge, a aim, x, y, n, m float64, few bool) edge {
-	if e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1); x <= 0 || x >= n && y >= m || e.p <= e.o {
+	if e.estimate(x, y, n, m); x <= 0 || x >= n && y >= m || e.p <= e.o {
 		return e
 	}
-	e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
 	doubt := f.doubt(few, a.what == refutation)
 	if a.what == refutation { // where much was drawn, many estimates were looked at
 		doubt += float64(0.1 * max(0, math.Log((n+m)/500)))
@@ -176,6 +175,12 @@ func (f *field) rated(e edge, a aim, x, y, n, m float64, few bool) edge {
 	e.promise = min(most, a.value(e.p, e.o, n, m, -doubt))
 	e.hopeful = min(most, a.value(e.p, e.o, n, m, hope-doubt))
 	return e
+}
+
+// estimate sets the probabilities of an event that was drawn so many times.
+func (e *edge) estimate(x, y, n, m float64) {
+	e.p, e.o = (x+0.5)/(n+1), (y+0.5)/(m+1)
+	e.slack = math.Sqrt((1-e.p)/(e.p*n) + (1-e.o)/(e.o*m))
 }
 
 // doubt is by how many standard errors an estimate is lowered: the best of many estimates errs on the high side, and of labels and

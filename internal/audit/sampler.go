@@ -80,31 +80,24 @@ func pairsOf(n int) int { return max(1, min(mostPairs, mostNumbers/(2*n))) }
 
 // statistics is one audit of a sampler.
 type statistics struct {
-	ctx      context.Context
-	o        *Options
-	sampler  sampler
-	rng      *rand.Rand
-	space    *inquiry.Space
-	field    *field
-	wealth   *wealth
-	repeats  independence
-	early    []dated // samples to be drawn again
-	drawn    int64
-	budget   int64 // of all tests together
-	cuts     int   // how often intervals were chosen
-	shown    map[string]*evidence
-	history  []Progress
-	failed   *verify.Witness // of what is not answered, where that was tested; it refutes the levels up to
-	failedAt int             // this one, -1 for none
-	quick    bool            // it is one of the stages before the whole budget is used
-	silent   int             // how often what was asked while searching was not answered
-	alpha    *big.Rat        // the level of the verdict on ε
-}
-
-// evidence is what the bets on one event at one pair saw.
-type evidence struct {
-	witness *verify.Witness // but for the frequencies
-	counts  counts
+	ctx     context.Context
+	o       *Options
+	sampler sampler
+	rng     *rand.Rand
+	space   *inquiry.Space
+	field   *field
+	wealth  *wealth // nil: there are no bets
+	repeats independence
+	early   []dated // samples to be drawn again
+	drawn   int64
+	budget  int64 // of all tests together
+	cuts    int   // how often intervals were chosen
+	shown   map[string]*evidence
+	history []Progress
+	goal    goal // of the bets
+	refused bool // there was a bet on what is not answered
+	quick   bool // it is one of the stages before the whole budget is used
+	silent  int  // how often what was asked while searching was not answered
 }
 
 // errRepeats ends an audit whose samples are not independent.
@@ -141,8 +134,9 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	less, measured, again := whole, whole.measured(), o.again()
 	less.Budget -= askedAgain * again
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
-	st := newStatistics(ctx, &less, s, space, alpha, rng)
+	st := newStatistics(ctx, &less, s, space, rng)
 	st.budget = o.Budget
+	first := whole.searched()
 	r := &Report{Confidence: o.Confidence}
 	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
 	var tests []verify.Result
@@ -157,38 +151,43 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		}
 		tests = append(tests, res)
 	}
-	reserve, share := int64(0), rangeShare
-	if !whole.wants() && slices.Equal(measured, []verify.Property{verify.ApproximateDP}) {
-		share = deltaShare
-	}
-	if len(measured) > 0 {
-		reserve = int64(share * float64(less.Budget))
+	others := slices.DeleteFunc(slices.Clone(measured), func(p verify.Property) bool { return p == first })
+	reserve := int64(0)
+	if len(others) > 0 {
+		reserve = int64(rangeShare * float64(less.Budget))
 		less.Budget -= reserve
 	}
 	less.Budget -= less.Budget / lateShare
+	if first != "" {
+		st.betOn(first, alpha)
+	}
 	why, err := st.search(dom, again)
 	if err != nil {
 		return nil, err
 	}
-	if whole.wants() {
-		res := verify.Result{Name: verify.DP, Verdict: verify.Undecided, Reason: why}
-		r.LowerBound = st.conclude(&res)
-		if !st.repeats.broken {
-			r.History = st.history
-		}
-		r.Properties = append(r.Properties, res)
-	}
-	st.o = &whole
 	var more []verify.Result
-	for _, p := range measured {
-		res, bound, err := st.measure(p, alpha, reserve/int64(len(measured)))
-		if err != nil {
-			return nil, err
-		}
-		if p == verify.ApproximateDP {
+	found := func(res verify.Result, bound number.Number) {
+		switch res.Name {
+		case verify.DP:
+			r.LowerBound, r.Properties = bound, append(r.Properties, res)
+			if !st.repeats.broken {
+				r.History = st.history
+			}
+			return
+		case verify.ApproximateDP:
 			r.DeltaBound = bound
 		}
 		more = append(more, res)
+	}
+	if first != "" {
+		found(st.conclude(first, why))
+	}
+	for _, p := range others {
+		res, bound, err := st.measure(p, alpha, reserve/int64(len(others)))
+		if err != nil {
+			return nil, err
+		}
+		found(res, bound)
 	}
 	if !st.repeats.broken {
 		more = append(more, tests...)
@@ -202,12 +201,8 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	return r, nil
 }
 
-// newStatistics begins an audit. Its verdict on ε is wrong with a probability of alpha at most.
-func newStatistics(ctx context.Context, o *Options, s sampler, space *inquiry.Space, alpha *big.Rat, rng *rand.Rand) *statistics {
-	return &statistics{
-		ctx: ctx, o: o, budget: o.Budget, sampler: s, space: space, rng: rng, field: newField(o, rng),
-		wealth: newWealth(o.Epsilon, alpha, !o.UntilRefuted), shown: map[string]*evidence{}, alpha: alpha, quick: o.UntilRefuted,
-	}
+func newStatistics(ctx context.Context, o *Options, s sampler, space *inquiry.Space, rng *rand.Rand) *statistics {
+	return &statistics{ctx: ctx, o: o, budget: o.Budget, sampler: s, space: space, rng: rng, field: newField(o, rng)}
 }
 
 // search searches the domain, bets, and tests whether samples are independent. It returns why dp is undecided, if it is.
@@ -217,7 +212,7 @@ func (s *statistics) search(dom *inquiry.Domain, again int64) (why string, err e
 		err = cmp.Or(s.drawLate(), err)
 	}
 	if err == nil && again > 0 {
-		if s.o.UntilRefuted && s.wealth.refuted() { // as many as the bets needed say enough
+		if s.o.UntilRefuted && s.wealth != nil && s.wealth.refuted() { // as many as the bets needed say enough
 			again = max(fewAgain, s.drawn/(againShare*askedAgain))
 		}
 		err = s.askAgain(again)
@@ -407,42 +402,36 @@ func frequency(x, n int64) number.Number {
 	return number.Estimate(float64(x)/float64(n), fmt.Sprintf("%d of %d samples", x, n))
 }
 
-// conclude sets the verdict on privacy and returns the lower bound on ε.
-func (s *statistics) conclude(res *verify.Result) number.Number {
-	if s.repeats.broken {
-		return number.Int(0)
+// conclude returns the verdict on what was bet on, why it is undecided if no bet says more, and the lower bound on ε, δ or ρ.
+func (s *statistics) conclude(p verify.Property, why string) (res verify.Result, bound number.Number) {
+	res = verify.Result{Name: p, Verdict: verify.Undecided, Reason: why}
+	var most number.Number
+	if target := s.o.Targets[p]; target != nil {
+		most = number.Exact(target)
 	}
-	at := s.wealth.bound()
-	if s.failed != nil && s.failedAt > at {
-		res.Checked, res.Attained = int64(len(s.shown)+1), s.failed
-		if s.failedAt >= s.wealth.claimed {
-			res.Verdict, res.Reason, res.Witness = verify.Violated, "", s.failed
-		}
-		return s.level(s.failedAt)
+	if p == verify.ApproximateDP {
+		res.Target = most
+	}
+	if s.repeats.broken {
+		return res, number.Int(0)
 	}
 	if res.Checked = int64(len(s.shown)); res.Checked == 0 {
 		res.Checked = s.seen()
 	}
-	if at < 0 {
-		return number.Int(0)
+	at := s.wealth.bound()
+	bound = s.wealth.value(at)
+	strongest := s.wealth.strongest(max(at, 0))
+	if strongest == nil || at < 0 && s.goal == lowerBound {
+		return res, bound
 	}
-	strongest := s.wealth.strongest(at)
-	c := strongest.counts
-	w := strongest.witness
-	w.P, w.PNeighbor = frequency(c.hits, c.drawn), frequency(c.hitsNear, c.drawnNear)
-	res.Attained = w
+	res.Attained = strongest.witness
 	if at >= s.wealth.claimed {
-		res.Verdict, res.Reason, res.Witness = verify.Violated, "", w
+		res.Verdict, res.Reason, res.Witness = verify.Violated, "", res.Attained
 	}
-	return s.level(at)
-}
-
-// level returns the ε of a level.
-func (s *statistics) level(at int) number.Number {
-	if eps := s.wealth.levels[at].epsilon; eps != nil {
-		return number.Exact(eps)
+	if s.goal != lowerBound {
+		s.bounded(&res, bound, most)
 	}
-	return s.o.Epsilon.Number()
+	return res, bound
 }
 
 // name says in a witness which outcomes make up the event.

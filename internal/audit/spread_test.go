@@ -3,11 +3,11 @@ package audit
 import (
 	"cmp"
 	"math"
-	"math/big"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mathext"
 
 	"optratio/internal/inquiry"
 	"optratio/internal/slowtest"
@@ -95,11 +95,10 @@ func plainSearch(t *testing.T, s *lawSampler, n int, budget int64) float64 {
 			}
 		}
 	}
-	half, level := budget/4, big.NewRat(1, 40)
-	low := lowerLimit(half, hitsOf(sample(best[0], half), event), level)
-	high := upperLimit(half, hitsOf(sample(best[1], half), event), level)
-	ratio, _ := new(big.Rat).Quo(low, high).Float64()
-	return math.Log(ratio)
+	half, limit := budget/4, func(n, x int64) float64 { return mathext.InvRegIncBeta(float64(x), float64(n-x)+1, 1.0/40) } // the lower one of Clopper & Pearson (1934)
+	low := limit(half, hitsOf(sample(best[0], half), event))
+	high := 1 - limit(half, half-hitsOf(sample(best[1], half), event))
+	return math.Log(low / high)
 }
 
 // TestSpreadOfTheBound: over ten seeds bounds stay within a tenth of their median, and the median is above a plain search's.

@@ -22,7 +22,7 @@ func TestTieIsTheBestExplanation(t *testing.T) {
 					likelihood := func(h float64) float64 {
 						return float64(r.at)*(p*math.Log(h)+(1-p)*math.Log1p(-h)) + float64(r.near)*(o*math.Log(h/c)+(1-o)*math.Log1p(-h/c))
 					}
-					h := tie(p, o, c, r)
+					h := c * tie(p, o, claim{c, 0}, r)
 					require.True(t, 0 < h && h <= 1, h)
 					best := likelihood(min(h, 1-1e-12))
 					for i := 1; i < 1000; i++ {
@@ -61,13 +61,13 @@ func TestLevelsPrintWell(t *testing.T) {
 		for _, patient := range []bool{false, true} {
 			w := newWealth(epsilon(t, eps), big.NewRat(1, 20), patient)
 			for _, l := range w.levels {
-				if l.epsilon == nil {
+				if l.value == nil {
 					continue
 				}
-				digits, exact := l.epsilon.FloatPrec()
+				digits, exact := l.value.FloatPrec()
 				require.True(t, exact)
-				text := strings.Trim(strings.Replace(l.epsilon.FloatString(digits), ".", "", 1), "0")
-				require.LessOrEqual(t, len(text), 4, l.epsilon.FloatString(digits))
+				text := strings.Trim(strings.Replace(l.value.FloatString(digits), ".", "", 1), "0")
+				require.LessOrEqual(t, len(text), 4, l.value.FloatString(digits))
 			}
 			sum := 0.0
 			for _, x := range w.weights {

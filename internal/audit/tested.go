@@ -48,6 +48,12 @@ func (o *Options) tested() []verify.Property {
 func (o *Options) measured() []verify.Property { return o.asked(Testable[4:]) }
 func (o *Options) wants() bool                 { return slices.Contains(o.Properties, verify.DP) }
 
+// searched is the property that the search is for: dp, or else δ or ρ; "" where there is none.
+func (o *Options) searched() verify.Property {
+	asked := o.asked([]verify.Property{verify.DP, verify.ApproximateDP, verify.ZCDP})
+	return slices.Concat(asked, []verify.Property{""})[0]
+}
+
 // parts is among how many verdicts the level is divided.
 func (o *Options) parts() int64 {
 	n := int64(len(o.measured()) + len(o.tested()))
@@ -176,7 +182,8 @@ func (s *statistics) test(p verify.Property, dom *inquiry.Domain, alpha *big.Rat
 	if err != nil {
 		return res, err
 	}
-	own := newStatistics(s.ctx, &o, draws, space, alpha, s.rng)
+	own := newStatistics(s.ctx, &o, draws, space, s.rng)
+	own.betOn(verify.DP, alpha)
 	own.wealth.levels = own.wealth.levels[:1] // there is no other ε
 	own.repeats, own.field.single = s.repeats, p == verify.Monotone
 	why, err := own.search(pairs, 0)
@@ -184,9 +191,8 @@ func (s *statistics) test(p verify.Property, dom *inquiry.Domain, alpha *big.Rat
 		return res, err
 	}
 	s.repeats, s.drawn = own.repeats, s.drawn+own.drawn-reference.drawn
-	res = verify.Result{Name: p, Verdict: verify.Undecided, Reason: why}
-	own.conclude(&res)
-	res.Checked, res.Attained = own.seen(), nil
+	res, _ = own.conclude(verify.DP, why)
+	res.Name, res.Checked, res.Attained = p, own.seen(), nil
 	if res.Verdict == verify.Violated {
 		level, _ := alpha.Float64()
 		s.unpair(res.Witness, p, compared)

@@ -2,7 +2,9 @@ package audit
 
 import (
 	"fmt"
+	"math"
 	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -129,14 +131,40 @@ func TestBoundsOnRangeAndRho(t *testing.T) {
 	}
 }
 
-// TestConcentration: the bound is that of the best order, and 0 where nothing is shown.
-func TestConcentration(t *testing.T) {
-	require.Zero(t, concentration(big.NewRat(1, 3), big.NewRat(1, 3)).Hi().Sign())
-	// Randomised response with ln odds 1: at order 2, D_2 = ln(p²/o + o²/p) with p = e/(1+e).
-	x := concentration(big.NewRat(7310585786, 1e10), big.NewRat(2689414214, 1e10))
-	lo, hi := x.Float64()
-	require.Greater(t, lo, 0.36634) // D_2/2
-	require.Less(t, hi, 0.5)        // ε²/2
+// TestConcentratedClaims: what ρ-zCDP says of an event holds wherever no order's divergence exceeds it, and for points that do exceed it, it fails at some order.
+func TestConcentratedClaims(t *testing.T) {
+	greatest := func(p, o float64) (most float64) {
+		for alpha := 1.001; alpha < 500; alpha *= 1.02 {
+			if d := math.Log(divergenceOf(p, o, alpha)) / (alpha - 1) / alpha; !math.IsNaN(d) {
+				most = max(most, d)
+			}
+		}
+		return most
+	}
+	rng := rand.New(rand.NewPCG(6, 6))
+	for range 200 {
+		p, o, rho := rng.Float64(), rng.Float64(), math.Exp(-6*rng.Float64())
+		p, o = max(p, o), min(p, o)
+		rat, alpha := new(big.Rat).SetFloat64(rho), steepest(p, o)
+		k := concentrated(rat, alpha, p, o)
+		if math.IsInf(k.c, 1) {
+			continue
+		}
+		require.Greater(t, greatest(p, o), 0.999*rho)
+		require.Greater(t, p, k.at(o), "the estimate fails what is said")
+		for i := range 41 {
+			for j := range 41 {
+				if x, y := (float64(i)+0.01)/41, (float64(j)+0.01)/41; x > y && greatest(x, y) < rho {
+					require.LessOrEqual(t, x, k.at(y)+1e-12, "ρ = %v, claimed at (%v, %v)", rho, x, y)
+				}
+			}
+		}
+	}
+	// Randomised response with ln odds 1: D_1 = tanh(1/2) is the greatest of D_α/α.
+	p, o := math.E/(1+math.E), 1/(1+math.E)
+	alpha := steepest(p, o)
+	require.False(t, math.IsInf(concentrated(big.NewRat(45, 100), alpha, p, o).c, 1))
+	require.True(t, math.IsInf(concentrated(big.NewRat(47, 100), alpha, p, o).c, 1))
 }
 
 // TestDifferencesThatWouldShow: what an audit says would show is found nearly always where it is at a single score vector, and equal laws are told apart no more often than

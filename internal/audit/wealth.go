@@ -17,10 +17,9 @@ const (
 	estimated = 2
 )
 
-// level is one hypothesis: that the mechanism is ε-private.
+// level is one hypothesis: that the mechanism keeps to an ε, or to a δ at the claimed ε, or to a ρ.
 type level struct {
-	epsilon *big.Rat // nil for the claimed one
-	c       float64  // at least e^ε
+	value   *big.Rat // nil for the claimed ε
 	logs    [stakes]float64
 	reached bool // the wealth certainly reached the limit once
 }
@@ -29,73 +28,104 @@ type level struct {
 type segment struct {
 	ratio  ratio
 	bets   [][stakes]bet // for every level
-	claims []float64     // at least e^{dε} of every level, at the pair's distance d
+	claims []claim       // what every level says of the event
 	counts counts
 	shown  *evidence // of the event
 }
 
-// wealth is one process of bets for each of a range of ε, all on the same samples. Whatever was chosen before a
+// wealth is one process of bets for each of a range of levels, all on the same samples. Whatever was chosen before a
 // batch may depend on all samples before it, but not on its own.
 type wealth struct {
-	levels  []*level // ascending
-	claimed int
-	weights [stakes]float64      // of the stakes, exact in binary; a sixteenth at least is left for failures (failing.go)
-	limit   *big.Rat             // 1/α
-	log     float64              // ln 1/α
-	exact   number.Epsilon       // the claimed ε
-	far     map[string][]float64 // claims at distances
-	patient bool                 // it is the bound at the end that counts
-	late    bool                 // no more than that the claim is refuted in the end does: the estimated stakes are the patient one, too
+	of      goal               // what the levels are of: lowerBound of ε, leastDelta, divergence
+	levels  []*level           // ascending
+	claimed int                // which is refuted if all up to it are; len(levels): nothing is claimed
+	weights [stakes]float64    // of the stakes, exact in binary
+	limit   *big.Rat           // 1/α
+	log     float64            // ln 1/α
+	exact   number.Epsilon     // the claimed ε
+	far     map[string][]claim // of levels of ε, at distances
+	patient bool               // it is the bound at the end that counts
+	late    bool               // no more than that the claim is refuted in the end does: the estimated stakes are the patient one, too
 	segs    []*segment
 }
 
-// Levels lie this much apart, relatively: well below the claimed ε, about it, and far above.
+// Levels lie this much apart, relatively: well below what is claimed, about it, and far above.
 const (
 	coarse    = 0.01
 	fine      = 0.004
 	farBeyond = 0.02
-	highest   = 30 // e^ε beyond which there is hardly a sample
+	highest   = 30   // e^ε beyond which there is hardly a sample
+	lowest    = 1e-7 // δ below which there is hardly one
 )
 
 // newWealth returns the processes for a claimed ε. patient puts most of the wealth on the smallest stake.
 func newWealth(claimed number.Epsilon, alpha *big.Rat, patient bool) *wealth {
-	w := &wealth{limit: new(big.Rat).Inv(alpha), patient: patient, exact: claimed}
+	return newWealthOf(lowerBound, claimed, nil, alpha, patient)
+}
+
+// newWealthOf returns the processes for ε, for δ or for ρ; of these target is what is claimed, nil: nothing.
+func newWealthOf(of goal, eps number.Epsilon, target, alpha *big.Rat, patient bool) *wealth {
+	w := &wealth{of: of, limit: new(big.Rat).Inv(alpha), patient: patient, exact: eps}
 	limit, _ := w.limit.Float64()
 	w.log = math.Log(limit)
-	w.weights = [stakes]float64{3. / 16, 3. / 16, 6. / 16, 1. / 16, 1. / 16, 1. / 16}
+	w.weights = [stakes]float64{3. / 16, 3. / 16, 7. / 16, 1. / 16, 1. / 16, 1. / 16}
 	if patient {
-		w.weights = [stakes]float64{25. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32}
+		w.weights = [stakes]float64{27. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32}
 	}
-	eps := claimed.Float()
-	add := func(x float64) {
+	about := eps.Float()
+	base := max(about, 1e-3)
+	low, high := base/50, float64(highest)
+	switch {
+	case of == leastDelta:
+		low, high = lowest, 1
+	case of == divergence: // an ε-private mechanism has at most ε²/2
+		about = float64(about * about / 2)
+		base = max(about, 1e-6)
+		low = base / 200
+	}
+	if of != lowerBound && target != nil {
+		about, _ = target.Float64()
+		base = max(about, low)
+		low = min(low, base/50)
+	}
+	if of != lowerBound && target == nil {
+		w.ladder(low, high, base, coarse, fine)
+		w.claimed = len(w.levels)
+		return w
+	}
+	w.ladder(low, about*(1-fine/2), base/2, coarse, fine)
+	w.claimed = len(w.levels)
+	w.levels = append(w.levels, &level{value: target})
+	w.ladder(max(about, low)*(1+fine), high, 4*base, fine, farBeyond)
+	return w
+}
+
+// ladder adds levels from one number to another, which lie so much apart up to a bend, and after it.
+func (w *wealth) ladder(from, to, bend, before, after float64) {
+	for x := from; x < to; {
 		rat := new(big.Rat).SetFloat64(x)
 		// Four digits are enough, and print well.
 		scale := new(big.Rat).SetFloat64(math.Pow(10, 4-math.Ceil(math.Log10(x))))
 		rat.Mul(rat, scale)
 		rounded := new(big.Int).Div(rat.Num(), rat.Denom())
-		rat.Quo(new(big.Rat).SetInt(rounded), scale)
-		w.levels = append(w.levels, &level{epsilon: rat, c: above(number.ExpRat(rat, binomialBits))})
-	}
-	base := max(eps, 1e-3)
-	for x := base / 50; x < eps*(1-fine/2); {
-		add(x)
-		if x < base/2 {
-			x *= 1 + coarse
+		w.levels = append(w.levels, &level{value: rat.Quo(new(big.Rat).SetInt(rounded), scale)})
+		if x < bend {
+			x *= 1 + before
 		} else {
-			x *= 1 + fine
+			x *= 1 + after
 		}
 	}
-	w.claimed = len(w.levels)
-	w.levels = append(w.levels, &level{c: above(inquiry.ExpEpsilon(claimed).Enclose(binomialBits))})
-	for x := max(eps, base/50) * (1 + fine); x < highest; {
-		add(x)
-		if x < 4*base {
-			x *= 1 + fine
-		} else {
-			x *= 1 + farBeyond
-		}
+}
+
+// value is the number of a level, 0 for -1.
+func (w *wealth) value(at int) number.Number {
+	switch {
+	case at < 0:
+		return number.Int(0)
+	case w.levels[at].value == nil:
+		return w.exact.Number()
 	}
-	return w
+	return number.Exact(w.levels[at].value)
 }
 
 // above returns a float64 that no number of the interval exceeds.
@@ -104,40 +134,45 @@ func above(x number.Interval) float64 {
 	return hi
 }
 
-// claims returns at least e^{dε} for every level's ε; d = nil: 1.
-func (w *wealth) claims(d *big.Rat) []float64 {
-	key := "1"
-	if d != nil {
-		key = d.RatString()
-	}
+// claims returns what every level says of events at distance d, nil: 1. What ρ says is a line for each event, here for one whose probabilities are about p and o.
+func (w *wealth) claims(d *big.Rat, p, o float64) []claim {
+	d = cmp.Or(d, unity)
+	key := d.RatString()
 	if known := w.far[key]; known != nil {
 		return known
 	}
-	if w.far == nil {
-		w.far = map[string][]float64{}
-	}
-	out := make([]float64, len(w.levels))
+	own := above(inquiry.ExpTimes(w.exact, d).Enclose(betBits))
+	alpha := steepest(p, o)
+	out := make([]claim, len(w.levels))
 	for i, l := range w.levels {
 		switch {
-		case key == "1":
-			out[i] = l.c
-		case l.epsilon == nil:
-			out[i] = above(inquiry.ExpTimes(w.exact, d).Enclose(binomialBits))
+		case w.of == leastDelta:
+			out[i] = claim{own, above(number.FromRat(l.value, betBits))}
+		case w.of == divergence:
+			out[i] = concentrated(new(big.Rat).Mul(l.value, new(big.Rat).Mul(d, d)), alpha, p, o)
+		case l.value == nil:
+			out[i] = claim{c: own}
 		default:
-			out[i] = above(number.ExpRat(new(big.Rat).Mul(l.epsilon, d), binomialBits))
+			out[i] = claim{c: above(number.ExpRat(new(big.Rat).Mul(l.value, d), betBits))}
 		}
 	}
-	w.far[key] = out
+	if w.of == lowerBound {
+		if w.far == nil {
+			w.far = map[string][]claim{}
+		}
+		w.far[key] = out
+	}
 	return out
 }
 
 // openAt starts a segment at a pair at distance d: from the next batch on, the bets are those for an event whose probabilities are about p and o, for as
-// many draws at the vector as horizon says. slack is the standard error of ln p/o; no bet is made against an ε that is
+// many draws at the vector as horizon says. slack is the standard error of ln p/o; no bet is made against a level that is
 // further above it.
-func (w *wealth) openAt(d *big.Rat, p, o, slack float64, r ratio, horizon float64) {
-	s := &segment{ratio: r, bets: make([][stakes]bet, len(w.levels)), claims: w.claims(d)}
+func (w *wealth) openAt(d *big.Rat, p, o, slack float64, r ratio, horizon float64) *segment {
+	s := &segment{ratio: r, bets: make([][stakes]bet, len(w.levels)), claims: w.claims(d, p, o)}
 	for i, c := range s.claims {
-		if math.Log(p/o)+slack <= math.Log(c) || math.IsInf(c, 1) {
+		excess := math.Log(p) - math.Log(c.at(o))
+		if excess+slack <= 0 || math.IsInf(c.c, 1) || c.delta >= 1 {
 			s.bets[i] = [stakes]bet(slices.Repeat([]bet{noBet}, stakes))
 			continue
 		}
@@ -155,12 +190,12 @@ func (w *wealth) openAt(d *big.Rat, p, o, slack float64, r ratio, horizon float6
 			continue
 		}
 		// The stakes at which the logarithm of the wealth rises fastest if the estimate is right, and if it is half a standard error too high.
-		excess := math.Log(p/o) - math.Log(c)
-		best := (p - float64(c*o)) / v
+		best := (p - c.at(o)) / v
 		s.bets[i][0] = newBet(max(u, best), h, c, r)
 		s.bets[i][1] = newBet(max(u, best*min(1, max(0, excess-float64(slack/2))/max(excess, 1e-9))), h, c, r)
 	}
 	w.segs = append(w.segs, s)
+	return s
 }
 
 // settle takes the counts of a batch into account, which was drawn in the ratio of the last segment, and returns that.
@@ -193,10 +228,10 @@ func (w *wealth) total(l *level) float64 {
 
 // certain reports whether the wealth at a level, which seems to be above the limit, certainly is.
 func (w *wealth) certain(i int) bool {
-	total := number.FromInt(0, binomialBits)
-	limit := number.FromRat(w.limit, binomialBits)
+	total := number.FromInt(0, betBits)
+	limit := number.FromRat(w.limit, betBits)
 	for _, k := range w.richest(w.levels[i]) {
-		log := number.FromInt(0, binomialBits)
+		log := number.FromInt(0, betBits)
 		for _, s := range w.segs {
 			b := s.bets[i][k]
 			if b == noBet || s.counts == (counts{}) {
@@ -207,7 +242,7 @@ func (w *wealth) certain(i int) bool {
 			}
 			log = log.Add(b.enclose(s.counts))
 		}
-		total = total.Add(number.FromFloat(w.weights[k], binomialBits).Mul(number.Exp(log)))
+		total = total.Add(number.FromFloat(w.weights[k], betBits).Mul(number.Exp(log)))
 		if holds, ok := limit.LessEq(total); ok && holds {
 			return true
 		}
@@ -239,7 +274,7 @@ func (w *wealth) bound() int {
 // refuted reports whether the claim is.
 func (w *wealth) refuted() bool { return w.bound() >= w.claimed }
 
-// strongest returns the evidence that won the most against a level, by the stake that did.
+// strongest returns the evidence that won the most against a level, by the stake that did; nil where there is none.
 func (w *wealth) strongest(at int) (best *evidence) {
 	gains, k := map[*evidence]float64{}, w.richest(w.levels[at])[0]
 	for _, s := range w.segs {
