@@ -50,8 +50,8 @@ func newRoot(s command.Streams) *cobra.Command {
 	root.Short = "Decide exactly how private, and how good, a differentially private selection mechanism is"
 	root.Long = ""
 	root.Example = "  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1\n  optratio ratio -n 4 -k 4 --eps 0.5\n  optratio recommend --scores 8,6,5 --eps 1"
-	root.SetUsageFunc(usage)
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { help(c.OutOrStdout(), c) })
+	root.SetUsageTemplate(usageText)
+	root.SetHelpTemplate(helpText)
 	rate := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().NFlag() == 0 {

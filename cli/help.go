@@ -1,16 +1,14 @@
 package cli
 
 import (
+	_ "embed"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
-
-func init() { cobra.EnableCommandSorting = false } // help lists commands as newRoot does
 
 // The groups of commands.
 const (
@@ -40,62 +38,53 @@ func inOrder(c *cobra.Command) {
 	}
 }
 
-// help writes what --help prints: of the root its commands, of all others a sentence, examples, flags in groups, and then the details.
-func help(w io.Writer, c *cobra.Command) {
-	fmt.Fprintf(w, "%s.\n\n%s", c.Short, c.UsageString())
-	if c.Long != "" {
-		fmt.Fprintf(w, "\n%s\n", c.Long)
-	}
+// usageText is what a command takes: of the root its commands, of all others examples and flags in groups.
+//
+//go:embed usage.txt
+var usageText string
+
+// helpText is what --help prints: a sentence, what the command takes, and the details.
+const helpText = "{{.Short}}.\n\n{{.UsageString}}{{with .Long}}\n{{.}}\n{{end}}"
+
+func init() {
+	cobra.EnableCommandSorting = false // help lists commands as newRoot does
+	cobra.AddTemplateFunc("sections", sections)
+	cobra.AddTemplateFunc("line", func(c *cobra.Command) string {
+		c.DisableFlagsInUseLine = true
+		return c.UseLine()
+	})
 }
 
-// usage writes what a command takes.
-func usage(c *cobra.Command) error {
-	w := c.OutOrStderr()
+// sections are the lists of a command, of commands and of flags, with their titles.
+func sections(c *cobra.Command) (all []map[string]string) {
+	add := func(title, text string) {
+		if text != "" {
+			all = append(all, map[string]string{"title": title, "text": strings.TrimSuffix(text, "\n")})
+		}
+	}
+	list := func(group string) (text string) {
+		for _, below := range c.Commands() {
+			if !below.Hidden && (group == "" || below.GroupID == group) {
+				text += fmt.Sprintf("  %-14s %s\n", below.Name(), below.Short)
+			}
+		}
+		return text
+	}
 	if !c.HasParent() {
-		rootUsage(w, c)
-		return nil
+		add(first, list(first))
+		add(others, list(others))
+		return all
 	}
-	c.DisableFlagsInUseLine = true
-	fmt.Fprintf(w, "Usage:\n  %s\n", c.UseLine())
-	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "  %s COMMAND\n", c.CommandPath())
-	}
-	if c.HasExample() {
-		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
-	}
-	if c.HasAvailableSubCommands() {
-		listCommands(w, "Commands", c.Commands())
-	}
+	add("Commands", list(""))
 	for i, group := range flagGroups {
 		listed := pflag.NewFlagSet("", pflag.ContinueOnError)
 		listed.SortFlags = false
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			at := max(0, slices.IndexFunc(flagGroups, func(g flagGroup) bool { return slices.Contains(g.flags, f.Name) }))
-			if at == i {
+			if at := slices.IndexFunc(flagGroups, func(g flagGroup) bool { return slices.Contains(g.flags, f.Name) }); i == max(0, at) {
 				listed.AddFlag(f)
 			}
 		})
-		if listed.HasAvailableFlags() {
-			fmt.Fprintf(w, "\n%s:\n%s", group.title, listed.FlagUsagesWrapped(120))
-		}
+		add(group.title, listed.FlagUsagesWrapped(120))
 	}
-	return nil
-}
-
-// rootUsage writes what the program takes.
-func rootUsage(w io.Writer, root *cobra.Command) {
-	fmt.Fprintf(w, "Usage:\n  %s COMMAND [flags]\n  %s -n N -k K --eps E [flags], which is %s ratio\n\nExamples:\n%s\n", root.Name(), root.Name(), root.Name(), root.Example)
-	for _, group := range root.Groups() {
-		listCommands(w, group.Title, slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return c.GroupID != group.ID }))
-	}
-	fmt.Fprintf(w, "\n%s COMMAND --help tells what a command takes.\n", root.Name())
-}
-
-func listCommands(w io.Writer, title string, commands []*cobra.Command) {
-	fmt.Fprintf(w, "\n%s:\n", title)
-	for _, c := range commands {
-		if !c.Hidden {
-			fmt.Fprintf(w, "  %-14s %s\n", c.Name(), c.Short)
-		}
-	}
+	return all
 }
