@@ -18,11 +18,11 @@ var (
 		sign: +1,
 	}
 	modifiedGEM = &gem{
-		info: epsDPEach("mgem", "modified generalised exponential mechanism: the same, in favour of sensitive candidates", gemSource+"IV-D"),
+		info: epsDPEach("mgem", "modified generalised exponential mechanism: gem with depths that count in favour of sensitive candidates", gemSource+"IV-D"),
 		sign: -1,
 	}
 	runnerGEM = &gem{
-		info: epsDPEach("gem-runner", "gem at the whole of ε, deeper candidates halfway between the runner-up's depth and their own", "this project, research/docs/unequal.md, Theorem 2"),
+		info: epsDPEach("gem-runner", "gem at twice its ε, where who is deeper than the runner-up counts as halfway between the two", "this project, research/docs/unequal.md, Theorem 2"),
 		sign: +1, runner: true,
 	}
 )

@@ -10,7 +10,7 @@ import (
 
 var (
 	response = &bodies{
-		info: epsDP("krr", "k-randomised response: the best candidate, or any other one alike", "Warner 1965"),
+		info: epsDP("krr", "randomized response: the best candidate is e^ε times as likely as each other one", "Warner 1965"),
 		rat:  respond[*big.Rat], box: respond[number.Interval], fun: respond[arith.RatFunc], flt: respond[float64],
 		tries: anyNumber, off: 1e-12,
 	}

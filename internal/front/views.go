@@ -36,9 +36,9 @@ var views = []View{
 		Name: "rate", Label: "Rate", when: "typed", question: asks[job.Ratio], fields: "n=4 k=4 eps=0.5 mechanism constraints loss worst prior step",
 		most: 60, limits: []time.Duration{time.Second, 5 * time.Second, standardLimit}, curves: standardLimit,
 	},
-	{Name: "pmf", Label: "Probabilities", when: "typed", question: asks[job.PMF], fields: "scores=0,-1,-3 eps=1 mechanism=pf,em", limits: []time.Duration{5 * time.Second}, More: true},
-	{Name: "optimum", Label: "Any problem", when: "sent", question: asks[job.Optimum], fields: "preset eps=0.5 delta worst problem=@problem.json rate=@table.csv", More: true},
-	{Name: "evaluate", Label: "Histogram", when: "sent", question: asks[job.Evaluate], fields: "eps=0.5 task=mode mechanism histogram=@counts.csv", More: true},
+	{Name: "pmf", Label: "Probabilities on scores", when: "typed", question: asks[job.PMF], fields: "scores=0,-1,-3 eps=1 mechanism=pf,em", limits: []time.Duration{5 * time.Second}, More: true},
+	{Name: "optimum", Label: "Best mechanism of a problem", when: "sent", question: asks[job.Optimum], fields: "preset eps=0.5 delta worst problem=@problem.json rate=@table.csv", More: true},
+	{Name: "evaluate", Label: "Errors on a histogram", when: "sent", question: asks[job.Evaluate], fields: "eps=0.5 task=mode mechanism histogram=@counts.csv", More: true},
 	{Name: "check", Label: "Check a certificate", when: "sent", question: asks[job.Check], fields: "certificate=@valid.cert", More: true},
 }
 

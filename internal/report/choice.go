@@ -7,6 +7,7 @@ import (
 	"optratio/internal/document"
 	"optratio/internal/job"
 	"optratio/internal/recommend"
+	"optratio/mechanisms"
 	"optratio/verify/certificate"
 )
 
@@ -23,6 +24,11 @@ func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 	if d.Undecided != "" || d.Recommended == "" {
 		p.Tone = "open"
 	}
+	what := cmp.Or(d.Recommended, "none")
+	if m, err := mechanisms.Lookup(d.Recommended); err == nil && m.Info().Summary != "" {
+		what += ", " + m.Info().Summary
+	}
+	p.aside("%s", capital(what)+".")
 	p.aside("note: %s", d.Warning)
 	lists, says := [3][]recommend.Rated{2: d.NotPrivate}, [3]string{
 		1: "these claim ε-DP, which is not proved here (optratio verify asks):", 2: "not ε-DP for all sensitivities, for comparison only:",
@@ -50,7 +56,7 @@ func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 	p.add(c.Curve.section()...)
 	h := d.Heuristics
 	p.add(Block{Title: "What predicts it"})
-	p.say("recommended, by %s: %s", d.By(), cmp.Or(d.Recommended, "none"))
+	p.say("recommended, by %s: %s", d.By(), what)
 	if h.Pearson.IsValid() { // scores and sensitivities both differ
 		p.say("correlation of scores and sensitivities: Spearman %s, Pearson %s, bucket-weighted %s", h.Spearman, h.Pearson, h.BucketCorrelation)
 		p.say("bounds on the error that hold with probability 1-β: gem %s%s, noisy max %s",
