@@ -274,6 +274,7 @@ func TestCertificatesRefused(t *testing.T) {
 		"stopping -n 100":                                             "give --eps",
 		"stopping -n 100 --lp --eps " + long:                          "4096 bits",
 		"optimum " + pairs + " --eps " + long:                         "4096 bits",
+		"compose --step em:0.1:2,pf:" + long + ":1 --delta 1e-6":      "4096 bits",
 		"optimum " + pairs + " --eps 1251":                            "of at most 1250; give --exp-eps",
 		"ratio -n 9 -k 9 --method lp --eps 8000":                      "of at most 1250; give --exp-eps",
 		"topk -n 9 -k 5 --eps 2500":                                   "of at most 1250; give --exp-eps",

@@ -91,11 +91,21 @@ func Sized(o Options, steps float64) {
 // Fits stops where enumerating the lattice exceeds the memory or the steps allowed.
 func Fits(o Options, n, k int) {
 	variables := VariableCount(n, k)
-	need := float64(variables*BytesPerVariable) + float64(float64(n+1)*float64(k+1)*16)
-	steps := float64(variables*stepsPerVariable) + float64(OrbitCount(n, k)*float64(k)*StepsPerDepth)
+	words := factorialWords(n)
+	need := float64(variables*BytesPerVariable) + float64(float64(n+1)*float64(k+1)*16) + float64(float64(n)*words*8)
+	steps := float64(variables*stepsPerVariable) + float64(OrbitCount(n, k)*float64(float64(k)*StepsPerDepth+float64(words*words/8)))
 	if need > float64(o.MaxMemory) || steps > float64(o.MaxSteps) {
 		Limit("n = %d, k = %d has about %.3g variables, and takes about %.3g bytes and %.3g steps; the limits are %d and %d", n, k, variables, need, steps, o.MaxMemory, o.MaxSteps)
 	}
+}
+
+// factorialWords returns about how many words n! has. The square is what a multiplicity takes.
+func factorialWords(n int) float64 { return float64(float64(n)*math.Log2(float64(n+1))) / 64 }
+
+// Multiplicity counts what the number of score vectors of a count vector of n candidates takes.
+func (e *Effort) Multiplicity(n int) {
+	words := factorialWords(n)
+	e.Spend(1 + int(words*words/8))
 }
 
 // OrbitCount returns C(n+k-1, k), the number of count vectors.

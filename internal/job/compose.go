@@ -148,7 +148,13 @@ func (c *composing) readSteps() (count int) {
 func (q *Compose) answer(in *reading) *Answer {
 	c := q.read(in)
 	begin := time.Now()
-	in.begin(fmt.Sprintf("T = %d", q.T), number.Epsilon{})
+	var longest number.Epsilon // the ε of a step with the most digits
+	for _, st := range c.problem.Steps {
+		if x := st.Kind.Eps.Eps(); x != nil && (longest.Eps() == nil || x.Denom().Cmp(longest.Eps().Denom()) > 0) {
+			longest = st.Kind.Eps
+		}
+	}
+	in.begin(fmt.Sprintf("T = %d", q.T), longest)
 	c.problem.Report = in.report
 	c.doc.Assumptions = []string{
 		"each selection's data, queries and neighbor may depend on the answers before, its mechanism and ε may not",

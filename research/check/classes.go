@@ -37,6 +37,7 @@ func newClasses(n, k, top, limit int, cost *evidence.Effort) *classes {
 			evidence.Limit("more than %d classes of count vectors", limit)
 		}
 		cost.Spend(price)
+		cost.Multiplicity(n)
 	})
 	// The classes that a chain visits depend on the class of the other candidates alone, so one example of each will do.
 	c.each(n-1, func(others []int) {

@@ -142,3 +142,26 @@ func TestPartsEnd(t *testing.T) {
 
 // ample is what a check may cost without options.
 func ample() *evidence.Effort { return evidence.NewEffort(evidence.WithDefaults(evidence.Options{})) }
+
+// What a file asks for before it proves anything is counted: these took from 1 to more than 36 seconds.
+func TestWorkIsCounted(t *testing.T) {
+	for name, text := range map[string]string{
+		"classes":      "problem interval\nn 4096\nk 2\nconstraints paper\nclaim ratio pf 1/2 1 2\ntop 2\nscale 1\n",
+		"closed forms": "problem constant\nk 1000\nclaim ratio pf 1/2 513/1024 1000\ncell 1/2 513/1024\nrange 1000 1010\nrange 1011 inf\nend 7\n",
+	} {
+		_, err := Check(strings.NewReader(evidence.Magic+"\n"+text), certificate.Options{MaxSteps: 1 << 24})
+		assert.ErrorIs(t, err, evidence.ErrLimit, name)
+	}
+}
+
+func TestOptimalUpToAThreshold(t *testing.T) {
+	for k := 2; k < 9; k++ {
+		for i := int64(0); i <= 64; i++ {
+			z, sum := big.NewRat(i, 64), new(big.Rat)
+			for v := range k {
+				sum.Add(sum, big.NewRat(1, 1).SetFrac(new(big.Int).Exp(z.Num(), big.NewInt(int64(v+1)), nil), new(big.Int).Exp(z.Denom(), big.NewInt(int64(v+1)), nil)))
+			}
+			assert.Equal(t, sum.Cmp(big.NewRat(1, 1)) <= 0, optimal(z, k), "z = %v, k = %d", z, k)
+		}
+	}
+}

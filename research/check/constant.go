@@ -432,15 +432,17 @@ func (p *constantPoint) value(n, k int) number.Interval {
 
 // depth makes sure of the bound at one k, for all n from 3 to where the closed form takes over.
 func (c *constantCertificate) depth(cell *constantCell, q *constantRange, k int) {
-	if powers(cell.high, k).Cmp(big.NewRat(1, 1)) <= 0 {
-		return
-	}
 	field, most := arith.Interval{Prec: constantBits}, number.FromRat(c.most, constantBits)
 	a, sum := arith.PowerSums(field, number.FromRat(cell.low, constantBits), k)
 	weighted, plain := arith.PowerSums(field, number.FromRat(cell.high, constantBits), k)
+	c.cost.Spend(4 * stepsPerTerm * k)
+	if plain.Hi().Cmp(big.NewFloat(1)) <= 0 {
+		return // permute-and-flip is optimal
+	}
 	end, _ := number.FromRat(c.crowded, constantBits).Mul(number.FromInt(int64(k), constantBits)).Quo(sum).Hi().Int64()
 	likely := 0
 	for n := int(end) + 1; n >= 3; n-- {
+		c.cost.Spend(8 * stepsPerTerm * evidence.Bits(n))
 		flip := evidence.FlipAt(field, weighted, plain, n, k)
 		proves := func(value number.Interval) bool { return flip.Hi().Cmp(most.Mul(value).Lo()) <= 0 }
 		if proves(evidence.DualAt(field, evidence.MayBeNegative, a, sum, n, k)) {

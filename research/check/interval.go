@@ -171,7 +171,7 @@ func (c *intervalCertificate) Decide(evidence.Options) {
 		if float64(c.k)*float64(c.threshold.Denom().BitLen()) > evidence.MaxClosedBits {
 			evidence.Refute("threshold: the numbers are too long to compare")
 		}
-		if c.n > 2 && c.k > 1 && powers(c.threshold, c.k).Cmp(one) > 0 {
+		if c.n > 2 && c.k > 1 && !optimal(c.threshold, c.k) {
 			evidence.Refute("threshold: z + … + z^k is more than 1 at z = %s", c.threshold.RatString())
 		}
 		reached = c.threshold
@@ -200,13 +200,12 @@ func (c *intervalCertificate) Decide(evidence.Options) {
 	c.Claims[0].Follows = true
 }
 
-// powers returns z + … + z^k.
-func powers(z *big.Rat, k int) *big.Rat {
-	sum, power := new(big.Rat), big.NewRat(1, 1)
-	for range k {
-		sum.Add(sum, power.Mul(power, z))
-	}
-	return sum
+// optimal reports whether z + … + z^k <= 1, k >= 2: that is z < 1 and 2z - 1 <= z^{k+1}.
+func optimal(z *big.Rat, k int) bool {
+	all := new(big.Int).Exp(z.Denom(), big.NewInt(int64(k)), nil)
+	left := new(big.Int).Lsh(z.Num(), 1)
+	left.Sub(left, z.Denom())
+	return z.Num().Cmp(z.Denom()) < 0 && left.Mul(left, all).Cmp(all.Exp(z.Num(), big.NewInt(int64(k+1)), nil)) <= 0
 }
 
 // closedForm decides the bound at every z by the closed form. Where B' <= 1 permute-and-flip is optimal; elsewhere the ratio is at most

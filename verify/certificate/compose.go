@@ -26,8 +26,7 @@ import (
 type composed struct {
 	evidence.Setting
 	steps  []composedStep
-	kinds  []*kind // of the selections, from the last one; where there are no blocks
-	about  string
+	kinds  []*kind  // of the selections, from the last one; where there are no blocks
 	delta  *big.Rat // nil where it is claimed
 	total  *big.Rat // nil where it is claimed
 	equal  bool     // the adversary asks the same at all selections
@@ -84,7 +83,7 @@ func (c *composed) Read(r *evidence.Reader, o evidence.Options) {
 		f := r.Fields("selections", 3)
 		count := r.Integer("selections", f[1], 1, mostSelected)
 		name, outputs, _ := strings.Cut(f[0], ":")
-		k := &kind{name: name, eps: r.Positive("selections", f[2]), outputs: 2}
+		k := &kind{name: name, eps: c.short(r, "selections", f[2]), outputs: 2}
 		if name == "krr" {
 			k.outputs = int64(r.Integer("selections", outputs, 2, 1<<30))
 		} else if outputs != "" || !slices.Contains([]string{"em", "pf", "geo"}, name) {
@@ -93,7 +92,6 @@ func (c *composed) Read(r *evidence.Reader, o evidence.Options) {
 		if k.eps.Cmp(big.NewRat(mostEps, 1)) > 0 {
 			r.Failf("selections: ε is more than %d", mostEps)
 		}
-		c.about += fmt.Sprintf("%d by %s at ε = %s, ", count, f[0], k.eps.RatString())
 		key := f[0] + " " + f[2]
 		if known[key] == nil {
 			known[key] = k
@@ -106,20 +104,17 @@ func (c *composed) Read(r *evidence.Reader, o evidence.Options) {
 	}
 	if r.Is("delta") {
 		c.delta = r.Positive("delta", r.Take("delta"))
-		c.about += "δ = " + c.delta.RatString() + "; "
 	}
 	if c.delta == nil || r.Is("total") {
 		c.total = r.Number("total")
-		c.about += "ε = " + c.total.RatString() + " in total; "
 	}
 	if r.Is("adversary") {
 		c.equal = r.Word("adversary", "equal") != ""
-		c.about += "the same queries each time; "
 		if len(c.steps) != 1 {
 			r.Failf("adversary: equal queries are those of one line of selections")
 		}
 	} else {
-		c.grid = r.Positive("grid", r.Take("grid"))
+		c.grid = c.short(r, "grid", r.Take("grid"))
 		if r.Is("stride") {
 			c.stride = r.Whole("stride", 1, 1<<20)
 		}
@@ -148,18 +143,21 @@ func (c *composed) Read(r *evidence.Reader, o evidence.Options) {
 	}
 }
 
+// short reads a number that is worked with again and again.
+func (c *composed) short(r *evidence.Reader, word, text string) *big.Rat {
+	x := r.Positive(word, text)
+	if max(x.Num().BitLen(), x.Denom().BitLen()) > evidence.MaxEpsilonBits {
+		r.Failf("%s: a number of more than %d bits", word, evidence.MaxEpsilonBits)
+	}
+	return x
+}
+
 // claim reads what is claimed: ε in total, or δ; or with both given the largest ε of a selection, where the tables are for the lower end and the attack is for the
 // upper one, since the cost does not fall in ε.
 func (c *composed) claim(r *evidence.Reader) {
 	name := "cost"
-	switch {
-	case c.delta == nil:
-		c.about += "claimed is δ"
-	case c.total == nil:
-		c.about += "claimed is ε in total"
-	default:
+	if c.delta != nil && c.total != nil {
 		name = "parameter"
-		c.about += "claimed is the largest ε of a selection"
 	}
 	c.Claim(r, name)
 	low, high := c.Claims[0].Value.Ends()
@@ -276,13 +274,37 @@ func (c *composed) rest(t, at int) [2]bits {
 }
 
 func (c *composed) About(p *evidence.Problem) bool {
-	p.About, p.Proof = c.about, "recursion"
+	if len(c.Claims) == 0 {
+		return false
+	}
+	var selections, rest []string
+	for _, st := range c.steps {
+		name := st.kind.name
+		if name == "krr" {
+			name += fmt.Sprintf(":%d", st.kind.outputs)
+		}
+		selections = append(selections, fmt.Sprintf("%d by %s at ε = %s", st.count, name, st.kind.eps.RatString()))
+	}
+	claimed := "the largest ε of a selection"
+	if c.delta != nil {
+		rest = append(rest, "δ = "+c.delta.RatString())
+	} else {
+		claimed = "δ"
+	}
+	if c.total != nil {
+		rest = append(rest, "ε = "+c.total.RatString()+" in total")
+	} else {
+		claimed = "ε in total"
+	}
+	p.Proof = "recursion"
 	if c.stride > 0 {
 		p.Proof = "blocks"
 	} else if c.equal {
 		p.Proof = "ranges of the query"
+		rest = append(rest, "the same queries each time")
 	}
-	return c.about != ""
+	p.About = strings.Join(selections, ", ") + ", " + strings.Join(append(rest, "claimed is "+claimed), "; ")
+	return true
 }
 
 func (c *composed) Decide(o evidence.Options) {
@@ -292,7 +314,7 @@ func (c *composed) Decide(o evidence.Options) {
 		if st.kind.prepare(); st.kind.stretches == nil && !c.equal {
 			st.kind.divide(c.grid, c.cost)
 		}
-		sum.Add(sum, new(big.Rat).Mul(st.kind.eps, big.NewRat(int64(st.count), 1)))
+		c.cost.Sum(sum, st.kind.eps, big.NewRat(int64(st.count), 1))
 	}
 	s, delta := c.ends(false)
 	switch {
@@ -323,7 +345,7 @@ func (c *composed) ends(lower bool) (s, delta *big.Rat) {
 
 // tables decides the upper end by the bounds of the file.
 func (c *composed) tables(s, delta *big.Rat) {
-	t := newNodes(c.grid, c.steps)
+	t := newNodes(c.grid, c.steps, c.cost)
 	sum := new(big.Rat)
 	var all *masses
 	selections := 0
@@ -332,13 +354,13 @@ func (c *composed) tables(s, delta *big.Rat) {
 			t.bounds = []float64{0, 0}
 			sum.SetInt64(0)
 		}
-		sum.Add(sum, row.kind.eps)
+		c.cost.Sum(sum, row.kind.eps)
 		t.advance(row.kind, row.bounds, sum, i+1, c.cost)
 		if row.blocks == 0 {
 			continue
 		}
 		selections += row.blocks
-		t.bound(&row.masses, c.stride, i+1)
+		t.bound(&row.masses, c.stride, i+1, c.cost)
 		small := ratFloat(delta) * 1e-10 / float64(mostSelected)
 		d := t.scaled(c.stride)
 		all = all.then(row.masses.times(row.blocks, d, small, c.cost), d, small, c.cost)

@@ -24,7 +24,7 @@ func (n *nodes) scaled(stride int) *big.Rat {
 
 // bound makes sure that the profile of a measure is at least V everywhere. It is piecewise linear in e^s, and V is convex in it: so that has to hold at the nodes,
 // and the mass has to be 1 at least. The profile H_i at a node is (1-e^{-d}) times the mass above it, and e^{-d} H_{i+1}.
-func (n *nodes) bound(m *masses, stride, row int) {
+func (n *nodes) bound(m *masses, stride, row int, cost *evidence.Effort) {
 	f := number.ExpRat(new(big.Rat).Neg(n.scaled(stride)), composePrecision)
 	fall, _ := f.Float64()
 	rest, _ := whole(1).Sub(f).Float64()
@@ -33,6 +33,7 @@ func (n *nodes) bound(m *masses, stride, row int) {
 	for i := -m.from; i >= m.from; i-- {
 		v := n.bounds[min(max(i, -i)*stride, len(n.bounds)-1)]
 		if i < 0 {
+			cost.Spend(stepsPerPower)
 			e := number.ExpRat(new(big.Rat).Mul(n.scaled(stride), big.NewRat(int64(i), 1)), composePrecision)
 			_, v = whole(1).Sub(e).Add(e.Mul(number.FromFloat(v, composePrecision))).Float64()
 		}

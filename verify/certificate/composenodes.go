@@ -22,7 +22,10 @@ type nodes struct {
 // unit is the greatest relative error of a rounding.
 const unit = 0x1p-53
 
-func newNodes(grid *big.Rat, steps []composedStep) *nodes {
+// stepsPerPower is what a power of e costs.
+const stepsPerPower = 1 << 11
+
+func newNodes(grid *big.Rat, steps []composedStep, cost *evidence.Effort) *nodes {
 	n := &nodes{grid: grid, bounds: []float64{0, 0}}
 	for _, st := range steps {
 		for _, p := range st.kind.stretches {
@@ -33,6 +36,7 @@ func newNodes(grid *big.Rat, steps []composedStep) *nodes {
 	}
 	d := number.FromRat(grid, composePrecision)
 	for i := range n.pad + 1 {
+		cost.Spend(stepsPerPower)
 		f := number.Exp(d.Mul(whole(-i)))
 		_, fall := f.Float64()
 		_, rest := whole(1).Sub(f).Float64()
@@ -65,12 +69,14 @@ func (n *nodes) surround(row int) {
 
 // advance takes the bounds of one selection more, once it is sure of them. From the sum of all ε on V is 0.
 func (n *nodes) advance(k *kind, claimed []float64, sum *big.Rat, row int, cost *evidence.Effort) {
-	cost.Spend(len(claimed) * (len(k.stretches) + 1) * 4)
+	cost.Spend(len(claimed)*(len(k.stretches)+1)*4 + 16*n.pad)
 	n.surround(len(claimed))
-	for i, bound := range claimed {
-		if new(big.Rat).Mul(n.grid, big.NewRat(int64(i), 1)).Cmp(sum) >= 0 {
-			break
-		}
+	below := claimed
+	end := new(big.Rat).Quo(sum, n.grid)
+	if last := new(big.Int).Quo(new(big.Int).Sub(end.Num(), big.NewInt(1)), end.Denom()); last.Cmp(big.NewInt(int64(len(claimed)))) < 0 {
+		below = claimed[:last.Int64()+1]
+	}
+	for i, bound := range below {
 		greatest := 0.0
 		for j := range k.stretches {
 			greatest = max(greatest, n.most(&k.stretches[j], i))

@@ -126,6 +126,42 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestWorkIsCounted: small files that would take much time and memory in a part of the check that comes before what they prove. Where it was not counted they took from
+// 6 to more than 36 seconds and up to 42 GB, which only the limits on variables and on numbers bounded.
+func TestWorkIsCounted(t *testing.T) {
+	composed := func(lines ...string) string {
+		return "optratio-certificate 3\nproblem compose\n" + strings.Join(lines, "\n") + "\n"
+	}
+	grid := func(kind, d string) string {
+		return composed("selections "+kind+" 1 1/2", "delta 1/100", "grid "+d, "claim cost 0 1/4", "bound 1 1", "end 7")
+	}
+	digits := "1" + strings.Repeat("0", 2000)
+	for name, c := range map[string]struct{ text, says string }{
+		"factorials": {header("20000", "1", "epsilon 1", "paper", "paper", "lp") + "claim optimum 0 1\n", "bytes"},
+		"multiplicities": {"optratio-certificate 3\nproblem lattice\nn 6000\nk 1\nstep 1\ntop 1\nconstraints paper\nloss 0 1\nprior uniform\nepsilon 1\nprecision 64\n" +
+			"claim optimum 0 1\n", "steps"},
+		"names":       {composed(strings.Repeat("selections em 1 1/2\n", 5000)), "line 5003"},
+		"fine grid":   {grid("geo", "1/1000000"), "steps"},
+		"long grid":   {grid("em", digits+"1/"+digits), "line 5: grid: a number of more than 4096 bits"},
+		"long losses": {composed("selections geo 1 1/2", "delta 1/100", "grid 1", "stride 1", "claim cost 0 1/4", "bound 1 1", "losses 1 2"+strings.Repeat(" 0", 40001), "end 9"), "steps"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		rep, err := certificate.Check(strings.NewReader(c.text), certificate.Options{MaxSteps: 1 << 24, MaxMemory: 1 << 28})
+		runtime.ReadMemStats(&after)
+		said := fmt.Sprint(err)
+		if rep != nil {
+			said = rep.Reason
+		}
+		if !strings.Contains(said, c.says) {
+			t.Errorf("%s: %.200s", name, said)
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<27 {
+			t.Errorf("%s: allocated %d MB", name, grown>>20)
+		}
+	}
+}
+
 // TestCommonDenominatorIsBounded: multipliers whose denominators have nothing in common cannot make the exact
 // arithmetic outgrow the limit.
 func TestCommonDenominatorIsBounded(t *testing.T) {

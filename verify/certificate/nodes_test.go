@@ -16,7 +16,7 @@ func TestBoundsThatRise(t *testing.T) {
 	k, grid := &kind{name: "em", eps: big.NewRat(1, 1), outputs: 2}, big.NewRat(1, 4)
 	k.prepare()
 	k.divide(grid, cost)
-	n := newNodes(grid, []composedStep{{k, k, 1}})
+	n := newNodes(grid, []composedStep{{k, k, 1}}, cost)
 	n.advance(k, []float64{1, 0.5, 0.9, 0.25, 0.3}, k.eps, 1, cost)
 	n.surround(3)
 	assert.Equal(t, []float64{0.5, 0.5, 0.25, 0.25}, n.around[n.pad+1:n.pad+5])

@@ -59,8 +59,13 @@ func (t *private) row(r *evidence.Reader) {
 func (t *private) Decide(o evidence.Options) {
 	for prec := uint(128); ; prec *= 2 {
 		open := ""
+		var lows, highs []*big.Rat
+		for _, d := range t.distances {
+			low, high := t.Power(d, prec)
+			lows, highs = append(lows, low), append(highs, high)
+		}
 		for _, q := range t.near {
-			low, high := t.Power(t.distances[q.distance], prec)
+			low, high := lows[q.distance], highs[q.distance]
 			for _, ab := range [][2]int{{q.b, q.a}, {q.a, q.b}} {
 				if q.directed && ab[0] == q.a {
 					break
