@@ -3,13 +3,16 @@ GO ?= go
 # Garbage is collected less often: compilation and tests take a fifth less processor time, and more memory.
 export GOGC ?= 400
 
+# Programs know no paths of this machine, and what is compiled serves the wheel and a release too.
+export GOFLAGS += -trimpath
+
 # CLP, for --solver clp, is linked where its C library and a C compiler are there; make clp installs it.
 TAGS = $(shell pkg-config --exists clp 2>/dev/null && [ "$$($(GO) env CGO_ENABLED)" = 1 ] && echo -tags=clp)
 SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags=slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build research install dist dist-twice test test-slow bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site schemas proofs
+.PHONY: run build research install dist dist-twice test test-slow test-slow-program test-slow-research bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site schemas proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: build
@@ -41,20 +44,23 @@ dist:
 dist-twice:
 	GO=$(GO) scripts/dist-twice
 
-# The tests: under two minutes on two cores with empty caches. make lint runs vet; without debugging data the tests are linked faster. Parallel
-# tests mostly wait, for programs and limits: more of them than cores. The go commands that tests run find the same flags, and compile nothing again.
+# The tests: under two minutes on two cores with empty caches. make lint runs vet; without debugging data the tests are linked faster. Some tests
+# mostly wait, for programs and limits: more of them, and more packages, than cores. The go commands that tests run find the same flags, and compile
+# nothing again.
 TEST = -vet=off -ldflags=-w -parallel=8
 test: export GOFLAGS += $(TEST) $(TAGS)
 test:
-	$(GO) test ./...
+	$(GO) test -p 4 ./...
 
 # The slow tests, which recompute documents, figures and transcripts or take large instances: those that ask package slowtest, and all of research.
 # RUN chooses: make test-slow RUN=TestTables
 RUN ?= ^($(shell grep -rl --include=*_test.go slowtest . | xargs awk -F'[^A-Za-z0-9_]+' '/^func /{name=$$2} /slowtest[.](Only|Enabled)/{print name}' | sort -u | paste -sd '|'))$$
 slowpackages = $(shell grep -rl --include=*_test.go slowtest . | grep -v '^./research/' | xargs -n 1 dirname | sort -u)
 test-slow: export GOFLAGS += $(TEST) $(SLOW)
-test-slow:
+test-slow: test-slow-program test-slow-research
+test-slow-program:
 	$(GO) test -run '$(RUN)' -timeout 60m $(slowpackages)
+test-slow-research:
 	$(GO) test -C research $(if $(filter file,$(origin RUN)),,-run '$(RUN)') -timeout 60m ./...
 
 # Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77

@@ -309,7 +309,7 @@ func TestPublishedUnderAnotherPath(t *testing.T) {
 	cache := strings.TrimSpace(string(run(t, root, nil, "go", "env", "GOMODCACHE")))
 	others := strings.TrimSpace(string(run(t, root, nil, "go", "env", "GOPROXY")))
 	environment := []string{
-		"GOFLAGS=-mod=mod -modcacherw", "GOWORK=off", "GOSUMDB=off", "GOMODCACHE=" + t.TempDir(),
+		"GOFLAGS=-mod=mod -modcacherw -trimpath -vet=off", "GOWORK=off", "GOSUMDB=off", "GOMODCACHE=" + t.TempDir(),
 		"GOPROXY=file://" + proxy + ",file://" + filepath.Join(cache, "cache/download") + "," + others,
 	}
 	run(t, outside, environment, "go", "get", path+"@"+version, "github.com/stretchr/testify")
