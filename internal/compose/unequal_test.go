@@ -41,7 +41,7 @@ func TestUnequalQueries(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 6))
 	cases := 60
 	if slowtest.Enabled {
-		cases = 6000
+		cases = 1500 // one case in 500 that attains more is met with probability 95 %
 	}
 	worst := 0.0
 	for range cases {
