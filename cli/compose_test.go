@@ -39,8 +39,10 @@ func TestWhatComposeSaves(t *testing.T) {
 // TestComposeDocument: from which number of selections on the exponential mechanism is the one to take, and the enclosure of a hundred thousand.
 func TestComposeDocument(t *testing.T) {
 	slowtest.Only(t)
-	for _, c := range []struct{ total, count, first string }{{"1", "4", "pf"}, {"1", "5", "em"}, {"3", "5", "pf"}, {"3", "6", "em"}, {"8", "8", "pf"}, {"8", "9", "em"}} {
-		d := composed(t, "--mechanism em,pf -n 10 -k 10 --delta 1e-6 --gap 1e-5 --total-eps "+c.total+" -T "+c.count)
+	for _, c := range []struct{ total, count, gap, first string }{
+		{"1", "4", "1e-4", "pf"}, {"1", "5", "1e-4", "em"}, {"3", "5", "1e-4", "pf"}, {"3", "6", "1e-5", "em"}, {"8", "8", "1e-4", "pf"}, {"8", "9", "1e-4", "em"},
+	} {
+		d := composed(t, "--mechanism em,pf -n 10 -k 10 --delta 1e-6 --gap "+c.gap+" --total-eps "+c.total+" -T "+c.count)
 		require.Empty(t, d.Undecided)
 		assert.Equal(t, c.first, d.Mechanisms[0].Name, "%v", c)
 		if c.total == "3" && c.count == "6" {
