@@ -12,7 +12,7 @@ SLOW = $(if $(TAGS),$(TAGS)$(comma)slow,-tags=slow)
 comma := ,
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null | sed 's/^/-X optratio\/cli.commit=/')
 
-.PHONY: run build research install dist dist-twice test test-slow test-slow-program test-slow-research bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site schemas proofs
+.PHONY: run build research install dist dist-twice test test-slow test-slow-program test-slow-research test-slow-proofs bench mutate lint vulncheck clp wheel python-test cluster-test browser-test site schemas proofs
 
 # The main job: the optimality ratio of permute-and-flip and the exponential mechanism.
 run: build
@@ -55,13 +55,16 @@ test:
 # The slow tests, which recompute documents, figures and transcripts or take large instances: those that ask package slowtest, and all of research.
 # RUN chooses: make test-slow RUN=TestTables
 RUN ?= ^($(shell grep -rl --include=*_test.go slowtest . | xargs awk -F'[^A-Za-z0-9_]+' '/^func /{name=$$2} /slowtest[.](Only|Enabled)/{print name}' | sort -u | paste -sd '|'))$$
-slowpackages = $(shell grep -rl --include=*_test.go slowtest . | grep -v '^./research/' | xargs -n 1 dirname | sort -u)
+slowpackages = $(shell grep -rl --include=*_test.go slowtest . | grep -v '^./research/\|^./proofs/' | xargs -n 1 dirname | sort -u)
 test-slow: export GOFLAGS += $(TEST) $(SLOW)
-test-slow: test-slow-program test-slow-research
+test-slow: test-slow-program test-slow-research test-slow-proofs
 test-slow-program:
 	$(GO) test -run '$(RUN)' -timeout 60m $(slowpackages)
 test-slow-research:
 	$(GO) test -C research $(if $(filter file,$(origin RUN)),,-run '$(RUN)') -timeout 60m ./...
+# The proved checker's test takes proofs/check as it is, and waits for it where make builds it beside.
+test-slow-proofs: $(filter proofs,$(MAKECMDGOALS))
+	$(GO) test -run '$(RUN)' -timeout 60m ./proofs
 
 # Benchmarks, and the tests on large instances. BENCH narrows the choice: make bench BENCH=77
 BENCH ?= .
