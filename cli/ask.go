@@ -25,6 +25,8 @@ type asking struct {
 	certifies bool                         // there is --cert
 	draws     bool                         // there is --html
 	plain     bool                         // there is no --digits
+	verdicts  bool                         // the answer is verdicts
+	machines  bool                         // there are --format and --junit
 	cert      string                       // file of a certificate, "" for none
 	html      string                       // file of a page, "" for none
 	outputs   []*output                    // more files
@@ -55,8 +57,8 @@ func (a *asking) path(flag string) string {
 // command completes a command: it asks the question, and has a flag for each of its fields and for what is written.
 func (a *asking) command(s command.Streams, c *cobra.Command) *cobra.Command {
 	a.Streams = s
-	if c.Args == nil {
-		c.Args = command.NoArgs
+	if a.verdicts {
+		a.judge(c)
 	}
 	c.RunE = a.run
 	command.AddFields(c, a.question, a.help)

@@ -40,12 +40,10 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return command.Run(ctx, newRoot, args, stdin, stdout, stderr)
 }
 
-func newCheck(s command.Streams) *cobra.Command { return command.NewCheck(s, certificate.Check) }
-
 // newRoot returns the command tree. Without a command word the root computes a ratio.
 func newRoot(s command.Streams) *cobra.Command {
 	lp.Register()
-	root := newRatio(s)
+	root := newAsking(s, "ratio")
 	root.Use = "optratio"
 	root.Short = "Decide exactly how private, and how good, a differentially private selection mechanism is"
 	root.Long = ""
@@ -61,16 +59,15 @@ func newRoot(s command.Streams) *cobra.Command {
 	}
 	root.Version = Version
 	root.SetVersionTemplate(versionText())
-	add := func(title string, commands ...func(command.Streams) *cobra.Command) {
+	add := func(title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: title, Title: title})
-		for _, make := range commands {
-			c := make(s)
+		for _, c := range commands {
 			c.GroupID = title
 			root.AddCommand(c)
 		}
 	}
-	add(first, newAudit, newRatio, newRecommend, newOptimum, newVerify, newCheck)
-	add(others, newMechanisms, newPMF, newEvaluate, newCalibrate, newThreshold, newSweep, newHeterogeneous, newTopK, newCompose, newStopping, newServe)
+	add(first, newAsking(s, "audit"), newAsking(s, "ratio"), newAsking(s, "recommend"), newOptimum(s), newAsking(s, "verify"), command.NewCheck(s, certificate.Check))
+	add(others, newMechanisms(s), newAsking(s, "pmf"), newAsking(s, "evaluate"), newAsking(s, "calibrate"), newAsking(s, "threshold"), newSweep(s), newAsking(s, "heterogeneous"), newAsking(s, "topk"), newAsking(s, "compose"), newAsking(s, "stopping"), newServe(s))
 	root.SetCompletionCommandGroupID(others)
 	root.SetHelpCommandGroupID(others)
 	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map"} {

@@ -31,12 +31,12 @@ const (
 // summaryVariable is the environment variable in which GitHub Actions names the file that is shown on the page of a run, as Markdown.
 const summaryVariable = "GITHUB_STEP_SUMMARY"
 
-// judge completes a command whose answer is verdicts, with the flags of verdicts for machines where these are wanted: --format and --junit.
-func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool) *cobra.Command {
+// judge prepares a command whose answer is verdicts.
+func (a *asking) judge(c *cobra.Command) {
 	format := formatText
 	verdicts := func(found *job.Answer) []report.Verdicts { return report.VerdictsOf(found, a.question) }
 	a.certifies, a.draws = true, true
-	if machines {
+	if a.machines {
 		c.Flags().StringVar(&format, "format", formatText, "text, markdown, or github: text with annotations for GitHub Actions, and a table on the page of the run")
 		a.outputs = []*output{{
 			flag: "junit", usage: "also write the verdicts to this file, as JUnit XML with one test case per property",
@@ -76,7 +76,6 @@ func (a *asking) judge(s command.Streams, c *cobra.Command, machines bool) *cobr
 		}
 		return nil
 	}
-	return a.command(s, c)
 }
 
 func appendText(path, text string) error {
