@@ -76,6 +76,7 @@ func TestCertificatesAreAccepted(t *testing.T) {
 		Request{N: 60, K: 3, Epsilon: decimalEps(t, "0.5"), Gap: big.NewRat(1, 1e6)},
 		Request{N: 1000, K: 10, Epsilon: decimalEps(t, "0.1"), Mechanisms: pfAndEM(t)[:1]},
 		Request{N: 300, K: 7, Epsilon: decimalEps(t, "0.2"), Prior: Box(), Mechanisms: pfAndEM(t)[:1]},
+		Request{N: 100000, K: 10, Epsilon: decimalEps(t, "0.1"), Mechanisms: pfAndEM(t)[:1]},
 		Request{N: 100000, K: 100, Epsilon: decimalEps(t, "0.7"), Mechanisms: pfAndEM(t)[:1]},
 		Request{N: 500, K: 10, Epsilon: decimalEps(t, "0.2")},
 		Request{N: 3, K: 4, Epsilon: decimalEps(t, "0.6"), Prior: Box()},

@@ -112,7 +112,9 @@ func (c *theorems) published(ctx context.Context, q *Request, prec uint) {
 	total := overBox(ctx, f, z, q.Prior.box(), q.K, func(a, b number.Interval, k int) number.Interval {
 		return closedBound(f, a, b, q.N, k, number.Interval.Sign)
 	})
-	c.raise(number.Bounds(number.Enclosed(total).Ends()).Quo(q.vectors())) // exactly at ε = 0
+	bound := number.Enclosed(total)
+	c.raise(bound.Quo(q.vectors()))
+	c.raise(number.Bounds(bound.Ends()).Quo(q.vectors())) // exactly at ε = 0; totals beyond what is worth a rational say nothing here
 	if q.Level.monotone() && !q.Certified {
 		low := c.low
 		if c.raise(c.flip.Mul(number.Exact(big.NewRat(2, int64(q.N))))); c.low != low {

@@ -105,6 +105,10 @@ func TestTheoremsOfLargeLattices(t *testing.T) {
 	ratio := c.flip.Over(number.Bounds(c.low, c.high))
 	assert.Less(t, ratio.Float64(), 1.2)
 	assert.GreaterOrEqual(t, ratio.Float64(), 1.0)
+	// Totals of a million digits: by research/docs/threshold.md permute-and-flip is optimal up to a part of about n (k/(k+1))^n, 10^-41,386 here.
+	q = Request{N: 1_000_000, K: 10, Epsilon: decimalEps(t, "0.1")}
+	c = q.theorems(t.Context(), 256)
+	assert.Less(t, c.flip.Over(number.Bounds(c.low, c.high)).Float64(), 1+1e-15)
 	q = Request{N: 1000, K: 20, Epsilon: eps, Loss: Loss{kind: "square"}}
 	c = q.theorems(t.Context(), 256)
 	assert.True(t, c.pfOptimal != nil && *c.pfOptimal, "ε = 0.7 is above ln 2")
