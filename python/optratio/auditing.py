@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterable, Literal, Sequence, Union
 
 from .distributions import drawer
 from .names import Inputs, Labels
-from .program import ProgramFailed, UsageError, find_program, problem
+from .program import ProgramFailed, UsageError, brief, find_program, problem
 from .report import Names, Report
 from .serving import Server, answer_pmf, answer_samples
 
@@ -131,9 +131,9 @@ def audit(*, pmf: Callable[..., Any] | None = None, sample: Any = None, eps: Rea
     if "," in str(eps):
         raise UsageError("eps is one number: call audit for each")
     if not callable(f) and (pmf is not None or drawer(f) is None):
-        raise UsageError(f"{f!r:.80} is not a function")
+        raise UsageError(f"{brief(f)} is not a function")
     if against is not None and not isinstance(against, str) and not callable(against) and (pmf is not None or drawer(against) is None):
-        raise UsageError(f"against={against!r:.80} is neither a mechanism's name nor a function")
+        raise UsageError(f"against={brief(against)} is neither a mechanism's name nor a function")
     shown, labels, named, ended = _Progress(progress), Labels(), Inputs(), threading.Event()
     answer = answer_pmf(f, outcomes, labels) if pmf is not None else answer_samples(f, outcomes or "index", labels)
     server = Server(answer, shown, threads=(children or 1) > 1, inputs=named)

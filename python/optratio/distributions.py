@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from typing import Any, Callable, List, Optional
 
-from .program import AnswerError
+from .program import AnswerError, brief
 
 Draws = Callable[[Any, int], List[Any]]
 
@@ -26,7 +26,7 @@ def drawer(x: Any) -> Optional[Draws]:
         def rvs(asked: Any, samples: int) -> list[Any]:
             drawn = x.rvs(size=samples)
             if drawn.shape != (samples,):
-                raise AnswerError(f"rvs of {x!r:.80} drew an array of shape {drawn.shape}, not {samples} numbers")
+                raise AnswerError(f"rvs of {brief(x)} drew an array of shape {drawn.shape}, not {samples} numbers")
             return list(drawn.tolist())
         return rvs
     if hasattr(x, "invoke") and hasattr(x, "map"):

@@ -11,7 +11,7 @@ import threading
 from enum import Enum
 from typing import Any, Hashable, Iterable, Iterator, Sequence
 
-from .program import AnswerError, UsageError
+from .program import AnswerError, UsageError, brief
 
 _LIST, _DICT = object(), object()  # stand for the types in keys
 
@@ -27,10 +27,10 @@ def _key(x: Any) -> Hashable:
     try:
         hash(x)
     except TypeError as e:
-        raise AnswerError(f"{x!r:.80} is not a label, as it cannot be a key of a dict; return a string or a tuple") from e
+        raise AnswerError(f"{brief(x)} is not a label, as it cannot be a key of a dict; return a string or a tuple") from e
     kind: Any = type(x)
     if kind.__eq__ is object.__eq__ and kind.__repr__ is object.__repr__ and not isinstance(x, Enum):
-        raise AnswerError(f"{x!r:.80} is not a label, as it is equal to no other object; return a string, or define __eq__ and __hash__")
+        raise AnswerError(f"{brief(x)} is not a label, as it is equal to no other object; return a string, or define __eq__ and __hash__")
     key: Hashable = x
     return key
 
@@ -72,7 +72,7 @@ class Labels:
             return shown
         other, text = self.of[shown], f"{shown} ({type(label).__qualname__})"
         if type(other) is type(label) or text in self.of:
-            raise AnswerError(f"the labels {other!r:.80} and {label!r:.80}, of types {type(other).__qualname__} and {type(label).__qualname__}, are not equal, "
+            raise AnswerError(f"the labels {brief(other)} and {brief(label)}, of types {type(other).__qualname__} and {type(label).__qualname__}, are not equal, "
                               "and look alike; return labels that are equal or look different, such as strings")
         return text
 
@@ -82,7 +82,7 @@ class Labels:
         for label, value in items:
             text = self.text(label)
             if text in out:
-                raise AnswerError(f"the label {label!r:.80} is there twice")
+                raise AnswerError(f"the label {brief(label)} is there twice")
             out[text] = value
         return out
 
@@ -98,7 +98,7 @@ class Labels:
             return [self.mixed(y) for y in x]
         if isinstance(x, dict) and all(isinstance(k, str) for k in x):
             return {self.text(k): self.mixed(y) for k, y in x.items()}
-        raise AnswerError(f"sample returned {x!r:.80} in an outcome, which is not one of strings, numbers, True, False, None, lists, and dicts with strings for keys")
+        raise AnswerError(f"sample returned {brief(x)} in an outcome, which is not one of strings, numbers, True, False, None, lists, and dicts with strings for keys")
 
 
 def _same(x: Any, y: Any) -> bool:
@@ -139,7 +139,7 @@ class Inputs:
         """Takes in pairs of neighbors (x, y), or (x, y, distance), and gives each with places for x and y."""
         for i, pair in enumerate(pairs):
             if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
-                raise UsageError(f"inputs[{i}] is {pair!r:.80}; without neighbors, inputs are pairs (x, y) of neighbors, or (x, y, distance)")
+                raise UsageError(f"inputs[{i}] is {brief(pair)}; without neighbors, inputs are pairs (x, y) of neighbors, or (x, y, distance)")
             yield [self._place(pair[0]), self._place(pair[1]), *pair[2:]]
 
     def asked(self, text: str) -> Any:

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
 
 class Error(Exception):
-    """Every exception of this package is one of these; an exception of your function is none."""
+    """Every exception of this package is one of these. What your function raises is not."""
 
 
 class ProgramNotFound(Error, FileNotFoundError):
@@ -46,10 +47,23 @@ def find_program() -> str:
     return found
 
 
+# Arguments of functions whose flags have other names.
+_NAMES = {"property": "properties", "range": "bounded_range", "pmf-precision": "precision", "pmf-exec": "pmf", "sample-exec": "sample", "against-exec": "against"}
+
+
 def problem(code: int, stderr: str) -> Error:
-    """The exception for a run that gave no answer."""
+    """The exception for a run that gave no answer. What the program calls by its flag, it calls by the name of the argument."""
     message = stderr.strip().removeprefix("optratio: ") or f"the program ended with code {code}"
-    return UsageError(message) if code == 2 else ProgramFailed(message)
+    if code != 2:
+        return ProgramFailed(message)
+    flags = re.compile(r"(?<![^ (])(?:--([a-z]+(?:-[a-z]+)*)|-([nkT]))(?![^ :,;)])")
+    return UsageError(flags.sub(lambda m: _NAMES.get(m[1], m[1] or m[2]).replace("-", "_"), message))
+
+
+def brief(x: object) -> str:
+    """The repr of an object, cut where it is long."""
+    text = repr(x)
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def main() -> None:

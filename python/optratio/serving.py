@@ -24,7 +24,7 @@ from typing import Any, Callable, Dict
 
 from .distributions import drawer, probabilities
 from .names import Inputs, Labels, as_text
-from .program import AnswerError, Error, UsageError
+from .program import AnswerError, Error, UsageError, brief
 
 Answering = Callable[[Dict[str, Any]], Dict[str, Any]]
 
@@ -106,7 +106,7 @@ def answer_pmf(f: Callable[..., Any], outcomes: str | None, labels: Labels) -> A
         if stated is not None:
             p = stated if outcomes == "labels" else _places(stated, q)
         if (outcomes == "labels") != hasattr(p, "items"):
-            raise AnswerError(f"pmf returned {p!r:.80}; " + ("with outcomes='labels' it returns a dict of probabilities" if outcomes == "labels" else
+            raise AnswerError(f"pmf returned {brief(p)}; " + ("with outcomes='labels' it returns a dict of probabilities" if outcomes == "labels" else
                                                            "for a dict of labels give outcomes='labels'"))
         try:
             if hasattr(p, "items"):  # a dict of labels
@@ -115,7 +115,7 @@ def answer_pmf(f: Callable[..., Any], outcomes: str | None, labels: Labels) -> A
         except AnswerError:
             raise
         except TypeError as e:
-            raise AnswerError(f"pmf returned {p!r:.80}, which is not a list of probabilities (floats, fractions, or strings p/q)") from e
+            raise AnswerError(f"pmf returned {brief(p)}, which is not a list of probabilities (floats, fractions, or strings p/q)") from e
     return answer
 
 
@@ -132,7 +132,7 @@ def _places(counts: dict[Any, Any], q: dict[str, Any]) -> list[Any]:
         try:
             r = operator.index(r)
         except TypeError as e:
-            raise AnswerError(f"{r!r:.80} was drawn, which is not the place of a candidate; give outcomes='labels' or outcomes='real'") from e
+            raise AnswerError(f"{brief(r)} was drawn, which is not the place of a candidate; give outcomes='labels' or outcomes='real'") from e
         if not 0 <= r < n:
             raise ValueError(f"drew candidate {r} of {n}")
         out[r] += times
@@ -177,7 +177,7 @@ def answer_samples(f: Any, outcomes: str, labels: Labels) -> Answering:
             except AnswerError:
                 raise
             except TypeError as e:  # no list, or an outcome that is one
-                raise AnswerError(f"sample returned {drawn!r:.80}; it returns one outcome, or with a parameter named samples a list or "
+                raise AnswerError(f"sample returned {brief(drawn)}; it returns one outcome, or with a parameter named samples a list or "
                                   "a dict of counts; outcomes that are lists need outcomes='labels'") from e
         if outcomes == "labels":
             return {"counts": counts}

@@ -276,8 +276,9 @@ class Errors(unittest.TestCase):
                 optratio.audit(pmf=permute_and_flip, eps=1)
 
     def test_usage(self):
-        for arguments, message in [({"eps": -1}, "--eps"), ({}, "epsilon is missing"), ({"eps": 1, "n": 0}, "-n is missing or 0"), ({"eps": 1, "properties": ["nice"]}, "nice")]:
-            with self.assertRaisesRegex(optratio.UsageError, message):
+        for arguments, message in [({"eps": -1}, "^eps "), ({}, "epsilon is missing"), ({"eps": 1, "n": 0}, "^n is missing or 0"), ({"eps": 1, "properties": ["nice"]}, "^properties: .*nice"),
+                                   ({"eps": 1, "bounded_range": -1}, "^bounded_range "), ({"eps": 1, "monotonic_scores": True, "neighbors": "shifted"}, "^neighbors shifted: .* pmf_file")]:
+            with self.assertRaisesRegex(optratio.UsageError, message):  # names are those of the arguments, not of the flags
                 optratio.audit(pmf=permute_and_flip, **arguments)
         for arguments in ({}, {"pmf": permute_and_flip, "sample": draw}, {"pmf": 3}):
             with self.assertRaises(optratio.UsageError):
