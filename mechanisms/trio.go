@@ -19,7 +19,7 @@ import (
 // permute-and-flip's wherever that is not optimal. research/docs/three.md has the proofs.
 var oddTrio = &bodies{
 	most: 500, // the work grows with their cube
-	info: epsDP("pf-trio", "permute-and-flip on rounded scores, which of three candidates left prefers the odd one", "this project, research/docs/three.md, Theorem 3"),
+	info: epsDP("pf-trio", "permute-and-flip on rounded scores; of three candidates left it prefers the only one that is best, or is not", "this project, research/docs/three.md, Theorem 3"),
 	rat:  trioBody(permuteAndFlip[*big.Rat]),
 	box:  trioBody(permuteAndFlipEnclosed),
 	fun:  trioBody(permuteAndFlip[arith.RatFunc]),
