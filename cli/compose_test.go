@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,4 +57,13 @@ func TestComposeDocument(t *testing.T) {
 	assert.InDelta(t, 10.321197474, attained, 1e-8)
 	assert.Greater(t, bound, attained)
 	assert.Less(t, bound, 10.3343637*1.003)
+}
+
+// The least bound of all, ε/T, needs no certificate, and that is said.
+func TestBasicCompositionHasNoCertificate(t *testing.T) {
+	cert := filepath.Join(t.TempDir(), "cert")
+	code, _, said := quietly("compose", "--mechanism", "krr", "--candidates", "4", "-T", "1", "--total-eps", "1", "--delta", "1e-3", "--gap", "0.1", "--cert", cert)
+	require.Zero(t, code, said)
+	require.Contains(t, said, "not written: no certificate")
+	require.NoFileExists(t, cert)
 }

@@ -44,14 +44,19 @@ func (e *Equal) asked() *asked {
 	return &asked{apart.Near(), -e.Most - 1, []query{{x, 0, -1}}}
 }
 
+var none = fmt.Errorf("%w: what basic composition says needs none, and there are no tables of so many selections", certtext.ErrNone)
+
 // WriteCertificate writes what proves both ends, in the format of docs/reference/certificate.md.
 func (a *Answer) WriteCertificate(w io.Writer) error {
-	lower := a // that has the attack
+	lower := a    // that has the attack
+	if a == nil { // nothing is above what basic composition says
+		return none
+	}
 	if a.refuted != nil {
 		lower = a.refuted
 	}
 	if a.total != nil && a.refuted == nil || a.plan == nil && !a.ranges || lower.events == nil && lower.asked == nil && lower.Lower.Lo().Sign() > 0 {
-		return fmt.Errorf("%w: what basic composition says needs none, and there are no tables of so many selections", certtext.ErrNone)
+		return none
 	}
 	c := certtext.NewWriter(w, "compose")
 	for _, st := range a.problem.Steps {

@@ -166,11 +166,10 @@ func (q *Compose) answer(in *reading) *Answer {
 	if c.find {
 		solve = c.largest
 	}
-	if found := solve(); found != nil {
-		a.Certificate = found.WriteCertificate
-		if found.Exports() && !c.find {
-			a.Export = found.Export
-		}
+	found := solve()
+	a.Certificate = found.WriteCertificate
+	if found != nil && found.Exports() && !c.find {
+		a.Export = found.Export
 	}
 	c.doc.Seconds, a.Undecided = time.Since(begin).Seconds(), c.doc.Undecided
 	return a
