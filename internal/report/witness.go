@@ -26,7 +26,6 @@ func (v Verdicts) pictures(c Context) (all []Block) {
 	if claim := v.claim(); claim != nil && claim.Attained != nil && claim.Witness == nil && !claim.Stopped && (!claim.TightEps.IsValid() || inquiry.Says(claim.TightEps)) {
 		all = append(all, v.drawn(claim, claim.Attained, "Where it is closest to the limit"))
 	}
-	all = append(all, v.tight(v.Find(verify.DP))...)
 	if len(v.History) > 1 {
 		all = append(all, v.course())
 	}
@@ -161,29 +160,6 @@ func (v Verdicts) drawn(r *verify.Result, w *verify.Witness, title string) Block
 func bare(place string) string {
 	_, text, _ := strings.Cut(place, " ")
 	return text
-}
-
-// tight compares the tight ε, or its lower bound, with the claim.
-func (v Verdicts) tight(dp *verify.Result) []Block {
-	if dp == nil {
-		return nil
-	}
-	var found number.Number
-	name := "the smallest ε that holds there"
-	switch {
-	case v.sampled() && v.LowerBound.IsValid():
-		found, name = v.LowerBound, "at least this, by the samples"
-	case inquiry.Says(dp.TightEps) && !dp.Stopped:
-		found = dp.TightEps
-	}
-	if !found.IsValid() || found.IsInf() {
-		return nil
-	}
-	var t Table
-	t.add("claimed", v.Claimed)
-	t.add(name, found)
-	caption := job.Choose(dp.Verdict == verify.Violated, "More privacy was claimed than there is.", "No more than was claimed was found.")
-	return []Block{{Title: "ε, claimed and found", in: browser, Figure: t.pictured(caption, "", named(0), 1)}}
 }
 
 // course draws how the lower bound grew with the samples.
