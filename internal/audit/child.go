@@ -132,6 +132,19 @@ func (p *process) read(stdout io.Reader) {
 	p.long = errors.Is(lines.Err(), bufio.ErrTooLong)
 }
 
+// next waits for a line of output for a while, and reports whether output has ended instead.
+func (p *process) next(ctx context.Context, patience time.Duration) (line []byte, ended bool) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case line, more := <-p.lines:
+		return line, !more
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return nil, false
+}
+
 var errLong = fmt.Errorf("a line of more than %d bytes", longestLine)
 
 // linesOf reads lines up to the longest.
@@ -177,39 +190,28 @@ func (c *child) once(ctx context.Context, line []byte) ([]byte, error) {
 // await returns the next answer.
 func (c *child) await(ctx context.Context) ([]byte, error) {
 	p := c.p
-	timer := time.NewTimer(c.timeout)
-	defer timer.Stop()
-	select {
-	case answer, ok := <-p.lines:
-		if !ok {
-			return nil, c.gone()
-		}
+	answer, ended := p.next(ctx, c.timeout)
+	switch {
+	case ended:
+		return nil, c.gone()
+	case answer != nil:
 		p.served++
 		return answer, nil
-	case <-timer.C:
-		f := &failure{text: fmt.Sprintf("no answer within %v%s", c.timeout, p.stderr.last()), timeout: true}
-		if !c.spoke {
-			f.late = c.starts == 1 && p.lastWords(ctx)
-			f.text += "; does it flush its output after each line?"
-		}
-		c.stop()
-		return nil, f
-	case <-ctx.Done():
+	case ctx.Err() != nil:
 		c.stop()
 		return nil, ctx.Err()
 	}
-}
-
-// lastWords ends the program's input and reports whether it then writes a line, as those do that keep their output until they end.
-func (p *process) lastWords(ctx context.Context) bool {
-	_ = p.stdin.Close()
-	select {
-	case _, ok := <-p.lines:
-		return ok
-	case <-time.After(lastWords):
-	case <-ctx.Done():
+	f := &failure{text: fmt.Sprintf("no answer within %v%s", c.timeout, p.stderr.last()), timeout: true}
+	if !c.spoke {
+		if c.starts == 1 { // those that keep their output until they end write it now
+			_ = p.stdin.Close()
+			words, _ := p.next(ctx, lastWords)
+			f.late = words != nil
+		}
+		f.text += "; does it flush its output after each line?"
 	}
-	return false
+	c.stop()
+	return nil, f
 }
 
 // stray records a line that came unasked: it, or any line since the start, may be an answer out of step.
@@ -227,9 +229,7 @@ func (c *child) gone() error {
 		return &failure{text: errLong.Error(), long: true}
 	}
 	// Output has ended; if the program goes on without it, it is of no use.
-	select {
-	case <-p.ended:
-	case <-time.After(min(c.timeout, lastWords)):
+	if !p.waits(min(c.timeout, lastWords)) {
 		p.kill()
 		return &failure{text: "closed its output" + p.stderr.last()}
 	}
@@ -239,6 +239,16 @@ func (c *child) gone() error {
 		return &failure{text: p.status.Error() + p.stderr.last(), unstarted: unstarted && p.served == 0}
 	}
 	return &failure{text: "ended without an answer" + p.stderr.last(), quiet: p.served > 0}
+}
+
+// waits waits for the process to end, for a while, and reports whether it did.
+func (p *process) waits(patience time.Duration) bool {
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(patience):
+		return false
+	}
 }
 
 // kill ends the program with what it started, and waits until it is reaped.
@@ -266,34 +276,24 @@ func (c *child) stop() {
 // finish closes the program's input and lets it end by itself for a while. It returns a failure where the
 // program ends with an error.
 func (c *child) finish() error {
-	patience, cancel := context.WithTimeout(context.Background(), min(c.timeout, lastWords))
-	defer cancel()
-	p := c.p
+	p, patience := c.p, min(c.timeout, lastWords)
 	if p == nil {
 		return nil
 	}
 	defer c.stop()
-	before := c.confused
+	before, begin := c.confused, time.Now()
 	_ = p.stdin.Close()
-	select {
-	case extra, ok := <-p.lines:
-		if ok {
-			f := c.stray(extra)
-			if !json.Valid(extra) {
-				c.confused = before // output that is no answer, before the program ended
-			}
-			return f
+	if extra, _ := p.next(context.Background(), patience); extra != nil {
+		f := c.stray(extra)
+		if !json.Valid(extra) {
+			c.confused = before // output that is no answer, before the program ended
 		}
-	case <-patience.Done(): // it ignores the end of its input, which it may
+		return f
 	}
-	select {
-	case <-p.ended:
-		if p.status != nil {
-			return &failure{text: "after its last answer: " + p.status.Error() + p.stderr.last()}
-		}
-	case <-patience.Done():
+	if p.waits(patience-time.Since(begin)) && p.status != nil {
+		return &failure{text: "after its last answer: " + p.status.Error() + p.stderr.last()}
 	}
-	return nil
+	return nil // it may ignore the end of its input
 }
 
 // brief shortens a program's text for a message.

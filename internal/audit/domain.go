@@ -199,14 +199,12 @@ func (o *Options) far(space *inquiry.Space) int64 {
 	}
 	multiple := new(big.Rat).SetFloat64(max(2000, 2000/eps))
 	multiple.Mul(multiple, o.Sensitivity)
-	multiple.Quo(multiple, space.Unit)
-	rounded := new(big.Int).Div(multiple.Num(), multiple.Denom())
-	thousand := big.NewInt(1000)
-	rounded.Div(rounded, thousand).Add(rounded, big.NewInt(1)).Mul(rounded, thousand)
-	if rounded.BitLen() > 50 {
+	multiple.Quo(multiple, new(big.Rat).Mul(space.Unit, big.NewRat(1000, 1)))
+	thousands := new(big.Int).Div(multiple.Num(), multiple.Denom())
+	if thousands.BitLen() > 40 {
 		return 0
 	}
-	return rounded.Int64()
+	return 1000 * (thousands.Int64() + 1)
 }
 
 // given turns given vectors and pairs into integers, and sets the unit in which these count. Without vectors they are the first ones of the pairs.
@@ -221,16 +219,17 @@ func (o *Options) given(space *inquiry.Space) (vectors []inquiry.Vector, pairs [
 	for _, p := range o.Pairs {
 		all = append(all, p[0], p[1])
 	}
-	space.Unit = inquiry.Unit(append(slices.Clone(all), space.Sensitivities))
-	ints := make([]inquiry.Vector, len(all))
-	for i, v := range all {
+	for _, v := range all {
 		if len(v) == 0 || len(v) != len(all[0]) {
 			return nil, nil, fmt.Errorf("%w: score vectors of %d and %d candidates", errOptions, len(all[0]), len(v))
 		}
-		if ints[i], err = space.Vector(v); err != nil {
-			return nil, nil, err
-		}
 	}
+	around, err := inquiry.Listed(*space, all, space.Sensitivities)
+	if err != nil {
+		return nil, nil, err
+	}
+	*space = *around.Space
+	ints := slices.Collect(around.Vectors)
 	for p := range slices.Chunk(ints[count:], 2) {
 		pairs = append(pairs, [2]inquiry.Vector(p))
 	}
@@ -269,24 +268,15 @@ func drawGrid(n, depth int, step int64, count int, rng *rand.Rand) []inquiry.Vec
 		}
 	}
 	for len(out) < count {
-		out = append(out, drawVector(n, depth, step, len(out)%2 == 0, rng))
+		depths, few := make([]int, n), []int{0, 1, rng.IntN(depth + 1)}
+		for r := range depths[1:] {
+			if depths[1+r] = rng.IntN(depth + 1); len(out)%2 == 0 {
+				depths[1+r] = few[rng.IntN(len(few))]
+			}
+		}
+		out = append(out, arranged(depths, step, rng))
 	}
 	return out
-}
-
-// drawVector draws a vector of inquiry.Grid; with few, one that has at most three depths.
-func drawVector(n, depth int, step int64, few bool, rng *rand.Rand) inquiry.Vector {
-	q := make(inquiry.Vector, n)
-	depths := []int{0, 1, rng.IntN(depth + 1)}
-	for r := range q {
-		d := rng.IntN(depth + 1)
-		if few {
-			d = depths[rng.IntN(len(depths))]
-		}
-		q[r] = -step * int64(d)
-	}
-	q[rng.IntN(n)] = 0
-	return q
 }
 
 // arranged returns the vector with the given depths, in an order that is drawn at random.

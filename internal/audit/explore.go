@@ -43,7 +43,7 @@ func (s *statistics) run(dom *inquiry.Domain) error {
 	if err := s.field.collect(dom, pairsOf(len(s.field.places[0].q)), s.stopped); err != nil {
 		return err
 	}
-	if !s.o.wants() && len(s.o.measured()) == 0 {
+	if len(s.o.goals()) == 0 {
 		return nil
 	}
 	if len(s.field.edges) == 0 {
@@ -52,11 +52,6 @@ func (s *statistics) run(dom *inquiry.Domain) error {
 	s.field.guess = s.o.guess(float64(s.unit()))
 	if s.goal == lowerBound && !s.o.UntilRefuted {
 		s.field.stretch(s.o, s.unit())
-	}
-	if _, ok := s.sampler.(learner); ok {
-		if err := s.pilot(); err != nil {
-			return err
-		}
 	}
 	if s.wealth != nil {
 		return s.stages()

@@ -191,10 +191,13 @@ func steepest(p, o float64) (at float64) {
 // and as G is convex, it is at least its tangent plane at any point (x,y): G(x,y) + g(p-x) - h(o-y) <= B, or p <= o h/g + x - y h/g + (B-G(x,y))/g. The point is where G = B about, between (p,o) and
 // their mean; where there is none, nothing is said.
 func concentrated(rho *big.Rat, alpha, p, o float64) claim {
+	if least := big.NewRat(1, 1e9); rho.Cmp(least) < 0 { // which holds as well, and has a point that differs from the mean
+		rho = least
+	}
 	level, _ := rho.Float64()
 	most, low, high := math.Exp(alpha*(alpha-1)*level), 0.0, 1.0
 	between := func(t float64) (x, y float64) { return (p+o)/2 + float64(t*(p-o)/2), (p+o)/2 - float64(t*(p-o)/2) }
-	if !(divergenceOf(p, o, alpha) > most) || p <= o || level == 0 {
+	if !(divergenceOf(p, o, alpha) > most) || p <= o {
 		return claim{c: math.Inf(1)}
 	}
 	for range 50 {

@@ -27,8 +27,6 @@ const (
 	mostLabels    = 10_000  // told apart where they are drawn, or indices
 	mostStated    = 1 << 17 // labels whose probabilities are stated
 	mostValues    = 1 << 16 // in one answer
-	pilots        = 200     // values that the first intervals are chosen from
-	pilotPairs    = 6       // pairs that these are drawn at
 	mostKept      = 1 << 20 // values that later ones are chosen from
 	fewQuantiles  = 8       // that become ends of intervals, and more in the tails
 	mostQuantiles = 160
@@ -317,28 +315,6 @@ func oneOf(labels []string) string {
 		return cmp.Or(labels[0], `""`)
 	}
 	return "one of " + strings.Join(inNaturalOrder(labels), ", ")
-}
-
-// pilot draws outcomes at the score vectors of the first pairs, so that there are cells.
-func (s *statistics) pilot() error {
-	wanted := int64(pilots)
-	if s.o.Outcomes == Mixed {
-		wanted = mixedPilots
-	}
-	var places []int
-	for _, e := range s.field.edges[:min(len(s.field.edges), pilotPairs)] {
-		places = append(places, e.from, e.to)
-	}
-	slices.Sort(places)
-	places = slices.Compact(places)
-	if err := s.drawEach(places, min(s.o.Budget/10, wanted)); err != nil {
-		return err
-	}
-	s.recut()
-	if s.cuts == 0 {
-		return fmt.Errorf("%w: there are no values", inquiry.ErrUndecided)
-	}
-	return nil
 }
 
 // learner is a sampler whose outcomes are cells of a partition that is chosen by what was drawn.

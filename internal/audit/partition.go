@@ -11,7 +11,6 @@ import (
 // learned from what was drawn for the search. Bets are on samples drawn afterwards, so that what is learned has no part in whether they are fair.
 const (
 	mixedKept   = 1 << 18 // outcomes that trees are learned from
-	mixedPilots = 400     // outcomes that the first one is learned from
 	mixedLeaves = 48
 	blindLeaves = 12 // leaves where nothing tells the sides of pairs apart: their halves may
 	mostAtoms   = 64 // numbers of one place that are asked for by themselves

@@ -99,9 +99,9 @@ func (a answerer) as(outcomes string, rng *rand.Rand) sampler {
 		for range samples {
 			o := a(rng, q[0])
 			if o.label == "" {
-				all = append(all, mixture{m.shapeOf([]byte("[#]"), []any{json.Number("0")}), []float64{o.x}})
+				all = append(all, mixture{m.shapeOf([]any{0}), []float64{o.x}})
 			} else {
-				all = append(all, mixture{m.shapeOf([]byte(`["`+o.label+`"]`), []any{o.label}), nil})
+				all = append(all, mixture{m.shapeOf([]any{o.label}), nil})
 			}
 		}
 		return [][]mixture{all}, "", nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -131,18 +130,18 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 	// All verdicts but that on independence share the probability of a false one.
 	alpha := new(big.Rat).Sub(big.NewRat(1, 1), o.Confidence)
 	alpha.Quo(alpha, big.NewRat(whole.parts(), 1))
-	less, measured, again := whole, whole.measured(), o.again()
+	goals, again := whole.goals(), o.again()
+	less := whole
 	less.Budget -= askedAgain * again
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73616d706c6572))
 	st := newStatistics(ctx, &less, s, space, rng)
 	st.budget = o.Budget
-	first := whole.searched()
 	r := &Report{Confidence: o.Confidence}
 	r.Mechanism, r.Domain, r.Claimed = name, dom.Name, o.Epsilon.Number()
 	var tests []verify.Result
 	for i, p := range whole.tested() {
 		budget := int64(min(testShare, testedShare/float64(len(whole.tested()))) * float64(less.Budget))
-		if !whole.wants() && len(measured) == 0 {
+		if len(goals) == 0 {
 			budget = (less.Budget - st.drawn) / int64(len(whole.tested())-i)
 		}
 		res, err := st.test(p, dom, alpha, budget)
@@ -151,48 +150,46 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		}
 		tests = append(tests, res)
 	}
-	others := slices.DeleteFunc(slices.Clone(measured), func(p verify.Property) bool { return p == first })
+	first := len(goals) > 0 && goals[0] != verify.BoundedRange // it has what is left, the others a share
+	others := goals
+	if first {
+		st.betOn(goals[0], alpha)
+		others = goals[1:]
+	}
 	reserve := int64(0)
 	if len(others) > 0 {
 		reserve = int64(rangeShare * float64(less.Budget))
 		less.Budget -= reserve
 	}
 	less.Budget -= less.Budget / lateShare
-	if first != "" {
-		st.betOn(first, alpha)
-	}
 	why, err := st.search(dom, again)
 	if err != nil {
 		return nil, err
 	}
-	var more []verify.Result
-	found := func(res verify.Result, bound number.Number) {
-		switch res.Name {
+	for i, p := range goals {
+		res, bound := verify.Result{}, number.Number{}
+		if i == 0 && first {
+			res, bound = st.conclude(p, why)
+		} else if res, bound, err = st.measure(p, alpha, reserve/int64(len(others))); err != nil {
+			return nil, err
+		}
+		switch r.Properties = append(r.Properties, res); p {
 		case verify.DP:
-			r.LowerBound, r.Properties = bound, append(r.Properties, res)
-			if !st.repeats.broken {
-				r.History = st.history
-			}
-			return
+			r.LowerBound, r.History = bound, st.history
 		case verify.ApproximateDP:
 			r.DeltaBound = bound
 		}
-		more = append(more, res)
 	}
-	if first != "" {
-		found(st.conclude(first, why))
+	at := 0
+	if whole.wants() {
+		at = 1
 	}
-	for _, p := range others {
-		res, bound, err := st.measure(p, alpha, reserve/int64(len(others)))
-		if err != nil {
-			return nil, err
-		}
-		found(res, bound)
+	r.Samples, r.Properties = st.drawn, slices.Insert(r.Properties, at, st.repeats.result())
+	if st.repeats.broken {
+		r.History = nil
+	} else {
+		r.Properties = append(r.Properties, tests...)
 	}
-	if !st.repeats.broken {
-		more = append(more, tests...)
-	}
-	r.Samples, r.Properties = st.drawn, append(append(r.Properties, st.repeats.result()), more...)
 	if o.Inputs != nil && o.Inputs.rows != nil && !o.NoSide {
 		r.Domain += "; no side set, whose pairs would share the samples"
 	}
@@ -338,9 +335,9 @@ func (o *Options) again() int64 {
 
 // askAgain asks one question again and again, and tests whether answers repeat those before.
 func (s *statistics) askAgain(samples int64) error {
-	at := -1 // where the most outcomes share the draws
+	at := -1 // where the counts are the least likely to come again
 	for i, p := range s.field.places {
-		if p.event == "" && p.total > 0 && (at < 0 || evenness(p.counts) > evenness(s.field.places[at].counts)) {
+		if p.event == "" && p.total > 0 && (at < 0 || logLikeliest(p.counts) < logLikeliest(s.field.places[at].counts)) {
 			at = i
 		}
 	}
@@ -377,17 +374,6 @@ func sumOf[T int64 | float64](counts []T) (n T) {
 		n += c
 	}
 	return n
-}
-
-// evenness is the entropy of counts.
-func evenness(counts []int64) (sum float64) {
-	n := float64(sumOf(counts))
-	for _, c := range counts {
-		if c > 0 {
-			sum -= float64(float64(c) / n * math.Log(float64(c)/n))
-		}
-	}
-	return sum
 }
 
 // at says in words where samples are drawn.

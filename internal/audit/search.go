@@ -254,7 +254,7 @@ func (f *field) shape(pair [2]int) string {
 // grows rarer by less than that costs: from 100,000 samples of the exponential mechanism at ε = 1 the bound is 0.91, and 0.86 without. One candidate moves against all
 // others, from vectors with at most two different scores to such as are looked at anyway up to the order of candidates and a shift.
 func (f *field) stretch(o *Options, unit int64) {
-	if !f.pooled || unit == 0 || !o.wants() || len(o.Pairs)+len(o.Vectors) > 0 {
+	if !f.pooled || unit == 0 || len(o.Pairs)+len(o.Vectors) > 0 {
 		return
 	}
 	seen := map[string]bool{}

@@ -43,7 +43,7 @@ func (m mixture) number(place string) (float64, bool) {
 	return x, ok || strings.HasPrefix(place, howOften)
 }
 
-// shapes are those that came, by their JSON with # for a number, up to a limit.
+// shapes are those that came, by their JSON with 0 for a number, up to a limit.
 type shapes map[string]*shape
 
 const mostShapes = 1 << 14
@@ -55,7 +55,6 @@ func (s shapes) parse(line []byte, samples int64) ([]mixture, error) {
 		return nil, err
 	}
 	out := make([]mixture, len(values))
-	var key []byte
 	var numbers []float64 // of all
 	for i, text := range values {
 		d := json.NewDecoder(bytes.NewReader(text))
@@ -65,59 +64,49 @@ func (s shapes) parse(line []byte, samples int64) ([]mixture, error) {
 			return nil, fmt.Errorf("answered %s for a value", brief(text))
 		}
 		before := len(numbers)
-		if key, numbers, err = outline(key[:0], numbers, x); err != nil {
+		if x, numbers, err = outline(x, numbers); err != nil {
 			return nil, fmt.Errorf("answered %s for a value: %w", brief(text), err)
 		}
-		out[i] = mixture{s.shapeOf(key, x), numbers[before:len(numbers):len(numbers)]}
+		out[i] = mixture{s.shapeOf(x), numbers[before:len(numbers):len(numbers)]}
 	}
 	return out, nil
 }
 
-// outline appends what an outcome is without its numbers, and the numbers.
-func outline(key []byte, numbers []float64, x any) ([]byte, []float64, error) {
+// outline takes the numbers out of an outcome, which are appended to others, and leaves 0 in their places.
+func outline(x any, numbers []float64) (any, []float64, error) {
 	var err error
 	switch x := x.(type) {
 	case json.Number:
 		v, err := strconv.ParseFloat(x.String(), 64)
-		return append(key, '#'), append(numbers, v+0), err // of -0 it makes 0
+		return 0, append(numbers, v+0), err // of -0 it makes 0
 	case []any:
-		key = append(key, '[')
-		for i, y := range x {
-			if i > 0 {
-				key = append(key, ',')
-			}
-			if key, numbers, err = outline(key, numbers, y); err != nil {
-				return key, numbers, err
+		for i := range x {
+			if x[i], numbers, err = outline(x[i], numbers); err != nil {
+				return nil, nil, err
 			}
 		}
-		return append(key, ']'), numbers, nil
 	case map[string]any:
-		key = append(key, '{')
-		for i, name := range keysOf(x) {
-			if i > 0 {
-				key = append(key, ',')
-			}
-			key = append(labelText(key, name), ':')
-			if key, numbers, err = outline(key, numbers, x[name]); err != nil {
-				return key, numbers, err
+		for _, name := range keysOf(x) {
+			if x[name], numbers, err = outline(x[name], numbers); err != nil {
+				return nil, nil, err
 			}
 		}
-		return append(key, '}'), numbers, nil
 	}
-	return labelText(key, x), numbers, nil
+	return x, numbers, nil
 }
 
-// labelText appends a label as JSON.
-func labelText(key []byte, x any) []byte {
-	var b bytes.Buffer
+// labelText is a label as JSON.
+func labelText(x any) string {
+	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(x)
-	return append(key, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// shapeOf returns the shape of an outcome; beyond the limit one that is not kept.
-func (s shapes) shapeOf(key []byte, x any) *shape {
+// shapeOf returns the shape of an outcome without its numbers; beyond the limit one that is not kept.
+func (s shapes) shapeOf(x any) *shape {
+	key, _ := json.Marshal(x)
 	if known, ok := s[string(key)]; ok {
 		return known
 	}
@@ -132,7 +121,7 @@ func (s shapes) shapeOf(key []byte, x any) *shape {
 // add takes what is at a place apart.
 func (s *shape) add(place string, x any) {
 	switch x := x.(type) {
-	case json.Number:
+	case int:
 		s.what[place], s.columns[place] = aNumber, len(s.columns)
 	case []any:
 		s.what[place] = aList
@@ -146,7 +135,7 @@ func (s *shape) add(place string, x any) {
 			s.add(placeOf(place, name), x[name])
 		}
 	default:
-		text := string(labelText(nil, x))
+		text := labelText(x)
 		s.what[place] = text
 		s.sizes[howOften+text]++
 	}

@@ -92,20 +92,15 @@ func (c *child) idle(ctx context.Context, patience time.Duration) *failure {
 	if c.start() != nil {
 		return nil
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case line, ok := <-c.p.lines:
-		if ok { // it speaks unasked, which is another matter
-			c.stop()
-			_ = c.stray(line)
-			return nil
-		}
+	line, ended := c.p.next(ctx, patience)
+	if ended {
 		var f *failure
 		errors.As(c.gone(), &f)
 		return f
-	case <-timer.C:
-	case <-ctx.Done():
+	}
+	if line != nil { // it speaks unasked, which is another matter
+		c.stop()
+		_ = c.stray(line)
 	}
 	return nil
 }

@@ -29,14 +29,9 @@ var Testable = []verify.Property{verify.DP, verify.Symmetry, verify.Shift, verif
 // OfLabels are the properties of stated probabilities that are about any outcomes; the first three are those to decide by default.
 var OfLabels = []verify.Property{verify.DP, verify.BoundedRange, verify.Sum, verify.RDP, verify.ZCDP, verify.ApproximateDP}
 
-// asked returns those of some properties that are asked for.
-func (o *Options) asked(some []verify.Property) []verify.Property {
-	return slices.DeleteFunc(slices.Clone(some), func(p verify.Property) bool { return !slices.Contains(o.Properties, p) })
-}
-
-// tested are those of the properties that are tested by comparisons, measured those that bounds on probabilities refute, and wants says whether ε is asked for.
+// tested are the properties asked for that are tested by comparisons, and goals those that bounds refute, in the order in which they are searched for.
 func (o *Options) tested() []verify.Property {
-	tested := o.asked(Testable[1:4])
+	tested := o.asked(verify.Symmetry, verify.Shift, verify.Monotone)
 	if o.Against != nil {
 		tested = append(tested, Against)
 	}
@@ -45,23 +40,21 @@ func (o *Options) tested() []verify.Property {
 	}
 	return tested
 }
-func (o *Options) measured() []verify.Property { return o.asked(Testable[4:]) }
-func (o *Options) wants() bool                 { return slices.Contains(o.Properties, verify.DP) }
 
-// searched is the property that the search is for: dp, or else δ or ρ; "" where there is none.
-func (o *Options) searched() verify.Property {
-	asked := o.asked([]verify.Property{verify.DP, verify.ApproximateDP, verify.ZCDP})
-	return slices.Concat(asked, []verify.Property{""})[0]
+func (o *Options) goals() []verify.Property {
+	return o.asked(verify.DP, verify.ApproximateDP, verify.ZCDP, verify.BoundedRange)
 }
+
+// asked returns those of some properties that are asked for.
+func (o *Options) asked(some ...verify.Property) []verify.Property {
+	return slices.DeleteFunc(some, func(p verify.Property) bool { return !slices.Contains(o.Properties, p) })
+}
+
+// wants says whether ε is asked for.
+func (o *Options) wants() bool { return slices.Contains(o.Properties, verify.DP) }
 
 // parts is among how many verdicts the level is divided.
-func (o *Options) parts() int64 {
-	n := int64(len(o.measured()) + len(o.tested()))
-	if o.wants() {
-		n++
-	}
-	return max(1, n)
-}
+func (o *Options) parts() int64 { return int64(max(1, len(o.goals())+len(o.tested()))) }
 
 // comparison is of the laws at two sides: of a score vector or an input, and of another one, or the same one that another sampler draws at. The outcomes that are compared are pairs
 // of candidates, and all others together; nil: all outcomes, each with itself.
@@ -147,15 +140,6 @@ func (s *statistics) drawComparison(p verify.Property, q inquiry.Vector, delta i
 	return c
 }
 
-// sameEpsilon is the ε of two laws that are the same.
-var sameEpsilon = func() number.Epsilon {
-	zero, err := number.ParseExp("1")
-	if err != nil {
-		panic(err)
-	}
-	return zero
-}()
-
 // test bets that the two laws of one of a property's comparisons differ.
 func (s *statistics) test(p verify.Property, dom *inquiry.Domain, alpha *big.Rat, budget int64) (res verify.Result, err error) {
 	compared := s.comparisons(p, dom, budget)
@@ -172,8 +156,12 @@ func (s *statistics) test(p verify.Property, dom *inquiry.Domain, alpha *big.Rat
 	case Same:
 		draws = s.o.beside(compared)
 	}
+	zero, err := number.FromEpsilon(new(big.Rat))
+	if err != nil {
+		return res, err
+	}
 	o := *s.o
-	o.Epsilon, o.Properties, o.UntilRefuted, o.Budget = sameEpsilon, []verify.Property{verify.DP}, true, budget-budget/lateShare
+	o.Epsilon, o.Properties, o.UntilRefuted, o.Budget = zero, []verify.Property{verify.DP}, true, budget-budget/lateShare
 	o.Targets, o.Against, o.Reference, o.Inputs = nil, nil, "", s.o.twins(p, s.space, compared)
 	if s.o.Progress != nil {
 		o.Progress = func(done, _ int64) { s.o.Progress(s.drawn+done, s.budget) }

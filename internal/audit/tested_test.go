@@ -118,6 +118,7 @@ func TestBoundsOnRangeAndRho(t *testing.T) {
 		{softmaxLaw(1, 1), verify.ZCDP, big.NewRat(1, 12), verify.Violated},
 		{flipLaw(1), verify.ZCDP, big.NewRat(1, 8), verify.Violated},
 		{softmaxLaw(1, 1), verify.ZCDP, nil, verify.Undecided},
+		{softmaxLaw(1, 1), verify.ZCDP, new(big.Rat), verify.Violated},
 	} {
 		o := samplerOptions(t, "1", 100_000)
 		o.Properties, o.Targets = []verify.Property{verify.DP, c.p}, map[verify.Property]*big.Rat{c.p: c.target}

@@ -49,8 +49,9 @@ type wealth struct {
 	segs    []*segment
 }
 
-// Levels lie this much apart, relatively: well below what is claimed, about it, and far above.
+// Levels lie this much apart, relatively: far below what is claimed, well below it, about it, and far above.
 const (
+	farBelow  = 0.1
 	coarse    = 0.01
 	fine      = 0.004
 	farBeyond = 0.02
@@ -72,31 +73,28 @@ func newWealthOf(of goal, eps number.Epsilon, target, alpha *big.Rat, patient bo
 	if patient {
 		w.weights = [stakes]float64{27. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32, 1. / 32}
 	}
-	about := eps.Float()
-	base := max(about, 1e-3)
-	low, high := base/50, float64(highest)
-	switch {
-	case of == leastDelta:
+	about, high := eps.Float(), float64(highest)
+	low := max(about, 1e-3) / 50
+	switch of {
+	case leastDelta:
 		low, high = lowest, 1
-	case of == divergence: // an ε-private mechanism has at most ε²/2
-		about = float64(about * about / 2)
-		base = max(about, 1e-6)
-		low = base / 200
+	case divergence: // an ε-private mechanism has at most ε²/2
+		low = min(max(about*about, 1e-6)/400, 0.01)
 	}
-	if of != lowerBound && target != nil {
+	if of != lowerBound {
+		if target == nil {
+			w.ladder(low, high, high, farBeyond, 0)
+			w.claimed = len(w.levels)
+			return w
+		}
 		about, _ = target.Float64()
-		base = max(about, low)
-		low = min(low, base/50)
 	}
-	if of != lowerBound && target == nil {
-		w.ladder(low, high, base, coarse, fine)
-		w.claimed = len(w.levels)
-		return w
-	}
-	w.ladder(low, about*(1-fine/2), base/2, coarse, fine)
+	base := max(about, 50*low)
+	w.ladder(low, base/50, base, farBelow, 0)
+	w.ladder(base/50, about*(1-fine/2), base/2, coarse, fine)
 	w.claimed = len(w.levels)
 	w.levels = append(w.levels, &level{value: target})
-	w.ladder(max(about, low)*(1+fine), high, 4*base, fine, farBeyond)
+	w.ladder(max(about, base/50)*(1+fine), high, 4*base, fine, farBeyond)
 	return w
 }
 
@@ -142,7 +140,10 @@ func (w *wealth) claims(d *big.Rat, p, o float64) []claim {
 		return known
 	}
 	own := above(inquiry.ExpTimes(w.exact, d).Enclose(betBits))
-	alpha := steepest(p, o)
+	alpha := 0.0
+	if w.of == divergence {
+		alpha = steepest(p, o)
+	}
 	out := make([]claim, len(w.levels))
 	for i, l := range w.levels {
 		switch {
