@@ -227,3 +227,19 @@ func TestDeltaBetsAreFair(t *testing.T) {
 		}
 	}
 }
+
+// TestDeltaAfterEpsilon: what is asked for beside ε is bet on afterwards, also where ε was refuted early.
+func TestDeltaAfterEpsilon(t *testing.T) {
+	for _, until := range []bool{false, true} {
+		o := samplerOptions(t, "1", 50_000)
+		o.Properties, o.UntilRefuted, o.Targets = []verify.Property{verify.DP, verify.ZCDP, verify.ApproximateDP}, until, atDelta(big.NewRat(1, 10))
+		r, err := draw("truncated", newLawSampler(truncatedLaw(1), 1), o)
+		require.NoError(t, err)
+		for _, p := range []verify.Property{verify.DP, verify.ApproximateDP} {
+			require.Equal(t, verify.Violated, r.Find(p).Verdict, "%v", r.Find(p))
+		}
+		require.Greater(t, r.LowerBound.Float64(), 1.0)
+		require.Greater(t, r.DeltaBound.Float64(), 0.1)
+		require.Contains(t, r.Find(verify.ZCDP).Reason, "ρ is at least ")
+	}
+}

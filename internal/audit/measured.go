@@ -25,7 +25,7 @@ func (s *statistics) betOn(p verify.Property, alpha *big.Rat) {
 // measure bets on another property, with so many more samples, at the pairs that the search found.
 func (s *statistics) measure(p verify.Property, alpha *big.Rat, samples int64) (res verify.Result, bound number.Number, err error) {
 	o := *s.o
-	o.Budget, s.o = s.drawn+samples, &o
+	o.Budget, s.o, s.quick = s.drawn+samples, &o, false
 	s.field.edges = slices.DeleteFunc(s.field.edges, func(e edge) bool { return e.steps }) // which are no neighbors
 	switch {
 	case s.repeats.broken:
