@@ -58,14 +58,13 @@ func (a *Answer) Export(w io.Writer) error {
 	})
 }
 
-// sampled is a table with about so many nodes, whose distance is a floating-point number.
+// sampled is a table with about so many nodes, whose distance is a floating-point number. They lie at those of t or a rounding behind, where V is no larger.
 func (t *table) sampled(nodes int) *table {
 	stride := (t.n + nodes - 1) / nodes
-	d := exact(t.d * float64(stride))
+	d := exact(up(t.dist.Mul(number.FromInt(int64(stride), prec))))
 	out := newTable(d, (t.n+stride-1)/stride, 1)
 	for i := range out.n + 1 {
-		_, upper := t.delta(d.Mul(number.FromInt(int64(i), prec)))
-		out.over[out.pad+i] = up(upper)
+		out.over[out.pad+i] = t.over[t.pad+min(t.n, i*stride)]
 	}
 	return out
 }
