@@ -6,7 +6,7 @@
 // Lattice checks every score vector of Q(n,k) and every pair of neighbors among them; Scores
 // does the same for given vectors and a model of neighbors; Calibrate finds the parameter at
 // which a mechanism is as private as wanted. Verdicts are proved, violated or undecided,
-// and mean the domain that was checked. A failed check is a value, a Witness, and is made small.
+// and hold for the domain that was checked. A failed check is a value, a Witness, which is shrunk to a small one.
 //
 // Probabilities that are known to a relative precision only (mechanisms.Precision) violate a property where no
 // numbers within it satisfy the property, and satisfy it to that precision otherwise, which the report states.

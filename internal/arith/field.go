@@ -8,8 +8,8 @@
 //
 // Beside the fields there are two kinds of exact numbers built on one transcendental:
 // RatFunc (rational functions in z, for z = e^-ε with rational ε) and LogRat (A + B·ln z
-// for rational z). For both, equality is decided by form (Lindemann's theorem), so that the
-// refinement of enclosures ends which decides the sign of what is not 0.
+// for rational z). For both, equality is decided by form (Lindemann's theorem). So the
+// refinement of enclosures ends that decides the sign of a number other than 0.
 //
 // The package does not compare: not every field is ordered. Callers that need signs take
 // them from the concrete type.

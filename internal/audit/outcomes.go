@@ -44,7 +44,7 @@ type labelled struct {
 	stated bool
 }
 
-// newLabelled returns what reads the answers: objects, or lists where outcomes are indices.
+// newLabelled returns a reader of answers: objects, or lists where outcomes are indices.
 func newLabelled(o *Options) *labelled {
 	return &labelled{ids: map[string]int{}, list: o.Outcomes == "" || o.Outcomes == Index}
 }
@@ -267,7 +267,7 @@ func quantiles(values []float64) (cuts []float64) {
 	return slices.Compact(cuts)
 }
 
-// event says in words what an event of neighboring outcomes is: an interval.
+// event says an event of neighboring outcomes in words: an interval.
 func (b *binned) event(event []bool) string {
 	first := slices.Index(event, true)
 	last := first
@@ -293,7 +293,7 @@ func (b *binned) event(event []bool) string {
 	return "a value in " + low + ", " + high
 }
 
-// event says in words what an event of labels is, of those that had come when it was chosen.
+// event says an event of labels in words; only labels that had come when it was chosen are in it.
 func (l *labelled) event(event []bool) string {
 	var in, out []string
 	for i, is := range event {
@@ -322,7 +322,7 @@ type learner interface {
 	sampler
 	// learn chooses the partition anew where there are far more outcomes now, and reports whether it did.
 	learn(f *field) bool
-	// kept says how many of the outcomes that are kept of a place fall into each cell, in two halves.
+	// kept returns how many of the kept outcomes of a place fall into each cell, in two halves.
 	kept(q inquiry.Vector) [2][]int64
 	event(event []bool) string
 }

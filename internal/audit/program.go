@@ -46,7 +46,7 @@ const (
 	mostQuestions = 500_000 // about different score vectors
 )
 
-// Finding is something that a program did which it should not, whatever its probabilities.
+// Finding is something that a program must not do, whatever its probabilities.
 type Finding struct {
 	Event  string          // "error", "no distribution", "different answers" or "exit"
 	Detail string          // what happened, the first time
@@ -115,7 +115,7 @@ type account struct {
 	trouble
 }
 
-// trouble is what limits for how long a program is asked.
+// trouble counts what ends the questions to a program.
 type trouble struct {
 	answered bool
 	failures int
@@ -183,7 +183,7 @@ func (a *asker) count(q inquiry.Vector, samples int64) error {
 	return a.opts.meter.count(a.answered)
 }
 
-// ask puts one question about q, whose answer is for read. event is what came instead of an answer.
+// ask puts one question about q, and read reads the answer. event is what came instead of one.
 func (a *asker) ask(q inquiry.Vector, question []byte, samples int64, read func(line []byte) error) (event string, err error) {
 	if err := a.count(q, samples); err != nil {
 		return "", err
@@ -233,10 +233,10 @@ func (a *asker) ask(q inquiry.Vector, question []byte, samples int64, read func(
 	return f.text, nil
 }
 
-// farSteps is from how many steps of Δ/ε on exp of a score is near the ends of floating-point numbers, those of 32 bits among them.
+// farSteps: a score of so many steps of Δ/ε has an exp near the ends of floating-point numbers, those of 32 bits among them.
 const farSteps = 80
 
-// overflows reports whether what went wrong is what comes of exp of scores whose best one was not subtracted.
+// overflows reports whether what went wrong looks like exp of scores from which the best one was not subtracted.
 func (o *Options) overflows(f Finding) bool {
 	if len(f.Scores) == 0 {
 		return false
@@ -274,8 +274,8 @@ func (a *asker) stated(q inquiry.Vector, question []byte) (p []*inquiry.Value, e
 	return p, "", nil
 }
 
-// Answer asks what states its probabilities, which is a Subject. What is not answered is asked again: a failure that comes again is an event that has the
-// probability 1 there, as far as can be told, and one that does not is a change of its answers.
+// Answer asks a program that states its probabilities, which so is a Subject. It asks again where nothing is answered: a failure that comes again is an event
+// of probability 1 there, as far as one can tell; one that does not is a change of the answers.
 func (a *asker) Answer(q inquiry.Vector) (*inquiry.Answer, error) {
 	muted := a.muted
 	answer, err := a.once(q, !muted)
@@ -294,7 +294,7 @@ func (a *asker) Answer(q inquiry.Vector) (*inquiry.Answer, error) {
 	return answer, nil
 }
 
-// once asks, and compares what is answered with what was before. failures says whether one is worth that.
+// once asks, and compares the answer with an earlier one. failures says whether failures are compared too.
 func (a *asker) once(q inquiry.Vector, failures bool) (*inquiry.Answer, error) {
 	question := a.line(q, 0)
 	values, event, err := a.state(a, q, question)
@@ -395,7 +395,7 @@ func (a *asker) audit(name string, reach int64) (*Report, error) {
 	return r, nil
 }
 
-// join adds what another asker asked and found to a's account.
+// join adds to a's account what another asker asked and found.
 func (a *asker) join(other *asker) {
 	a.questions += other.questions
 	for _, f := range other.findings {

@@ -102,7 +102,7 @@ type statistics struct {
 // errRepeats ends an audit whose samples are not independent.
 var errRepeats = fmt.Errorf("%w: the samples are not independent, so that no ε is concluded from them", inquiry.ErrUndecided)
 
-// ofSamples checks the options, and completes them: what is asked about unless that is said.
+// ofSamples checks the options and fills in the properties that are asked about by default.
 func (o *Options) ofSamples() (whole Options, err error) {
 	if o.Budget < 1 {
 		return whole, fmt.Errorf("%w: a budget of %d samples", errOptions, o.Budget)
@@ -120,8 +120,8 @@ func (o *Options) ofSamples() (whole Options, err error) {
 	return whole, nil
 }
 
-// statistics searches the score vectors for neighbors that look bad, and bets on what it found that fresh samples show it
-// too (research/docs/bets.md). The budget is the only limit, but for the context: what is known when it ends is reported.
+// statistics searches the score vectors for neighbors that look bad, and bets that fresh samples show what it found
+// (research/docs/bets.md). The budget is the only limit, but for the context: what is known when it ends is reported.
 func (o *Options) statistics(ctx context.Context, name string, s sampler, space *inquiry.Space, dom *inquiry.Domain) (*Report, error) {
 	whole, err := o.ofSamples()
 	if err != nil {
@@ -381,7 +381,7 @@ func (s *statistics) at(q inquiry.Vector) string {
 	return strings.TrimPrefix(s.o.about(s.space, q), "scores ")
 }
 
-// fewestCompared is the fewest samples of which two halves are compared: those of fewer tell little.
+// fewestCompared is the fewest samples whose two halves are compared: fewer tell little.
 const fewestCompared = 10
 
 func frequency(x, n int64) number.Number {

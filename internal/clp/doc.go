@@ -6,8 +6,8 @@
 // package still compiles, needs no C compiler, and New returns an error that
 // says how to get the binding; Available tells the two builds apart.
 //
-// The binding is this project's own: the published one that we know of, github.com/lanl/clp, neither returns the status of the
-// variables, which exact solutions start from, nor is it served by the Go module proxy.
+// The binding is this project's own: github.com/lanl/clp, the published one that we know of, does not return the status of the
+// variables, which exact solutions start from, and the Go module proxy does not serve it.
 //
 // CLP does the scaling. The binding sees to it that nothing is printed, that a solve stops within milliseconds when its context ends,
 // that no number reaches CLP at which it aborts the process, and that CLP is asked again, without scaling, where its first answer may be wrong.

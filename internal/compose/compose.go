@@ -3,8 +3,8 @@
 // queries each time. Scores are any real ones, of any number of candidates, and neighbors move each by at most Δ.
 //
 // The privacy profile V(s) = max over events S of Pr_P[S] - e^s Pr_Q[S] of one selection is that of two candidates' scores; that of several follows by
-// a recursion, as research/docs/compose.md proves. Upper bounds of V come from tables on a grid of s, in which roundings have their place (table.go), for
-// many selections from measures of losses that bound a block of them (blocks.go). Lower bounds are attacks.
+// a recursion, as research/docs/compose.md proves. Upper bounds of V come from tables on a grid of s, which bound rounding errors too (table.go), and for
+// many selections from measures of losses, each of which bounds a block of selections (blocks.go). Lower bounds are attacks.
 package compose
 
 import (
@@ -24,7 +24,7 @@ type Step struct {
 	Count int
 }
 
-// Problem asks what steps cost that are made in their order.
+// Problem asks what steps cost together that are made in this order.
 type Problem struct {
 	Steps  []Step
 	Equal  bool    // the adversary asks the same at all steps, which are of one kind
@@ -36,7 +36,7 @@ type Problem struct {
 // Answer has bounds of what was asked for, and how they were found.
 type Answer struct {
 	Lower, Upper number.Interval
-	Attack       *Equal // that attains the lower end; nil where it is another one
+	Attack       *Equal // the attack that attains the lower end; nil if it is one of another kind
 	Method       string // closed form, basic composition, convolution, recursion, blocks, or events
 	Block        int    // selections in a block
 	Stopped      error  // why the width is not what was wanted
@@ -45,7 +45,7 @@ type Answer struct {
 	proof
 }
 
-// Queries are how many steps of 2Δ those are apart that the attack asks at all selections of each step; nil where it is adaptive, or an Equal.
+// Queries are the distances of the two scores, in steps of 2Δ, that the attack asks about at all selections of each step; nil if it is adaptive, or an Equal.
 func (a *Answer) Queries() (apart []float64) {
 	if a.Attack != nil || a.asked == nil {
 		return nil
@@ -82,7 +82,7 @@ func (p *Problem) Delta(ctx context.Context, s *big.Rat) (*Answer, error) {
 	return p.answer(ctx, target{s: number.FromRat(s, prec), given: s})
 }
 
-// LeastDelta is the least δ that is taken: below it floating-point numbers have no room for what comes far above it.
+// LeastDelta is the least δ that is accepted: below it rounding errors add up to more.
 const LeastDelta = 1e-150
 
 // mostPoints bounds the points of tables that are looked at for an answer, and firstPoints those that are looked at first.
@@ -179,7 +179,7 @@ type work struct {
 	best  Answer
 }
 
-// narrow takes the bounds of a table of a plan that are better than those known.
+// narrow keeps the bounds of a plan's table where they are better than the known ones.
 func (w *work) narrow(t *table, pl *plan) {
 	var lower, upper number.Interval
 	ok := true
@@ -218,7 +218,7 @@ func (w *work) guess() float64 {
 	return max(LeastDelta, math.Exp(-(s-w.rho)*(s-w.rho)/(4*w.rho)))
 }
 
-// convolution composes selections of which one pair of distributions is the worst.
+// convolution composes selections for which one pair of distributions is the worst.
 func (w *work) convolution(k Kind) {
 	w.best.Method, w.best.Block = "convolution", 1
 	small := w.guess() * 1e-14 / float64(w.count)
@@ -327,7 +327,7 @@ type plan struct {
 	stride  int     // of the nodes that measures of blocks have
 }
 
-// row is a table of 1, 2, … selections, and the measure of so many blocks of them.
+// row has a table of 1, 2, … selections, and the measure of its blocks composed.
 type row struct {
 	*table
 	blocks int
@@ -379,7 +379,7 @@ func (pl *plan) certifiable(rows, points float64) bool {
 	return points <= 4e7 && rows <= 5.5e5
 }
 
-// nodes returns how many nodes a table of selections needs, of which there are so many.
+// nodes returns how many nodes a table of so many selections needs.
 func (pl *plan) nodes(eps, rho, blocks float64) int {
 	return int(math.Ceil(min(eps, tail(rho, pl.tiny/blocks))/pl.d)) + 1
 }

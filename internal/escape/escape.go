@@ -1,6 +1,6 @@
-// Package escape writes text that others chose (labels, file names, command lines, messages of programs) where this program's words stand. There is
-// one function for each format, and each shows the same: what a reader cannot see, or what would begin a line or a command of a build server, stands
-// as an escape sequence of Go.
+// Package escape writes text that others chose (labels, file names, command lines, messages of programs) among this program's own words. It has
+// one function for each format. All of them replace the same characters by escape sequences of Go: those that a reader cannot see, and those that
+// would begin a line or a command of a build server.
 package escape
 
 import (

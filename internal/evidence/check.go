@@ -1,4 +1,4 @@
-// Package evidence has what all sections of certificates are read and decided with: lines, numbers and claims, what a check may cost, the lattice, its chains, and the
+// Package evidence has what all sections of certificates share when they are read and decided: lines, numbers and claims, what a check may cost, the lattice, its chains, and the
 // dual function on them. Package verify/certificate has the sections, and says what to read. It imports arithmetic alone.
 //
 // Reading and deciding end early by a panic with the reason, which Check recovers: that a file is malformed, that a claim does not follow, a limit, the end of the context.

@@ -193,14 +193,14 @@ func (q *Audit) send(in *reading, lines chan<- audit.Line) {
 	})
 }
 
-// checkProgram refuses questions from which it is not clear what to run, and how often at once.
+// checkProgram refuses questions that do not say clearly what to run, and how many copies at once.
 func (q *Audit) checkProgram() {
 	named := slices.DeleteFunc([]string{q.Exec, q.SampleExec, q.File}, func(name string) bool { return name == "" })
 	refuse(len(named) != Choose(q.Function == nil, 1, 0), "give exactly one of {pmf-exec}, {sample-exec} and {pmf-file}")
 	refuse(q.Children < 1 || q.Children > 1 && q.SampleExec == "", "{children} %d: give at least 1, and with more than 1 {sample-exec}", q.Children)
 }
 
-// checkOutcomes refuses what the kind of answers does not go with.
+// checkOutcomes refuses what does not go with the kind of answers.
 func (q *Audit) checkOutcomes() {
 	if q.Outcomes == audit.Index {
 		return
@@ -211,8 +211,8 @@ func (q *Audit) checkOutcomes() {
 	refuse(q.Against != "", "{outcomes} %s: they cannot be compared {against} a mechanism's candidates", q.Outcomes)
 }
 
-// askable returns the properties that are asked about, and refuses those that inputs, labels or samples have nothing to do with. Of samples these are,
-// where none are named, DP, or with a δ approximate DP; that is added to those that are named.
+// askable returns the properties that are asked about, and refuses those that make no sense for inputs, labels or samples. If none is named, samples
+// are asked about DP, or with a δ about approximate DP, which is also added to those that are named.
 func (q *Audit) askable(properties []verify.Property) []verify.Property {
 	refuse(q.Inputs == streamed && q.Neighbors != "linf", "{inputs} -: each line has its neighbors; leave {neighbors} out")
 	if q.Inputs != "" {
@@ -417,7 +417,7 @@ var (
 	rowNeighbors  = []string{"remove-row", "replace-row"}
 )
 
-// otherwise adds the field that goes with a program whose answers are of another kind than was asked for, or that is asked too much.
+// otherwise adds to an error the field that suits the program, if its answers are of another kind than was asked for, or if it is asked too much.
 func otherwise(err error) error {
 	if errors.Is(err, audit.ErrMany) {
 		return refusal("%w; give a smaller {n}, {k} or {domain} FILE, or {time-limit} D to ask until D has passed, and end with the best answer so far", err)

@@ -1,8 +1,8 @@
 // Package job answers questions: a typed question in, its document out. A command line, a form and a test ask in the same way; the fields of a
 // question are named as flags are, but no flag is parsed here and nothing is printed.
 //
-// A question refuses what makes no sense before it begins to work: the reader of a field throws what is wrong (refuse, must), and what others call returns it
-// as an error. Once its context has ended, it answers soon with what is certified by then.
+// A question refuses what makes no sense before it begins to work: the reader of a field throws what is wrong (refuse, must), and exported functions return it
+// as an error. Soon after its context has ended, a question answers with what is certified by then.
 package job
 
 import (

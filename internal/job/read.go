@@ -52,10 +52,10 @@ func (e Epsilon) value() number.Epsilon {
 	return x
 }
 
-// decimalComma is a number with a comma for its point, and no list that anybody means.
+// decimalComma is a number with a comma in place of its point; nobody means it as a list.
 var decimalComma = regexp.MustCompile(`^0,[0-9]+$`)
 
-// List reads a list of values of one of the two; it does not parse them, and leaves it to Parse to refuse both at once, or neither.
+// List splits a list of values of one of the two. It does not parse them; Parse also refuses both at once, and neither.
 func (e Epsilon) List() ([]Epsilon, error) { return read(e.list) }
 
 func (e Epsilon) list() (list []Epsilon) {
@@ -290,8 +290,8 @@ func WithoutPath(err error) error {
 	return err
 }
 
-// lines reads a file of values, one per line. Where there is no such file, choices say what to give, if it need not be one; none is what is wrong
-// with a file without values.
+// lines reads a file of values, one per line. choices say what else the field takes, for the error if there is no such file; none is what is
+// wrong with a file without values.
 func lines[T any](in *reading, field, path, choices, none string, parse func(text string) (T, error)) (out []T) {
 	err := caught(func() {
 		in.each(field, path, func(text string) error {

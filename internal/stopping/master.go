@@ -225,7 +225,7 @@ func (m *master) solve(ctx context.Context) (*flow, error) {
 }
 
 // ask tries the primal simplex from the basis of the last solve, which with new columns only is feasible, then a fresh start. A solver that goes
-// round in circles is stopped at a generous number of pivots, and one whose weights are not probabilities is not believed.
+// round in circles is stopped after a generous number of pivots; weights that are not probabilities are not believed.
 func (m *master) ask(ctx context.Context, lp *linear.Model) (*linear.Result, error) {
 	warm := linear.Options{Basis: m.basis}
 	for ; ; m.solvers = m.solvers[1:] {
@@ -373,8 +373,8 @@ func (m *master) recurrenceMultipliers() multipliers {
 	return lambda
 }
 
-// felt returns the rows of the multipliers of a relaxation that its law feels: those before it has fallen below entryFloor. Others would only be
-// noise in the master, which adds what is broken.
+// felt returns the rows of a relaxation's multipliers that matter to its law: those before it has fallen below entryFloor. Others would only be
+// noise in the master, which adds the rows that a law breaks.
 func (m *master) felt(lambda multipliers) []row {
 	if m.p.L > 1 || m.delta > 0 {
 		return lambda.rows()

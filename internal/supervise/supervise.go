@@ -1,4 +1,4 @@
-// Package supervise runs programs of which nothing is left once they are ended, or this process has ended, be it by SIGKILL. Only Linux can do
+// Package supervise runs programs and leaves nothing of them once they are ended, or once this process has ended, even by SIGKILL. Only Linux can do
 // that, and only in a process whose main calls Enable; otherwise a program is ended with its process group.
 package supervise
 

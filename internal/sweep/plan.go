@@ -1,8 +1,8 @@
 // Package sweep answers a grid of ratio jobs, one row for each n, k, ε and mechanism, and keeps the rows in a file.
 //
-// The numbers of a row depend on its parameters alone. Nothing goes from one row to another: there are no warm starts, every ε is a new one, and
-// lumping is bounded by its work. A row whose answer was had after the end of the context is not kept. So it does not matter how a grid is
-// cut into shards, on how many cores they run, and how often they are stopped and resumed. What a row took, its seconds, is no such number.
+// The numbers of a row depend on its parameters alone. No row uses another one: there are no warm starts, each ε is computed anew, and
+// lumping has a limit of work, not of time. A row that is answered after the end of the context is dropped. So it does not matter how a grid is
+// cut into shards, on how many cores they run, and how often they are stopped and resumed. Only the seconds of a row depend on that.
 package sweep
 
 import (

@@ -1,6 +1,6 @@
 // Package table solves the optimal-mechanism program in its general form: a table of probabilities, one for each
 // cell, that sum to 1 in each group of cells, under rows x_a >= z x_b (privacy, z = e^{-ε}) and x_a >= x_b
-// (monotonicity) of which only those are generated that some point violated. Approximate privacy has rows for events instead: see Pair.
+// (monotonicity). It generates only those rows that some point violated. Approximate privacy has rows for events instead: see Pair.
 //
 // A group is a score vector, or all score vectors that a symmetry takes into each other; a cell is a candidate of
 // it, or Count candidates that have equal probabilities. The package knows nothing else of score vectors: which

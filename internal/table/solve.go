@@ -21,8 +21,8 @@ const (
 	rowTolerance = 1e-10
 	// sharpTolerance is the same where these are not close enough.
 	sharpTolerance = 1e-13
-	// rowRounds bounds the rounds of adding rows. Of those in which the worst violation of a pair does not halve, wideRounds go by until the widest events are cut off too, and
-	// idleRounds until the search ends: with many outcomes there are too many events to cut off one by one.
+	// rowRounds bounds the rounds of adding rows. Rounds are counted in which the worst violation of a pair does not halve: after wideRounds of them the widest events are
+	// cut off too, after idleRounds the search ends. With many outcomes there are too many events to cut off one by one.
 	rowRounds  = 500
 	wideRounds = 4
 	idleRounds = 50
@@ -75,7 +75,7 @@ func (s *Solution) improve(p *Program, prop *proposal, low, high factors) {
 	}
 }
 
-// Prove returns what a table, weights and multipliers that another program has shown say of this one: the probability of one candidate of each cell, with Worst a
+// Prove returns what a table, weights and multipliers from elsewhere prove about this program: the probability of one candidate of each cell, with Worst a
 // weight of each group, and cuts with their multipliers, as they stand in Cut between probabilities, in units of the loss times the weight. The numbers need not be true: the bounds hold all the same.
 // low and high enclose the factors.
 func (p *Program) Prove(x, weight []*big.Rat, cuts []Cut, nu, low, high []*big.Rat) (*Solution, error) {
@@ -387,7 +387,7 @@ func (p *Program) solveExact(ctx context.Context, g *linear.Growing, s *Solution
 	return nil
 }
 
-// moderate returns values from a moderate one down at which the basis is to be made optimal, one after the other, before it is at z. Far below them
+// moderate returns values of z, from a moderate one down: the basis is made optimal at one after the other before it is at z itself. Far below them
 // solvers work with numbers that they take for 0, and a basis that is optimal where z is small beside 1 and δ mostly stays so for every smaller z.
 // Of several factors, all below the value at hand are raised to it.
 func (p *Program) moderate(z factors) (out []factors) {

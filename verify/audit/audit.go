@@ -8,7 +8,7 @@
 //	{"scores":[0,-1,-2.5],"epsilon":1,"sensitivity":1,"monotonic":false}                  {"pmf":[0.6,"3/10",0.1]}
 //	{"scores":[0,-1,-2.5],"epsilon":1,"sensitivity":1,"monotonic":false,"samples":100}    {"counts":[61,29,10]}
 //
-// Programs are not trusted to behave: whatever is no answer (a crash, silence, NaN, a wrong
+// Programs are not trusted to behave: whatever is not an answer (a crash, silence, NaN, a wrong
 // length) is the output event "error", which counts as an output like any other and is
 // a finding. What a program starts ends with it, unless it leaves its process group. After Supervise nothing is left of it on Linux, whatever it does and
 // however the audit ends.

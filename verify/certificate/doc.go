@@ -10,8 +10,8 @@
 // # What to read
 //
 // There is one format, whose second line names a section: what the file is about and how it is proved. Package internal/evidence has what sections
-// share, and number/interval the arithmetic below all of it; the files below are of the first and of this package. These files have to be read for any claim, and those of a line below for the claims of that section, each in this order; the number is
-// how many lines that makes together, about:
+// share, and package number the arithmetic below all of it. To believe a claim, read the files of the first line below and those of the claim's
+// section, in this order; they are in this package and in internal/evidence. The number is about how many lines these are together:
 //
 //	any claim                       certificate check read setting number effort verdict              950
 //	section stopping                stopping                                                          1150

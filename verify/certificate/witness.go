@@ -11,7 +11,7 @@ import (
 )
 
 // witness shows that a mechanism lacks a property, at scores and, for dp, at neighboring ones. The probabilities are worked out here where there is a formula for the mechanism.
-// Where the file states them, as of a table under audit, they are the file's, and what is decided is that these numbers violate the property.
+// Where the file states them, as it does of a table under audit, the check decides whether these numbers violate the property.
 type witness struct {
 	evidence.Setting
 	property         string // "dp", "rdp" or "dominates-em"
@@ -209,7 +209,7 @@ func (w *witness) Decide(o evidence.Options) {
 	}
 }
 
-// related reports whether the two vectors are neighbors, which are not just stated to be.
+// related reports whether the two vectors are neighbors; it is not asked about those that are stated to be.
 func (w *witness) related() bool {
 	var changes []*big.Rat
 	for r, q := range w.scores {
