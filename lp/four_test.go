@@ -368,9 +368,9 @@ func spanOf(pieces []pairPiece, in func(pairPiece) bool) string {
 	return cutOff(pieces[first].from, 4) + " to " + cutOff(pieces[last].to, 4)
 }
 
-var everyRow = flag.Bool("every", false, "every row of the tables of four.md: a minute and a half")
+var everyRow = flag.Bool("every", false, "every row of the tables of three.md and four.md: minutes")
 
-// left reports whether a row of four.md is left out for its size: more than most, without -every.
+// left reports whether a row is left out for its size: more than most, without -every.
 func left(size, most int) bool { return size > most && !*everyRow }
 
 // The pieces of four candidates: how many there are and how far they reach, where the slot 0,1,1|2 is needed, where the closed form holds, and that of two that are not best only the
