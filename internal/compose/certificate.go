@@ -48,10 +48,10 @@ var none = fmt.Errorf("%w: what basic composition says needs none, and there are
 
 // WriteCertificate writes what proves both ends, in the format of docs/reference/certificate.md.
 func (a *Answer) WriteCertificate(w io.Writer) error {
-	lower := a    // that has the attack
-	if a == nil { // nothing is above what basic composition says
+	if a == nil {
 		return none
 	}
+	lower := a // that has the attack
 	if a.refuted != nil {
 		lower = a.refuted
 	}

@@ -6,12 +6,12 @@ import "optratio/internal/arith"
 const maxExponentialBits = 1 << 23
 
 // exponentialTotal returns the total error of the exponential mechanism, Σ_m w(m) Σ_v m_v v z^v / Σ_v m_v z^v, by enumeration. Fractions are summed in pairs, of
-// which each has half of what is left, so that long denominators are few.
-func exponentialTotal[T any](l *orbits, f arith.Field[T], z T) T {
+// which each has half of what is left, so that long denominators are few. A depth of a count vector costs so many steps.
+func exponentialTotal[T any](l *orbits, f arith.Field[T], z T, price int) T {
 	powers := arith.Powers(f, z, l.k)
 	var terms []T
 	for i, m := range l.lat.Orbits() {
-		l.cost.Spend(64 * len(m))
+		l.cost.Spend(price * len(m))
 		num, den := f.Zero(), f.Zero()
 		for v, c := range m {
 			if c > 0 {

@@ -175,7 +175,7 @@ func (c *certificate) results(prec uint) (res results) {
 		}
 	}
 	if c.claimsOn("em") {
-		total := exponentialTotal(c.lattice, arith.Interval{Prec: prec}, c.enclose(prec))
+		total := exponentialTotal(c.lattice, arith.Interval{Prec: prec}, c.enclose(prec), 64+int(prec)/8)
 		res.em = number.Enclosed(total).Quo(number.Exact(c.lattice.objective().total))
 	}
 	return res
@@ -224,7 +224,7 @@ func (c *certificate) exactEM(q *evidence.Claim, prec uint) bool {
 
 func (c *certificate) emExact() number.Number {
 	if c.em == nil {
-		c.em = exponentialTotal(c.lattice, arith.Rat{}, c.z)
+		c.em = exponentialTotal(c.lattice, arith.Rat{}, c.z, 64)
 	}
 	return number.Exact(c.em).Quo(number.Exact(c.lattice.objective().total))
 }
