@@ -264,6 +264,27 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// TestDeltaAtNodes: ε in total may be a node, which float64 puts before or behind itself. geo's are randomised responses, δ a sum over a binomial law.
+func TestDeltaAtNodes(t *testing.T) {
+	const count, e = 7, 0.1
+	for ones := range count + 1 {
+		p := &Problem{Steps: []Step{{Kind{"geo", eps(t, "0.1"), 0}, count}}, Gap: 1e-3}
+		found, err := p.Delta(t.Context(), big.NewRat(int64(ones), 10))
+		require.NoError(t, err)
+		require.NoError(t, found.Stopped)
+		want, choose := 0.0, 1.0
+		for i := range count + 1 {
+			if loss := 2*i - count; loss > ones {
+				want += choose * math.Exp(float64(i)*e) / math.Pow(1+math.Exp(e), count) * -math.Expm1(float64(ones-loss)*e)
+			}
+			choose *= float64(count-i) / float64(i+1)
+		}
+		assert.LessOrEqual(t, down(found.Lower), want*(1+1e-12), "%d/10", ones)
+		assert.GreaterOrEqual(t, up(found.Upper), want*(1-1e-12), "%d/10", ones)
+		assert.Less(t, up(found.Upper), want*(1+1e-3)+1e-12, "%d/10", ones)
+	}
+}
+
 // What is exported has, read as dp_accounting reads it, a profile that is hardly above the upper bound.
 func TestExport(t *testing.T) {
 	for _, steps := range [][]Step{

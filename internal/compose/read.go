@@ -2,7 +2,6 @@ package compose
 
 import (
 	"math"
-	"math/big"
 
 	"optratio/mechanisms"
 	"optratio/number"
@@ -26,10 +25,11 @@ func (t *table) delta(s number.Interval) (lower, upper number.Interval) {
 	high, low := exact(t.over[t.pad+i]), exact(t.over[t.pad+i+1])
 	base := t.dist.Mul(number.FromInt(int64(i), prec))
 	share := number.Expm1(s.Sub(base)).Quo(number.Expm1(t.dist))
-	if share.Lo().Sign() < 0 || share.Hi().Cmp(big.NewFloat(1)) > 0 { // s is about at a node
+	if share.Lo().Sign() < 0 { // s is about at the node i
 		return lower, high
 	}
-	return lower, high.Sub(high.Sub(low).Mul(share))
+	// Where s is about at the node i+1 the chord may end before it, and V falls.
+	return lower, high.Sub(high.Sub(low).Mul(share.Min(one))).Max(low)
 }
 
 // eps returns bounds of the least s >= 0 with V(s) <= δ; there is no upper one where the table ends before.
