@@ -49,7 +49,7 @@ func newRoot(s command.Streams) *cobra.Command {
 	root.Long = ""
 	root.Example = "  optratio audit --pmf-exec 'python3 examples/audit/em.py' --eps 1\n  optratio ratio -n 4 -k 4 --eps 0.5\n  optratio recommend --scores 8,6,5 --eps 1"
 	root.SetUsageTemplate(usageText)
-	root.SetHelpTemplate(helpText)
+	root.SetHelpFunc(help)
 	rate := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().NFlag() == 0 {

@@ -43,8 +43,13 @@ func inOrder(c *cobra.Command) {
 //go:embed usage.txt
 var usageText string
 
-// helpText is what --help prints: a sentence, what the command takes, and the details.
-const helpText = "{{.Short}}.\n\n{{.UsageString}}{{with .Long}}\n{{.}}\n{{end}}"
+// help writes what --help prints: a sentence, what the command takes, and the details. Whoever gave the stream says what is wrong with it.
+func help(c *cobra.Command, _ []string) {
+	fmt.Fprintf(c.OutOrStdout(), "%s.\n\n%s", c.Short, c.UsageString())
+	if c.Long != "" {
+		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", c.Long)
+	}
+}
 
 func init() {
 	cobra.EnableCommandSorting = false // help lists commands as newRoot does
