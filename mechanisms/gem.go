@@ -22,7 +22,7 @@ var (
 		sign: -1,
 	}
 	runnerGEM = &gem{
-		info: epsDPEach("gem-runner", "gem at twice its ε, where who is deeper than the runner-up counts as halfway between the two", "this project, research/docs/unequal.md, Theorem 2"),
+		info: epsDPEach("gem-runner", "generalised exponential mechanism at twice its ε, where who is deeper than the runner-up counts as halfway between the two", "this project, research/docs/unequal.md, Theorem 2"),
 		sign: +1, runner: true,
 	}
 )

@@ -27,8 +27,8 @@ func ofRecommend(d *recommend.Recommendation, c Context) *Page {
 	what := cmp.Or(d.Recommended, "none")
 	if m, err := mechanisms.Lookup(d.Recommended); err == nil && m.Info().Summary != "" {
 		what += ", " + m.Info().Summary
+		p.aside("%s.", capital(m.Info().Summary))
 	}
-	p.aside("%s", capital(what)+".")
 	p.aside("note: %s", d.Warning)
 	lists, says := [3][]recommend.Rated{2: d.NotPrivate}, [3]string{
 		1: "these claim ε-DP, which is not proved here (optratio verify asks):", 2: "not ε-DP for all sensitivities, for comparison only:",
