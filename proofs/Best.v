@@ -64,15 +64,6 @@ Qed.
 
 Variables (k : nat) (h : S).
 Implicit Types (d : depths n k) (r : 'I_n).
-Definition permuted p d : depths n k := [ffun s => d (p s)].
-Lemma permuted_in_lattice p d : in_lattice (permuted p d) = in_lattice d.
-Proof.
-apply/existsP/existsP => -[s]; first by rewrite ffunE; exists (p s).
-by exists (p^-1%g s); rewrite ffunE permKV.
-Qed.
-Lemma permuted_inj p : injective (permuted p).
-Proof. by move=> d e /ffunP E; apply/ffunP => s; have := E (p^-1%g s); rewrite !ffunE permKV. Qed.
-
 Lemma table_symmetrized d r :
   table_by h symmetrized d r = (\sum_p table_by h M (permuted p d) (p^-1%g r)) / #|{perm 'I_n}|%:R.
 Proof.
@@ -92,7 +83,7 @@ move=> sym; have N := lt0r_neq0 perms_gt0.
 have E p : \sum_(d : depths n k | in_lattice d) W d *
   (\sum_r c (d r) * table_by h M (permuted p d) (p^-1%g r)) =
     table_loss W c (table_by h M).
-  rewrite [RHS](reindex_inj (@permuted_inj p)); apply: eq_big => [d|d _];
+  rewrite [RHS](reindex_inj (@permuted_inj n k p)); apply: eq_big => [d|d _];
     first by rewrite permuted_in_lattice.
   rewrite sym; congr (_ * _); rewrite (reindex_inj (@perm_inj _ p)); apply: eq_bigr => r _.
   by rewrite permK ffunE.
@@ -155,16 +146,11 @@ End Better.
 (** Integer scores: the tables of private mechanisms are those that level dp allows. *)
 Section Integers.
 Variables (R : realFieldType) (n k : nat) (z : R).
-Lemma table_ofE (M : mechanism integers R n) (d : depths n k) r :
-  table_of M d r = table_by (2%:R : integers) M d r.
-Proof. by congr (M _ r); apply/ffunP => s; rewrite !ffunE; lia. Qed.
-
 Hypothesis n0 : (0 < n)%N.
 Lemma integers_extend (t : table R n k) : feasible z Dp t ->
   exists M, extends z (2%:R : integers) M t.
 Proof.
-case=> tp rows; exists (extension t); split; last by move=> d r Qd;
-  rewrite -table_ofE table_of_extension.
+case=> tp rows; exists (extension t); split; last exact: table_of_extension.
 by split; [exact: extension_proper | exact: extension_private | exact: extension_shift_invariant].
 Qed.
 
@@ -174,7 +160,7 @@ Theorem tables_of_mechanisms (t : table R n k) :
 Proof.
 split=> [[M [[Mp Mz Ms] E]]|/integers_extend[M [Mok E]]].
   by apply: (feasible_same E); apply: table_of_feasible => // -[].
-by exists M; split=> // d r Qd; rewrite table_ofE E.
+by exists M.
 Qed.
 End Integers.
 
@@ -197,11 +183,7 @@ Notation beats W c M := ([/\ proper_mechanism M, private z M,
 Lemma beats_exists W c : (exists M, better_than_pf z (2%:R : integers) W c M) ->
   exists M : mechanism integers R n, beats W c M.
 Proof.
-case=> M [Mok [mono less]]; exists M; split; first exact: Mok.
-have same : same_on_lattice (table_of M : table R n k) (table_by (2%:R : integers) M)
-  by move=> d r _; exact: table_ofE.
-split; last by rewrite (pf_loss_on_lattice ED E_gt0) (loss_same W c same).
-by move=> r d e Qd Qe f; rewrite !same //; exact: mono.
+by case=> M [Mok [mono less]]; exists M; rewrite (pf_loss_on_lattice ED E_gt0).
 Qed.
 Let n0 : (0 < n)%N := ltnW (ltnW n3).
 Let extend := @integers_extend R n k z n0.
@@ -224,11 +206,8 @@ have [|||M [Mok [mono less]]] :=
   @pf_beaten_for_losses (same_weight R) (@depth_loss R) (depth_is_loss R) ltr01.
 - by move=> v; exact: ler01.
 - by exists 1%N; rewrite ?mulr1 ?ltr01.
-- by rewrite (eq_bigr (fun v => z ^+ v)) // => v _; rewrite mul1r.
-exists M; split=> //; split=> //;
-  rewrite /mean_error /table_mean !table_error_loss ltr_pmul2r // invr_gt0 ltr0n.
-apply/card_gt0P; exists [ffun _ => ord0]; apply/existsP; exists (Ordinal n0).
-by rewrite ffunE.
+- by rewrite same_weight_sum.
+by exists M; rewrite /mean_error table_mean_lt.
 Qed.
 Theorem pf_beaten_box : (3 < n)%N -> 1 < \sum_(1 <= v < k.+1) z ^+ v ->
   exists M : mechanism integers R n, [/\ proper_mechanism M, private z M,
@@ -242,16 +221,11 @@ have [|M [Mok [mono less]]] := @beats_exists (fun d => (shifts Box d)%:R) (@dept
     ltr01) => //.
   - by move=> v; exact: ler01.
   - by rewrite mul1r ltr0n.
-  - by rewrite (eq_bigr (fun v => z ^+ v)) // => v _; rewrite mul1r.
+  - by rewrite same_weight_sum.
   - move=> p d; congr ((_ - _)%:R); rewrite [RHS](reindex_inj (@perm_inj _ p)).
     by apply: eq_bigr => s _; rewrite ffunE.
-  move=> d /(_ (Ordinal n4) isT) dk; rewrite product_same /shifts;
-    suff -> : \max_s d s = k by rewrite subSnn.
-  apply/eqP; rewrite eqn_leq; apply/andP; split; first by apply/bigmax_leqP => s _; rewrite -ltnS.
-  by rewrite -[X in (X <= _)%N]dk (leq_bigmax (Ordinal n4)).
-exists M; split=> //; split=> //; rewrite ltr_pmul2r // invr_gt0 ltr0n.
-rewrite (bigD1 [ffun=> ord0]) /=; last by apply/existsP; exists (Ordinal n0); rewrite ffunE.
-by rewrite ltn_addr // subn_gt0 ltnS; apply/bigmax_leqP => s _; rewrite ffunE.
+  by move=> d /(_ (Ordinal n4) isT)/shifts_deepest ->; rewrite product_same.
+by exists M; split=> //; split=> //; rewrite ltr_pmul2r // invr_gt0 ltr0n box_gt0.
 Qed.
 
 Theorem pf_best_iff_for_losses (g c : nat -> R) : loss c -> 0 < g 0%N -> (forall v, 0 <= g v) ->

@@ -85,7 +85,7 @@ have near (s s' : 'I_n) : (nth 0 v s + nth 0 w s' <= nth 0 w s + nth 0 v s' + L)
 have [s0 /= min0] := least_gap (fun s => nth 0%N v s) (fun s => nth 0%N w s) (Ordinal n0).
 exists (h *+ nth 0%N v s0 - h *+ nth 0%N w s0 + 1) => s; rewrite !ffunE ler_norml.
 have := steps_le hL (min0 s); have := steps_le hL (near s s0); rewrite !mulrnDr hL => hi lo.
-by apply/andP; split; [apply: le_same hi _ | apply: le_same lo _]; ring.
+by apply/andP; split; [apply: le_by hi _ | apply: le_by lo _]; ring.
 Qed.
 
 Theorem table_of_choice : is_table choice_problem choice_table /\ private_on choice_problem

@@ -13,37 +13,30 @@ Variables (R : realFieldType) (n k : nat).
 Local Notation depths := (depths n k).
 Implicit Types (d e : depths) (r s : 'I_n) (t : table R n k) (p : 'S_n) (a b : seq nat * nat).
 
-Definition permute p d : depths := [ffun s => d (p s)].
 Definition class_of d r : seq nat * nat := (counts d, val (d r)).
 Definition mass t a := \sum_(d | in_lattice d) \sum_(r | class_of d r == a) t d r.
 Definition class_size a := (\sum_(d : depths | in_lattice d) \sum_(r | class_of d r == a) 1)%N.
 
-Lemma counts_permute p d : counts (permute p d) = counts d.
+Lemma counts_permute p d : counts (permuted p d) = counts d.
 Proof.
 apply: eq_mkseq => w; rewrite /cnt [RHS](reindex_inj (@perm_inj _ p)).
 by apply: eq_bigr => s _; rewrite ffunE.
 Qed.
-Lemma in_lattice_permute p d : in_lattice (permute p d) = in_lattice d.
-Proof. by rewrite !in_lattice_cnt -!nth_counts counts_permute. Qed.
-Lemma class_permute p d r : class_of (permute p d) ((p^-1)%g r) = class_of d r.
+Lemma class_permute p d r : class_of (permuted p d) ((p^-1)%g r) = class_of d r.
 Proof. by rewrite /class_of counts_permute ffunE permKV. Qed.
-Lemma permute_inj p : injective (permute p).
-Proof.
-by move=> d e /ffunP E; apply/ffunP => s; have := E ((p^-1)%g s); rewrite !ffunE permKV.
-Qed.
-Lemma permuteM p q d : permute (q * p)%g d = permute q (permute p d).
+Lemma permuteM p q d : permuted (q * p)%g d = permuted q (permuted p d).
 Proof. by apply/ffunP => s; rewrite !ffunE permM. Qed.
 
 Lemma mass_permute t p a :
-  \sum_(d | in_lattice d) \sum_(r | class_of d r == a) t (permute p d) ((p^-1)%g r) = mass t a.
+  \sum_(d | in_lattice d) \sum_(r | class_of d r == a) t (permuted p d) ((p^-1)%g r) = mass t a.
 Proof.
-rewrite /mass [RHS](reindex_inj (@permute_inj p)); apply: eq_big => [d|d _];
-  first by rewrite in_lattice_permute.
+rewrite /mass [RHS](reindex_inj (@permuted_inj n k p)); apply: eq_big => [d|d _];
+  first by rewrite permuted_in_lattice.
 by rewrite [RHS](reindex_inj (@perm_inj _ (p^-1)%g)); apply: eq_bigl => r; rewrite class_permute.
 Qed.
 
 (** Pairs of the same class are permutations of each other. *)
-Lemma same_class d r e s : class_of d r = class_of e s -> exists2 p, e = permute p d & p s = r.
+Lemma same_class d r e s : class_of d r = class_of e s -> exists2 p, e = permuted p d & p s = r.
 Proof.
 move=> Ecr; have Ec : counts d = counts e := congr1 fst Ecr; have Er : val (d r) = val (e s) :=
   congr1 snd Ecr.
@@ -66,7 +59,7 @@ case/tuple_permP => p /val_inj E; exists p.
 by have := congr1 (fun u => (tnth u s).2) E; rewrite !tnth_mktuple eqxx => /esym/eqP.
 Qed.
 
-Definition everywhere t d r := \sum_p t (permute p d) ((p^-1)%g r).
+Definition everywhere t d r := \sum_p t (permuted p d) ((p^-1)%g r).
 
 Lemma everywhere_class t d r e s : class_of d r = class_of e s ->
   everywhere t d r = everywhere t e s.
@@ -90,7 +83,7 @@ Qed.
 
 (** The row t d r >= rho t e s, wherever it is permuted to, for the classes of both sides. *)
 Lemma row_of_classes t rho d r e s : in_lattice d -> in_lattice e ->
-  (forall p, rho * t (permute p e) ((p^-1)%g s) <= t (permute p d) ((p^-1)%g r)) ->
+  (forall p, rho * t (permuted p e) ((p^-1)%g s) <= t (permuted p d) ((p^-1)%g r)) ->
   rho * mass t (class_of e s) * (class_size (class_of d r))%:R
     <= mass t (class_of d r) * (class_size (class_of e s))%:R.
 Proof.

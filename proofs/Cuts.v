@@ -88,7 +88,7 @@ by rewrite mem_nth // size_zip ss ss' minnn.
 Qed.
 
 Lemma favors_permute (p : 'S_n) r d e : favors r d e ->
-  favors ((p^-1)%g r) (permute p d) (permute p e).
+  favors ((p^-1)%g r) (permuted p d) (permuted p e).
 Proof. by move=> H s; rewrite !ffunE permKV. Qed.
 
 Lemma class_weightE a s : represents n k a s -> qR (class_weight n a) = (class_size n k a)%:R.
@@ -112,9 +112,9 @@ Definition holds t c :=
 
 (** It says so if it holds of two representatives, however their candidates are named. *)
 Lemma holds_of t c s s' : represents n k (left_side c) s -> represents n k (right_side c) s' ->
-  (forall p : 'S_n, (if of_privacy c then qR z else 1) * t (permute p (vector_of s'))
+  (forall p : 'S_n, (if of_privacy c then qR z else 1) * t (permuted p (vector_of s'))
     ((p^-1)%g first)
-    <= t (permute p (vector_of s)) ((p^-1)%g first)) -> holds t c.
+    <= t (permuted p (vector_of s)) ((p^-1)%g first)) -> holds t c.
 Proof.
 move=> Ha Hb row; split; [by exists s | by exists s' |].
 rewrite -{1 2}(vector_of_class Ha) -{1 2}(vector_of_class Hb).

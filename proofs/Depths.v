@@ -3,7 +3,7 @@
     and shift-invariant stays epsilon-DP when it is run on depths no two of which part by more than
     1 between neighbors. Partner, pair, runner and mixed ones are such. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From Optratio Require Import Mechanisms PermuteAndFlip Private.
+From Optratio Require Import Mechanisms Program PermuteAndFlip Private.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -113,9 +113,7 @@ Lemma scaled_steady : steady Delta (scaled w).
 Proof.
 move=> q q' nb r t rt; have tr : t != r by rewrite eq_sym.
 have hx s := score_moves s nb.
-have same p : top p t = top p r by apply: top_eq => [s|]; [exact: top_ge | have [s ->] := topE p r;
-  exists s].
-rewrite /scaled !same.
+rewrite /scaled !(top_const _ r t).
 case: (leP (w t)^-1 (w r)^-1) => [|/ltW] vu; have d := vu; rewrite -subr_ge0 in d.
   have [b e] := topE q' r; have h := ler_wpmul2r d (ler_sub (lexx (q' b)) (top_ge q r b)).
   by apply: (le_by (ler_add (part_best b hx tr vu) h)); rewrite e; ring.

@@ -16,6 +16,10 @@ Definition qB := qsum [seq qpow v | v <- index_iota 1 k.+1].
 End Powers.
 Arguments qpowers : simpl never.
 
+(** Of a function whose values are two numbers. *)
+Definition both_over_orbits n k (f : seq nat -> Q * Q) : Q * Q :=
+  (over_orbits n k (fun m => (f m).1), over_orbits n k (fun m => (f m).2)).
+
 (** z lies between two numbers, and what is worked out is rounded by two functions, down and up. *)
 Section Errors.
 Variables (n k : nat) (zl zu : Q) (down up : Q -> Q).
@@ -90,19 +94,16 @@ elim: i => [|[|i] IH]; rewrite ?threshold_YS /encloses /= ?qR0 ?lexx //.
 exact: subtract_between A_between B_between B_low_ge0 IH.
 Qed.
 
-Lemma over_orbits_between f (F : depths n k -> R) : (forall d, in_lattice d ->
-  encloses (f (counts d)) (F d)) ->
-  encloses (over_orbits n k (fun m => (f m).1), over_orbits n k (fun m => (f m).2)) (\sum_(d
-    | in_lattice d) F d).
+Lemma over_orbits_between f (F : depths n k -> R) :
+  (forall d, in_lattice d -> encloses (f (counts d)) (F d)) ->
+  encloses (both_over_orbits n k f) (\sum_(d | in_lattice d) F d).
 Proof.
 move=> H; rewrite /encloses /= !over_orbitsE.
 by apply/andP; split; apply: ler_sum => d /H/andP[].
 Qed.
 
 Theorem pf_total_between :
-  encloses (over_orbits n k (fun m => (recurrence m).1), over_orbits n k (fun m =>
-    (recurrence m).2))
-    (table_error (pf_table z : table R n k)).
+  encloses (both_over_orbits n k recurrence) (table_error (pf_table z : table R n k)).
 Proof.
 rewrite pf_value; apply: over_orbits_between => d _.
 have c0 : nth 0%N (counts d) 0 = cnt d 0 := nth_counts d 0.
@@ -112,44 +113,33 @@ Qed.
 
 Lemma powersE q (d : depths n k) r : qR (nth q0 (qpowers k q) (d r)) = qR (qpow q (d r)).
 Proof. by rewrite (nth_map 0%N) ?size_iota // nth_iota // add0n. Qed.
-Lemma powers_gt0 q (d : depths n k) (u : 'I_n) : 0 < qR q -> 0 < \sum_s qR (qpow q (d s)).
-Proof.
-move=> q_0; rewrite (bigD1 u) //= ltr_paddr ?qpowE ?exprn_gt0 // sumr_ge0 // => s _.
-by rewrite qpowE exprn_ge0 // ltW.
-Qed.
 
 Theorem em_total_between :
-  encloses (over_orbits n k (fun m => (em_loss m).1), over_orbits n k (fun m => (em_loss m).2))
-    (table_error (em_table z : table R n k)).
+  encloses (both_over_orbits n k em_loss) (table_error (em_table z : table R n k)).
 Proof.
 apply: over_orbits_between => d /existsP[u _].
-have E : \sum_r (d r)%:R * em_table z d r = (\sum_r (d r)%:R * z ^+ d r) / \sum_s z ^+ d s.
+pose num (q : R) := \sum_r (d r)%:R * q ^+ d r; pose den (q : R) := \sum_s q ^+ d s.
+have E : \sum_r (d r)%:R * em_table z d r = num z / den z.
   by rewrite mulr_suml; apply: eq_bigr => r _; rewrite mulrA.
-have pos q := @powers_gt0 q d u.
-have high0 : 0 < qR zu by apply: lt_le_trans z0 (le_trans low_z z_high).
-have z_gt0 : 0 < \sum_(s < n) z ^+ d s.
-  by apply: lt_le_trans (pos _ z0) _; apply: ler_sum => s _; exact: pow_low.
+have pow q q' i : 0 < q -> q <= q' -> q ^+ i <= q' ^+ i.
+  by move=> q_0 le; rewrite ler_expn2r // nnegrE ?(le_trans _ le) // ltW.
+have den_gt0 q : 0 < q -> 0 < den q.
+  move=> q_0; rewrite /den (bigD1 u) //= ltr_paddr ?exprn_gt0 // sumr_ge0 // => s _.
+  by rewrite exprn_ge0 // ltW.
+have ratio q1 q2 q3 q4 : 0 < q1 -> q1 <= q2 -> 0 < q4 -> q4 <= q3 ->
+    num q1 / den q3 <= num q2 / den q4.
+  move=> p1 le1 p4 le4; have p3 := lt_le_trans p4 le4; apply: ler_pmul.
+  - by apply: sumr_ge0 => r _; rewrite mulr_ge0 ?ler0n ?exprn_ge0 // ltW.
+  - by rewrite invr_ge0 ltW ?den_gt0.
+  - by apply: ler_sum => r _; rewrite ler_wpmul2l ?ler0n ?pow.
+  by rewrite lef_pinv ?posrE ?den_gt0 //; apply: ler_sum => s _; exact: pow.
+have z_gt0 := lt_le_trans z0 low_z.
+have sums q : qR (over_depths k (counts d) (fun v => qmul (qn v) (nth q0 (qpowers k q) v))) =
+    num (qR q) /\ qR (over_depths k (counts d) (nth q0 (qpowers k q))) = den (qR q).
+  by rewrite !over_depthsE; split; apply: eq_bigr => r _; rewrite ?qR_mul ?qRn powersE qpowE.
 rewrite E /em_loss /encloses /=; apply/andP; split.
-  apply: (le_trans (downP _)); rewrite qR_div !over_depthsE.
-  rewrite [X in X / _ <= _](eq_bigr (fun r => (d r)%:R * qR (qpow zl (d r)))) => [|r _];
-    last by rewrite qR_mul qRn powersE.
-  rewrite [X in _ / X <= _](eq_bigr (fun s => qR (qpow zu (d s)))) => [|s _];
-    last by rewrite powersE.
-  apply: ler_pmul.
-  - by apply: sumr_ge0 => r _; rewrite mulr_ge0 ?ler0n ?pow_ge0.
-  - by rewrite invr_ge0 ltW ?(pos _ high0).
-  - by apply: ler_sum => r _; rewrite ler_wpmul2l ?ler0n ?pow_low.
-  by rewrite lef_pinv ?posrE ?(pos _ high0) //; apply: ler_sum => s _; exact: pow_high.
-apply: le_trans (upP _); rewrite qR_div !over_depthsE.
-rewrite [X in _ <= X / _](eq_bigr (fun r => (d r)%:R * qR (qpow zu (d r)))) => [|r _];
-  last by rewrite qR_mul qRn powersE.
-rewrite [X in _ <= _ / X](eq_bigr (fun s => qR (qpow zl (d s)))) => [|s _];
-  last by rewrite powersE.
-apply: ler_pmul.
-- by apply: sumr_ge0 => r _; rewrite mulr_ge0 ?ler0n ?exprn_ge0 ?z_ge0.
-- by rewrite invr_ge0 ltW.
-- by apply: ler_sum => r _; rewrite ler_wpmul2l ?ler0n ?pow_high.
-by rewrite lef_pinv ?posrE ?(pos _ z0) //; apply: ler_sum => s _; exact: pow_low.
+  by apply: (le_trans (downP _)); rewrite qR_div (sums zl).1 (sums zu).2 ratio.
+by apply: le_trans (upP _); rewrite qR_div (sums zu).1 (sums zl).2 ratio.
 Qed.
 End Errors.
 
@@ -173,8 +163,7 @@ Hypotheses (downP : forall x, qR (down x) <= qR x) (upP : forall x, qR x <= qR (
 
 Lemma means_between f (T : forall j, table R n j) :
   (forall j d r, (j <= k)%N -> narrow j (T k) d r = T j d r) ->
-  (forall j, encloses (over_orbits n j (fun m => (f j m).1), over_orbits n j (fun m => (f j m).2))
-    (table_error (T j))) ->
+  (forall j, encloses (both_over_orbits n j (f j)) (table_error (T j))) ->
   encloses (means_of f) (objective_mean o (T k)).
 Proof.
 move=> alike E; rewrite /encloses /means_of /mean_for /= !qR_div vector_countE /objective_mean.

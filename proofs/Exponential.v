@@ -98,10 +98,8 @@ Qed.
 Section ByWeights.
 Variables (q : score S n) (r0 : 'I_n).
 Let w s := E (top q r0 - q s).
-Lemma top_const r : top q r = top q r0.
-Proof. by apply: top_eq => [s|]; [exact: top_ge | have [s ->] := topE q r0; exists s]. Qed.
 Lemma pf_by_weight r : pf q r = w r * per_weight w r.
-Proof. by rewrite /permute_and_flip top_const. Qed.
+Proof. by rewrite /permute_and_flip (top_const q r0 r). Qed.
 Lemma em_by_weight r : em q r = w r / \sum_s w s.
 Proof.
 rewrite -(em_shift_invariant q (- top q r0)) /em ffunE opprB.
@@ -186,8 +184,8 @@ Lemma em_on_lattice (R : realFieldType) n k (E : integers -> R) (d : depths n k)
   (forall x y, E (x + y) = E x * E y) -> (forall x, 0 < E x) ->
   table_of (@exponential _ R n E) d r = em_table (E (1 + 1)) d r.
 Proof.
-move=> ED E_gt0; rewrite /table_of /exponential /em_table ffunE opprK E_double //; congr (_ / _).
-by apply: eq_bigr => s _; rewrite ffunE opprK E_double.
+move=> ED E_gt0; rewrite /table_of /exponential /em_table ffunE opprK (E_steps _ ED E_gt0).
+by congr (_ / _); apply: eq_bigr => s _; rewrite ffunE opprK (E_steps _ ED E_gt0).
 Qed.
 
 (** Permute-and-flip's and the exponential mechanism's own tables satisfy all rows where the step

@@ -12,12 +12,6 @@ Section Rounded.
 Variables (R : realFieldType) (n k L : nat) (z : R) (t : table R n k).
 Implicit Types (a : score integers n) (d : depths n k) (r s : 'I_n).
 
-Lemma top_shift a (c : int) r : top [ffun s => a s + c] r = top a r + c.
-Proof.
-apply: top_eq => [s|]; first by rewrite ffunE ler_add2r top_ge.
-by have [s ->] := topE a r; exists s; rewrite ffunE.
-Qed.
-
 (** The depths below the best score, clipped at k; r only shows that there is a candidate. *)
 Definition clipped a r : depths n k := [ffun s => inord (minn k `|top a r - a s|)].
 Definition at_rounded a r : R := t (clipped a r) r.
@@ -34,11 +28,7 @@ Lemma clipped_shift a c r : clipped [ffun s => a s + c] r = clipped a r.
 Proof. by apply/ffunP => s; rewrite !ffunE top_shift opprD addrACA subrr addr0. Qed.
 Lemma clipped_perm a (p : {perm 'I_n}) r : clipped [ffun s => a (p s)] r =
   [ffun s => clipped a r (p s)].
-Proof.
-apply/ffunP => s; rewrite !ffunE; congr (inord (minn k `|_ - _|)).
-apply: top_eq => [i|]; first by rewrite ffunE top_ge.
-by have [i ->] := topE a r; exists (p^-1%g i); rewrite ffunE permKV.
-Qed.
+Proof. by apply/ffunP => s; rewrite !ffunE (top_perm a p r r). Qed.
 Lemma clipped_lattice d r : in_lattice d -> clipped [ffun s => - (d s : nat)%:Z] r = d.
 Proof.
 case/existsP=> s0 /eqP ds0; have E : top [ffun s => - (d s : nat)%:Z] r = 0.

@@ -2,7 +2,7 @@
     on a grid of scores. *)
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect ssralg ssrnum ring.
-From Optratio Require Import Mechanisms Private Depths Numbers Checker Epsilon Reader Lines
+From Optratio Require Import Mechanisms Program Private Depths Numbers Checker Epsilon Reader Lines
   Certificate Witness Kept Table.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.

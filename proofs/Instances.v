@@ -65,8 +65,15 @@ Let z1 : z < 1. Proof. by rewrite ltr_pdivr_mulr ?ltr0n // mul1r ltr_nat. Qed.
 Let power_y : power y (1 + 1) = z. Proof. by rewrite power_two /y /z; field. Qed.
 Let to_2 : \sum_(1 <= v < 3) z ^+ v = 225%:R / 256%:R.
 Proof. by rewrite big_nat_recr //= big_nat1 /z; field. Qed.
-Let to_3 : \sum_(1 <= v < 4) z ^+ v = 4329%:R / 4096%:R.
-Proof. by rewrite big_nat_recr //= big_nat_recr //= big_nat1 /z; field. Qed.
+Let to_3 : 1 < \sum_(1 <= v < 4) z ^+ v.
+Proof.
+have half : 2%:R^-1 <= z.
+  by rewrite ler_pdivl_mulr ?ltr0n // mulrC ler_pdivr_mulr ?ltr0n // -natrM ler_nat.
+rewrite big_nat_recr //= to_2; apply: (@lt_le_trans _ _ (225%:R / 256%:R + 2%:R^-1 ^+ 3)).
+  have -> : 225%:R / 256%:R + 2%:R^-1 ^+ 3 = 257%:R / 256%:R :> R by field.
+  by rewrite ltr_pdivl_mulr ?ltr0n // mul1r ltr_nat.
+by rewrite ler_add2l ler_expn2r // nnegrE ?(le_trans _ half) // invr_ge0 ler0n.
+Qed.
 
 Theorem pf_best_16_9 (M : mechanism integers R 3) :
   proper_mechanism M -> private z M -> shift_invariant M -> mean_error 2 pf <= mean_error 2 M.
@@ -79,8 +86,7 @@ Theorem pf_not_best_16_9 : exists M : mechanism integers R 3,
   mean_error 3 M < mean_error 3 pf.
 Proof.
 have beaten := @pf_beaten _ 3 3 _ (power_add y0) (power_positive y0) isT.
-rewrite power_y to_3 in beaten; have [||M [Mok [_ less]]] := beaten; first exact: z1.
-  by rewrite ltr_pdivl_mulr ?ltr0n // mul1r ltr_nat.
+rewrite power_y in beaten; have [M [Mok [_ less]]] := beaten z1 to_3.
 by exists M; split; [exact: Mok | exact: less].
 Qed.
 End Sixteen_ninths.
@@ -119,9 +125,9 @@ split; first split.
   have other (dr ds er es : nat) : (dr < 2)%N -> (ds < 2)%N -> (er < 2)%N -> (es < 2)%N ->
       dr = 0%N \/ ds = 0%N -> er = 0%N \/ es = 0%N -> (es + dr + 1 = ds + er)%N ->
       z * x dr ds <= x er es.
-    rewrite /x; case: dr => [|[|dr]] //; case: ds => [|[|ds]] //; case: er => [|[|er]] //;
-      case: es => [|[|es]] //= _ _ _ _ Qd Qe sk; rewrite ?mulr0 ?(ltW half0) //;
-      by [exact: small | exfalso; lia].
+    rewrite /x => *; have -> : dr = 0%N by lia.
+    case: (posnP ds) => ds0; first by have -> : er = 1%N by lia.
+    by rewrite /= mulr0; case: ifP => _; rewrite ?ler0n // ltW.
   move=> r d e /one_at_top Qd /one_at_top Qe; move: r; apply: two => sk.
     exact: other (ltn_ord _) (ltn_ord _) (ltn_ord _) (ltn_ord _) Qd Qe (sk i1 isT).
   rewrite /worse [(d ord0 + _)%N]addnC [(e ord0 + _)%N]addnC.

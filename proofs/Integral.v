@@ -1,7 +1,6 @@
 (** Integrals of polynomials over [0, 1] in any ordered field: a sum of products t^i (1-t)^j with
     nonnegative coefficients has a nonnegative integral, and [0, 1] may be cut in two. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum poly.
-From Optratio Require Import PermuteAndFlip.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -10,6 +9,49 @@ Section Integral.
 Variable R : realFieldType.
 Implicit Types (p q : {poly R}) (a b c : R).
 
+(** The integral of a polynomial over [0, 1]. *)
+Definition integral (p : {poly R}) : R := \sum_(i < size p) p`_i / i.+1%:R.
+Lemma integralE p N : (size p <= N)%N -> integral p = \sum_(i < N) p`_i / i.+1%:R.
+Proof.
+move=> le; rewrite /integral (big_ord_widen _ (fun i => p`_i / i.+1%:R) le) big_mkcond.
+apply: eq_bigr => i _; case: ltnP => // ge; by rewrite nth_default ?mul0r.
+Qed.
+Lemma integralD p q : integral (p + q) = integral p + integral q.
+Proof.
+pose N := maxn (size p) (size q).
+rewrite (@integralE _ N) ?size_add // (@integralE p N) ?leq_maxl // (@integralE q N) ?leq_maxr //
+  -big_split.
+by apply: eq_bigr => i _; rewrite coefD mulrDl.
+Qed.
+Lemma integralZ c p : integral (c *: p) = c * integral p.
+Proof.
+rewrite (@integralE _ (size p)) ?size_scale_leq // /integral mulr_sumr.
+by apply: eq_bigr => i _; rewrite coefZ mulrA.
+Qed.
+Lemma integral_of0 : integral 0 = 0. Proof. by rewrite /integral size_poly0 big_ord0. Qed.
+Lemma integral_sum I (s : seq I) (F : I -> {poly R}) : integral (\sum_(i <- s) F i) =
+  \sum_(i <- s) integral (F i).
+Proof. by elim/big_rec2: _ => [|i a b _ <-]; rewrite ?integral_of0 ?integralD. Qed.
+Lemma integral_deriv p : integral p^`() = p.[1] - p.[0].
+Proof.
+rewrite (@integralE _ (size p)); last by rewrite (leq_trans (size_poly _ _)) // leq_pred.
+rewrite horner_coef0 [p.[1]](@horner_coef_wide _ (size p).+1) ?leqnSn // big_ord_recl.
+rewrite expr0 mulr1 [RHS]addrC addKr; apply: eq_bigr => i _.
+by rewrite coef_deriv expr1n mulr1 -mulr_natr mulfK // pnatr_eq0.
+Qed.
+
+Lemma deriv_bigprod (I : eqType) (s : seq I) (f : I -> {poly R}) : uniq s ->
+  (\prod_(i <- s) f i)^`() = \sum_(r <- s) (f r)^`() * \prod_(i <- s | i != r) f i.
+Proof.
+elim: s => [|a s IH] /=; first by rewrite !big_nil derivC.
+case/andP => na us; rewrite !big_cons derivM IH // eqxx /=; congr (_ * _ + _).
+  rewrite big_seq_cond [RHS]big_seq_cond; apply: eq_bigl => i.
+  by case: eqP => [->|]; rewrite ?(negbTE na) ?andbT.
+rewrite mulr_sumr big_seq [RHS]big_seq; apply: eq_bigr => r rs; rewrite big_cons.
+by case: eqP => [E|_]; [rewrite E rs in na | rewrite /= mulrCA].
+Qed.
+
+(** Products t^i (1-t)^j. *)
 Definition bernstein i j : {poly R} := 'X ^+ i * (1 - 'X) ^+ j.
 
 Lemma deriv_bernstein i j : (bernstein i.+1 j.+1)^`() = i.+1%:R *: bernstein i j.+1 -
@@ -22,7 +64,7 @@ Qed.
 
 Lemma int_Xn i : integral ('X^i : {poly R}) = i.+1%:R^-1.
 Proof.
-rewrite (@integralE _ _ i.+1) ?size_polyXn // big_ord_recr /= coefXn eqxx mul1r big1 ?add0r // =>
+rewrite (@integralE _ i.+1) ?size_polyXn // big_ord_recr /= coefXn eqxx mul1r big1 ?add0r // =>
   j _.
 by rewrite coefXn ltn_eqF ?mul0r.
 Qed.

@@ -21,20 +21,20 @@ Fixpoint alike (a b : json) : bool := match a, b with
 
 Definition code (a : ascii) : Z := Z.of_N (N_of_ascii a).
 Definition character (i : Z) : ascii := ascii_of_N (Z.to_N i).
-Definition between (a b i : Z) : bool := Z.leb a i && Z.leb i b.
-Definition one_of (s : string) (a : ascii) : bool := has (Ascii.eqb a) (word s).
-Definition surrogate := between 55296 57343.
+Definition in_range (a b i : Z) : bool := Z.leb a i && Z.leb i b.
+Definition one_char_of (s : string) (a : ascii) : bool := has (Ascii.eqb a) (word s).
+Definition surrogate := in_range 55296 57343.
 
 (** UTF-8: so many bytes are still to come, of a character whose number must be that or more. *)
 Fixpoint utf8 (left : nat) (least point : Z) (s : text) : bool := match s, left with
   | [::], _ => left == 0
   | a :: s', 0 => let c := code a in
     if Z.ltb c 128 then utf8 0 0 0 s' else
-    if between 192 223 c then utf8 1 128 (Z.sub c 192) s' else
-    if between 224 239 c then utf8 2 2048 (Z.sub c 224) s' else
-    between 240 247 c && utf8 3 65536 (Z.sub c 240) s'
+    if in_range 192 223 c then utf8 1 128 (Z.sub c 192) s' else
+    if in_range 224 239 c then utf8 2 2048 (Z.sub c 224) s' else
+    in_range 240 247 c && utf8 3 65536 (Z.sub c 240) s'
   | a :: s', left'.+1 => let p := Z.add (Z.mul 64 point) (Z.sub (code a) 128) in
-    [&& between 128 191 (code a), (0 < left') || between least 1114111 p && ~~ surrogate p &
+    [&& in_range 128 191 (code a), (0 < left') || in_range least 1114111 p && ~~ surrogate p &
       utf8 left' least p s'] end.
 Definition bytes_of (point : Z) : text :=
   let later shift := Z.add 128 (Z.modulo (Z.div point shift) 64) in
@@ -44,7 +44,7 @@ Definition bytes_of (point : Z) : text :=
 
 (** The rest of a string, after what is read of it, backwards. *)
 Definition hex_digit (a : ascii) : ascii :=
-  if between 65 70 (code a) then character (Z.add 32 (code a)) else a.
+  if in_range 65 70 (code a) then character (Z.add 32 (code a)) else a.
 Definition escaped (a : ascii) : option ascii :=
   omap (fun i => nth a [seq character j | j <- [:: 34; 92; 47; 8; 12; 10; 13; 9]%Z] (Z.to_nat i))
     (position a (character 34 :: word "\/bfnrt") 0%Z).
@@ -63,7 +63,7 @@ Fixpoint string_end (read s : text) : option (text * text) := match s with
     | [::] => None end end.
 
 (** A number has a digit first, no zero before other digits, and a digit after its point. *)
-Definition digit (a : ascii) : bool := one_of "0123456789" a.
+Definition digit (a : ascii) : bool := one_char_of "0123456789" a.
 Fixpoint points (s : text) : bool := if s is a :: s' then
     (~~ Ascii.eqb a "." || if s' is b :: _ then digit b else false) && points s' else true.
 Definition amount (s : text) : option Q :=
@@ -79,7 +79,7 @@ Fixpoint without_blanks (s : text) : text := if s is a :: s' then
     if [|| Z.eqb (code a) 32, Z.eqb (code a) 9 | Z.eqb (code a) 13] then without_blanks s' else s
   else [::].
 Fixpoint plain (read s : text) : text * text := if s is a :: s' then
-    if [|| digit a, one_of "+-.E" a | between 97 122 (code a)] then plain (a :: read) s'
+    if [|| digit a, one_char_of "+-.E" a | in_range 97 122 (code a)] then plain (a :: read) s'
     else (rev read, s)
   else (rev read, s).
 Fixpoint text_before (a b : text) : bool := match a, b with
@@ -97,7 +97,7 @@ Fixpoint value_at (fuel : nat) (room : Z) (s : text) : option (json * text) :=
     | a :: s' =>
       if Z.eqb (code a) 34 then
         omap (fun p => (Atom (a :: p.1), p.2)) (string_end [::] s') else
-      if ~~ one_of "[{" a then
+      if ~~ one_char_of "[{" a then
         let (t, rest) := plain [::] (a :: s') in omap (fun v => (v, rest)) (simple t) else
       let named := Ascii.eqb a "{" in
       if Z.ltb room 1 then None else if without_blanks s' is b :: rest then

@@ -19,14 +19,14 @@ Definition take_one (name : string) l : outcome (text * lines_left) :=
   let! (f, l') := take_line name l in if f is [:: a] then Ok (a, l') else Bad name.
 Definition take_int name l : outcome (Z * lines_left) :=
   let! (a, l') := take_one name l in let! i := found (whole a) name in Ok (i, l').
-Definition interval name (a b : text) : outcome (Q * Q) :=
+Definition claimed_interval name (a b : text) : outcome (Q * Q) :=
   match claimed a, claimed b with
   | Some lo, Some hi => if qle lo hi then Ok (lo, hi) else Bad name | _, _ => Bad name end.
 Definition take_claim (what : string) (l : lines_left) : outcome (option (Q * Q) * lines_left) :=
   if l is (c :: f) :: l' then
     let w := fields (word what) in let s := size w in
     if same c (word "claim") && all2 same (take s f) w then
-      if drop s f is [:: a; b] then let! i := interval "claim" a b in
+      if drop s f is [:: a; b] then let! i := claimed_interval "claim" a b in
         Ok (Some i, l') else Bad "claim"
     else Ok (None, l)
   else Ok (None, l).

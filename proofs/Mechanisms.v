@@ -47,20 +47,27 @@ End Mechanisms.
 Notation integers := int_realDomainType.
 
 Section Lattice.
-Variables (R : realFieldType) (n : nat).
-Implicit Type M : mechanism integers R n.
+Variables (R : realFieldType) (n k : nat).
 
-(** The lattice Q(n,k) of docs: depths 0, ..., k below the best score in steps of 2 Delta, at least
-    one candidate at depth 0. *)
-Variable k : nat.
+(** The lattice Q(n,k) of docs: depths 0, ..., k below the best score, at least one candidate at
+    depth 0. *)
 Definition depths := {ffun 'I_n -> 'I_k.+1}.
 Definition in_lattice : pred depths := fun d => [exists s, d s == 0%N :> nat].
-Definition score_of (d : depths) : score integers n := [ffun s => - (2 * d s)%N%:Z].
 
-(** A table has a mechanism's probabilities on the lattice. Its error is the expected depth of the
-    chosen candidate: summed over the lattice, and in the mean. *)
+(** A table has a mechanism's probabilities on the lattice. A step of the depths is h, in units of
+    the sensitivity, for example h = 2/L; Q(n,k) of docs has h = 2. *)
 Definition table := depths -> 'I_n -> R.
+Definition score_by (S : realDomainType) (h : S) (d : depths) : score S n :=
+  [ffun s => - (h *+ d s)].
+Definition table_by (S : realDomainType) (h : S) (M : mechanism S R n) : table :=
+  fun d => M (score_by h d).
+
+Implicit Type M : mechanism integers R n.
+Definition score_of : depths -> score integers n := score_by (2%:R : integers).
 Definition table_of M : table := fun d => M (score_of d).
+
+(** A table's error is the expected depth of the chosen candidate: summed over the lattice, and in
+    the mean. *)
 Definition table_error (t : table) := \sum_(d | in_lattice d) \sum_r (d r)%:R * t d r.
 Definition table_mean (t : table) := table_error t / (#|in_lattice|)%:R.
 Definition total_error M := table_error (table_of M).
@@ -88,11 +95,3 @@ Definition mean_loss (W : depths -> R) c (t : table) :=
 Definition worst_loss (c : nat -> R) (t : table) :=
   \big[Num.max/0]_(d | in_lattice d) \sum_r c (d r : nat) * t d r.
 End Lattice.
-
-(** Finer lattices: a step of the depths is h, in units of the sensitivity, for example h = 2/L.
-    Q(n,k) has h = 2. *)
-Definition score_by (S : realDomainType) n k (h : S) (d : depths n k) : score S n :=
-  [ffun s => - (h *+ d s)].
-Definition table_by (S : realDomainType) (R : realFieldType) n k (h : S) (M : mechanism S R n)
-  : table R n k :=
-  fun d => M (score_by h d).

@@ -2,7 +2,7 @@
     of the kind that the other files speak of, and permute-and-flip is optimal for it where it is
     for the mean error. *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint zify.
-From Optratio Require Import Mechanisms Program CountVectors Threshold PermuteAndFlip.
+From Optratio Require Import Mechanisms Program CountVectors Integral Threshold PermuteAndFlip.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -103,14 +103,27 @@ have := @pf_optimal_for_losses R n j z (@same_weight R) (@depth_loss R) (narrow 
   (depth_is_loss R).
 rewrite -!table_error_loss; apply => //; first exact: ltr01.
 - by move=> v; exact: ler01.
-- case/orP: b1 => [->//|b1]; apply/orP; right; apply: le_trans b1;
-    rewrite (eq_bigr (fun v => z ^+ v)) => [|v _]; last by rewrite mul1r.
+- case/orP: b1 => [->//|b1]; apply/orP; right; apply: le_trans b1; rewrite same_weight_sum.
   rewrite [X in _ <= X](big_cat_nat _ _ _ (ltn0Sn j)) ?ltnS //= ler_addl sumr_ge0 // => v _.
   by rewrite exprn_ge0 // ltW.
 exact: narrow_feasible.
 Qed.
 End Box.
 Arguments narrow {R n k} j t.
+
+Lemma box_gt0 n k : (0 < n)%N -> (0 < \sum_(d : depths n k | in_lattice d) shifts Box d)%N.
+Proof.
+move=> n0; rewrite (bigD1 [ffun=> ord0]) /=; last first.
+  by apply/existsP; exists (Ordinal n0); rewrite ffunE.
+by rewrite ltn_addr // subn_gt0 ltnS; apply/bigmax_leqP => s _; rewrite ffunE.
+Qed.
+(** A vector that reaches down to k is alone. *)
+Lemma shifts_deepest n k (d : depths n k) s : d s = k :> nat -> shifts Box d = 1%N.
+Proof.
+move=> ds; rewrite /shifts; suff -> : \max_s d s = k by rewrite subSnn.
+apply/eqP; rewrite eqn_leq -[X in _ && (X <= _)%N]ds (leq_bigmax s) andbT.
+by apply/bigmax_leqP => i _; rewrite -ltnS.
+Qed.
 
 (** What the weights of the box stand for: a vector of Q(n,k) is what its shifts have in common. *)
 Section Shifts.

@@ -1,94 +1,13 @@
 (** Permute-and-flip on the lattice, and its optimality where z + ... + z^k <= 1
     (research/docs/threshold.md, Theorem 1). *)
 From mathcomp Require Import all_ssreflect ssralg ssrnum poly.
-From Optratio Require Import Mechanisms Program CountVectors Threshold.
+From Optratio Require Import Mechanisms Program CountVectors Integral Threshold.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(** Complementary slackness along chains: where every row with a multiplier is tight, the two sides
-    are equal. *)
-Section Tight.
-Variables (R : realFieldType) (T : finType) (z : R).
-Variables (P : pred T) (next : T -> option T) (x c y lam : T -> R).
-Hypothesis next_inj : forall a b d, P a -> P b -> next a = Some d -> next b = Some d -> a = b.
-Hypothesis next_P : forall a d, P a -> next a = Some d -> P d.
-Hypothesis tight : forall a d, P a -> next a = Some d -> lam d * x d = z * lam d * x a.
-Hypothesis onto : forall d, P d -> lam d != 0 -> exists2 a, P a & next a = Some d.
-Hypothesis red : forall a, P a -> lam a + y a = c a + z * oapp lam 0 (next a).
-Lemma tight_chain : \sum_(a | P a) y a * x a = \sum_(a | P a) c a * x a.
-Proof.
-pose A := [set a | P a && isSome (next a)]; pose h a := odflt a (next a); pose F a := lam a * x a.
-have hinj : {in A &, injective h}.
-  move=> a b; rewrite !inE /h => /andP[Pa]; case Ea: (next a) => [a'|//] _.
-  by move=> /andP[Pb]; case Eb: (next b) => [b'|//] _ /= E; apply: (next_inj Pa Pb Ea);
-    rewrite Eb E.
-have E1 : \sum_(a | P a) z * oapp lam 0 (next a) * x a = \sum_(a | P a) F a.
-  transitivity (\sum_(a in A) F (h a)).
-    rewrite (bigID (fun a => isSome (next a))) /= [X in _ + X]big1 ?addr0; last first.
-      by move=> a /andP[_]; case: (next a) => //= _; rewrite mulr0 mul0r.
-    rewrite (eq_bigl (mem A)) => [|a]; last by rewrite !inE.
-    apply: eq_bigr => a; rewrite !inE /h /F => /andP[Pa]; case E: (next a) => [d|//] _ /=.
-    by rewrite (tight Pa E).
-  rewrite -(big_imset F hinj) [RHS](bigID (mem (h @: A))) /= [X in _ = _ + X]big1 ?addr0.
-    apply: eq_bigl => d; case I: (d \in _); last by rewrite andbF.
-    rewrite andbT; case/imsetP: I => a; rewrite inE /h => /andP[Pa].
-    by case E: (next a) => [d'|//] _ /= ->; rewrite (next_P Pa E).
-  move=> d /andP[Pd]; rewrite /F; case: (eqVneq (lam d) 0) => [->|nz]; first by rewrite mul0r.
-  have [a Pa E] := onto Pd nz; case/negP; apply/imsetP; exists a; rewrite ?inE ?Pa /h E //.
-apply/eqP; rewrite -subr_eq0 -sumrB.
-rewrite (eq_bigr (fun a => z * oapp lam 0 (next a) * x a - F a)) => [|a Pa].
-  by rewrite sumrB E1 subrr.
-rewrite -mulrBl /F -mulrBl; congr (_ * _).
-by apply/eqP; rewrite subr_eq addrAC eq_sym subr_eq addrC -(red Pa) addrC.
-Qed.
-End Tight.
-
 Section Pf.
 Variable R : realFieldType.
-(** The integral of a polynomial over [0, 1]. *)
-Definition integral (p : {poly R}) : R := \sum_(i < size p) p`_i / i.+1%:R.
-Implicit Types p q : {poly R}.
-Lemma integralE p N : (size p <= N)%N -> integral p = \sum_(i < N) p`_i / i.+1%:R.
-Proof.
-move=> le; rewrite /integral (big_ord_widen _ (fun i => p`_i / i.+1%:R) le) big_mkcond.
-apply: eq_bigr => i _; case: ltnP => // ge; by rewrite nth_default ?mul0r.
-Qed.
-Lemma integralD p q : integral (p + q) = integral p + integral q.
-Proof.
-pose N := maxn (size p) (size q).
-rewrite (@integralE _ N) ?size_add // (@integralE p N) ?leq_maxl // (@integralE q N) ?leq_maxr //
-  -big_split.
-by apply: eq_bigr => i _; rewrite coefD mulrDl.
-Qed.
-Lemma integralZ c p : integral (c *: p) = c * integral p.
-Proof.
-rewrite (@integralE _ (size p)) ?size_scale_leq // /integral mulr_sumr.
-by apply: eq_bigr => i _; rewrite coefZ mulrA.
-Qed.
-Lemma integral_of0 : integral 0 = 0. Proof. by rewrite /integral size_poly0 big_ord0. Qed.
-Lemma integral_sum I (s : seq I) (F : I -> {poly R}) : integral (\sum_(i <- s) F i) =
-  \sum_(i <- s) integral (F i).
-Proof. by elim/big_rec2: _ => [|i a b _ <-]; rewrite ?integral_of0 ?integralD. Qed.
-Lemma integral_deriv p : integral p^`() = p.[1] - p.[0].
-Proof.
-rewrite (@integralE _ (size p)); last by rewrite (leq_trans (size_poly _ _)) // leq_pred.
-rewrite horner_coef0 [p.[1]](@horner_coef_wide _ (size p).+1) ?leqnSn // big_ord_recl.
-rewrite expr0 mulr1 [RHS]addrC addKr; apply: eq_bigr => i _.
-by rewrite coef_deriv expr1n mulr1 -mulr_natr mulfK // pnatr_eq0.
-Qed.
-
-Lemma deriv_bigprod (I : eqType) (s : seq I) (f : I -> {poly R}) : uniq s ->
-  (\prod_(i <- s) f i)^`() = \sum_(r <- s) (f r)^`() * \prod_(i <- s | i != r) f i.
-Proof.
-elim: s => [|a s IH] /=; first by rewrite !big_nil derivC.
-case/andP => na us; rewrite !big_cons derivM IH // eqxx /=; congr (_ * _ + _).
-  rewrite big_seq_cond [RHS]big_seq_cond; apply: eq_bigl => i.
-  by case: eqP => [->|]; rewrite ?(negbTE na) ?andbT.
-rewrite mulr_sumr big_seq [RHS]big_seq; apply: eq_bigr => r rs; rewrite big_cons.
-by case: eqP => [E|_]; [rewrite E rs in na | rewrite /= mulrCA].
-Qed.
-
 Variable n : nat.
 Implicit Types w : 'I_n -> R.
 (** Permute-and-flip takes candidate r with probability w_r times the integral over t in [0, 1] of
@@ -131,8 +50,7 @@ have -> : \sum_(d : depths n k | in_lattice d) product_prior g d * threshold_Y k
     rewrite -mulr_sumr pf_sum ?mulr1 //.
   by exists s; rewrite ds expr0.
 rewrite table_lossE exchange_big /=; apply: eq_bigr => r _; apply/esym.
-apply: (@tight_chain R _ z (@in_lattice n k) (next_depths r) (pf_table ^~ r)
-  (fun d => W d * c (d r)) y (row_multiplier z g c r)).
+apply: (tight_chain (z := z) (next := next_depths r) (lam := row_multiplier z g c r)).
 - exact: next_injective.
 - exact: next_in_lattice.
 - move=> a d Qa; rewrite /next_depths; case L: (lone a r).
@@ -173,9 +91,18 @@ Proof. by split=> // u v; rewrite ler_nat. Qed.
 Definition same_weight (v : nat) : R := 1.
 Lemma product_same (d : depths n k) : product_prior same_weight d = 1.
 Proof. exact: big1. Qed.
-Lemma table_error_loss (t : table R n k) : table_error t = table_loss (product_prior same_weight)
-  depth_loss t.
+Lemma same_weight_sum :
+  \sum_(1 <= v < k.+1) same_weight v * z ^+ v = \sum_(1 <= v < k.+1) z ^+ v.
+Proof. by apply: eq_bigr => v _; rewrite mul1r. Qed.
+Lemma table_error_loss (t : table R n k) :
+  table_error t = table_loss (product_prior same_weight) depth_loss t.
 Proof. by apply: eq_bigr => d _; rewrite product_same mul1r. Qed.
+Lemma table_mean_lt (t t' : table R n k) : (0 < n)%N -> (table_mean t < table_mean t') =
+  (table_loss (product_prior same_weight) depth_loss t <
+   table_loss (product_prior same_weight) depth_loss t').
+Proof.
+by move=> n0; rewrite -!table_error_loss ltr_pmul2r // invr_gt0 ltr0n lattice_gt0.
+Qed.
 
 Lemma pf_value : table_error pf_table =
   \sum_(d : depths n k | in_lattice d) threshold_Y k z same_weight depth_loss (cnt d 0).
@@ -193,7 +120,7 @@ move=> z0 b1 ft; rewrite ler_wpmul2r ?invr_ge0 ?ler0n // !table_error_loss;
 - exact: depth_is_loss.
 - exact: ltr01.
 - by move=> v; exact: ler01.
-- by rewrite (eq_bigr (fun v => z ^+ v)) ?b1 ?orbT // => v _; rewrite mul1r.
+- by rewrite same_weight_sum b1 orbT.
 Qed.
 
 (** So it has for all n and k where z <= 1/2, which is epsilon >= ln 2. *)

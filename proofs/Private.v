@@ -119,6 +119,18 @@ Proof.
 by move=> le [s E0]; apply/eqP; rewrite eq_le -{2}E0 top_ge andbT /top le.
 Qed.
 Lemma topE q r : exists s, top q r = q s. Proof. by exists [arg max_(s > r) q s]%O. Qed.
+Lemma top_const q r' r : top q r = top q r'.
+Proof. by apply: top_eq => [s|]; [exact: top_ge | have [s ->] := topE q r'; exists s]. Qed.
+Lemma top_shift q c r : top [ffun s => q s + c] r = top q r + c.
+Proof.
+apply: top_eq => [s|]; first by rewrite ffunE ler_add2r top_ge.
+by have [s ->] := topE q r; exists s; rewrite ffunE.
+Qed.
+Lemma top_perm q (p : {perm 'I_n}) r r' : top [ffun s => q (p s)] r = top q r'.
+Proof.
+apply: top_eq => [s|]; first by rewrite ffunE top_ge.
+by have [s ->] := topE q r'; exists (p^-1%g s); rewrite ffunE permKV.
+Qed.
 Lemma E0 : E 0 = 1.
 Proof. by have := ED 0 0; rewrite addr0 -{1}[E 0]mulr1 => /(mulfI (lt0r_neq0 (E_gt0 0))). Qed.
 Lemma E_le1 x : 0 <= x -> E x <= 1. Proof. by move=> x0; rewrite -E0 E_anti. Qed.
@@ -129,9 +141,6 @@ Proof.
 by rewrite ler_distl ler_subl_addl [b + 1]addrC => /andP[h1 h2]; split=> //;
   rewrite addrC -ler_subl_addr.
 Qed.
-
-Lemma le_by (a b x y : S) : a <= b -> y - x = b - a -> x <= y.
-Proof. by rewrite -subr_ge0 => + h; rewrite -h subr_ge0. Qed.
 
 Theorem pf_private : private (E (1 + 1)) permute_and_flip.
 Proof.
@@ -163,19 +172,14 @@ Qed.
 
 Theorem pf_shift_invariant : shift_invariant permute_and_flip.
 Proof.
-move=> q c r; have t : top [ffun s => q s + c] r = top q r + c.
-  apply: top_eq => [s|]; first by rewrite ffunE ler_add2r top_ge.
-  by have [s ->] := topE q r; exists s; rewrite ffunE.
-rewrite /permute_and_flip /pf t ffunE; congr (E _ * integral _); first by ring.
+move=> q c r; rewrite /permute_and_flip /pf top_shift ffunE.
+congr (E _ * integral _); first by ring.
 by apply: eq_bigr => s _; rewrite ffunE; congr (1 - E _ *: 'X); ring.
 Qed.
 
 Theorem pf_symmetric : symmetric_mechanism permute_and_flip.
 Proof.
-move=> q p r; have t : top [ffun s => q (p s)] r = top q (p r).
-  apply: top_eq => [s|]; first by rewrite ffunE top_ge.
-  by have [s ->] := topE q (p r); exists (p^-1%g s); rewrite ffunE permKV.
-rewrite /permute_and_flip /pf t ffunE; congr (_ * integral _).
+move=> q p r; rewrite /permute_and_flip /pf (top_perm q p r (p r)) ffunE; congr (_ * integral _).
 rewrite [RHS](reindex_inj (@perm_inj _ p)) /=.
 by apply: eq_big => [s|s _]; rewrite ?(inj_eq perm_inj) // ffunE.
 Qed.
@@ -185,40 +189,46 @@ Proof.
 move=> n0; split=> [q r|q].
   rewrite mulr_ge0 //; first by case/andP: (weight_bounds q r r).
   by apply/good_int/good_prod => s _; apply: good_factor; case/andP: (weight_bounds q r s).
-pose r0 := Ordinal n0; have t r : top q r = top q r0.
-  by apply: top_eq => [s|]; [exact: top_ge | have [s ->] := topE q r0; exists s].
-rewrite -(@pf_sum R n (fun s => E (top q r0 - q s))).
-  by apply: eq_bigr => r _; rewrite /permute_and_flip t.
+pose r0 := Ordinal n0; rewrite -(@pf_sum R n (fun s => E (top q r0 - q s))).
+  by apply: eq_bigr => r _; rewrite /permute_and_flip (top_const q r0 r).
 by have [s h] := topE q r0; exists s; rewrite h subrr E0.
 Qed.
 End Mechanism.
 
 (** On the lattice it is pf_table, whose optimality PermuteAndFlip.v proves. *)
+Section ByLattice.
+Variables (S : realDomainType) (R : realFieldType) (n k : nat) (E : S -> R) (h : S).
+Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x) (h0 : 0 <= h).
+Implicit Types (d : depths n k) (r : 'I_n).
+
+Lemma E_steps i : E (h *+ i) = E h ^+ i.
+Proof. by elim: i => [|i IH]; rewrite ?mulr0n ?(E0 ED E_gt0) // mulrS ED IH exprS. Qed.
+Lemma top_by_lattice d r : in_lattice d -> top (score_by h d) r = 0.
+Proof.
+move=> /existsP[s /eqP ds]; apply: top_eq => [i|]; first by rewrite ffunE oppr_le0 mulrn_wge0.
+by exists s; rewrite ffunE ds mulr0n oppr0.
+Qed.
+Lemma pf_by_lattice d r : in_lattice d ->
+  table_by h (@permute_and_flip _ R n E) d r = pf_table (E h) d r.
+Proof.
+move=> Qd; have e s : E (top (score_by h d) r - score_by h d s) = E h ^+ d s.
+  by rewrite top_by_lattice // ffunE sub0r opprK E_steps.
+rewrite /table_by /permute_and_flip /pf_table /pf e; congr (_ * integral _).
+by apply: eq_bigr => s _; rewrite e.
+Qed.
+End ByLattice.
+
 Section OnLattice.
 Variables (R : realFieldType) (n k : nat) (E : integers -> R).
 Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x)
   (E_anti : forall x y, x <= y -> E y <= E x).
 
-Lemma E_double i : E (2 * i)%N%:Z = E (1 + 1) ^+ i.
-Proof. by elim: i => [|i IH]; rewrite ?muln0 ?(E0 ED E_gt0) // mulnS PoszD ED IH exprS. Qed.
-
-Lemma pf_on_lattice (d : depths n k) r : in_lattice d ->
-  table_of (@permute_and_flip _ R n E) d r = pf_table (E (1 + 1)) d r.
-Proof.
-move=> /existsP[s0 /eqP ds0]; have t : top (score_of d) r = 0.
-  apply: top_eq => [s|]; first by rewrite ffunE oppr_le0.
-  by exists s0; rewrite ffunE ds0 muln0 oppr0.
-have e s : E (top (score_of d) r - score_of d s) = E (1 + 1) ^+ d s
-  by rewrite t ffunE opprK add0r E_double.
-by rewrite /table_of /permute_and_flip /pf_table /pf e; congr (_ * integral _);
-  apply: eq_bigr => s _; rewrite e.
-Qed.
-
 Lemma pf_loss_on_lattice W (c : nat -> R) :
   table_loss W c (table_of (@permute_and_flip _ R n E) : table R n k) =
     table_loss W c (pf_table (E (1 + 1))).
 Proof.
-by apply: eq_bigr => d Qd; congr (_ * _); apply: eq_bigr => r _; rewrite pf_on_lattice.
+apply: eq_bigr => d Qd; congr (_ * _); apply: eq_bigr => r _; congr (_ * _).
+exact: pf_by_lattice.
 Qed.
 
 (** research/docs/threshold.md, Theorem 1, "if": a mechanism that is itself private is the best of

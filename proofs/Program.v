@@ -2,50 +2,74 @@
     research/docs/levels.md, over tables that need not be symmetric, on lattices whose step is 2/L
     sensitivities; every private mechanism gives a point of it; and weak duality where L = 1:
     multipliers bound the error of all points from below. *)
-From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint zify ring.
+From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint fingroup perm zify ring.
 From Optratio Require Import Mechanisms.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
-(** Weak duality where every row says x(next a) >= z x(a) and next is injective. *)
+(** Chains: from each point at most one next one, and to each at most one before. *)
 Section Duality.
 Variables (R : realFieldType) (T : finType) (z : R).
 Variables (P : pred T) (next : T -> option T) (x c y lam : T -> R).
 Hypothesis next_inj : forall a b d, P a -> P b -> next a = Some d -> next b = Some d -> a = b.
 Hypothesis next_P : forall a d, P a -> next a = Some d -> P d.
-Hypothesis x0 : forall a, P a -> 0 <= x a.
-Hypothesis row : forall a d, P a -> next a = Some d -> z * x a <= x d.
-Hypothesis lam0 : forall a, P a -> 0 <= lam a.
-Hypothesis red : forall a, P a -> lam a + y a <= c a + z * oapp lam 0 (next a).
 
-Lemma weak_chain : \sum_(a | P a) y a * x a <= \sum_(a | P a) c a * x a.
+Definition reached d := [exists a, P a && (next a == Some d)].
+Lemma sum_next (F : T -> R) :
+  \sum_(a | P a) oapp F 0 (next a) = \sum_(d | P d && reached d) F d.
 Proof.
-pose A := [set a | P a && isSome (next a)].
-pose h a := odflt a (next a).
-pose F a := lam a * x a.
-have hinj : {in A &, injective h}.
-  move=> a b; rewrite !inE /h => /andP[Pa]; case Ea: (next a) => [a'|//] _.
-  by move=> /andP[Pb]; case Eb: (next b) => [b'|//] _ /= E; apply: (next_inj Pa Pb Ea);
-    rewrite Eb E.
-have le1 : \sum_(a | P a) (z * oapp lam 0 (next a)) * x a <= \sum_(a | P a) F a.
-  apply: (@le_trans _ _ (\sum_(a in A) F (h a))).
-    rewrite (bigID (fun a => isSome (next a))) /=.
-    rewrite [X in _ + X]big1 ?addr0; last first.
-      by move=> a /andP[_]; case: (next a) => //= _; rewrite mulr0 mul0r.
-    rewrite (eq_bigl (mem A)) => [|a]; last by rewrite !inE.
-    apply: ler_sum => a; rewrite !inE /h /F => /andP[Pa]; case E: (next a) => [d|//] _ /=.
-    rewrite mulrAC mulrC ler_wpmul2l ?lam0 ?(row Pa E) //; exact: next_P Pa E.
-  rewrite -(big_imset F hinj) [X in _ <= X](bigID (mem (h @: A))) /=.
-  rewrite (eq_bigl (fun d => P d && (d \in h @: A))) => [|d]; last first.
-    case I: (d \in _); last by rewrite andbF.
-    rewrite andbT; case/imsetP: I => a; rewrite inE /h => /andP[Pa].
-    by case E: (next a) => [d'|//] _ /= ->; rewrite (next_P Pa E).
-  rewrite ler_addl sumr_ge0 // => a /andP[Pa _]; rewrite /F mulr_ge0 ?lam0 ?x0 //.
-apply: (@le_trans _ _ (\sum_(a | P a) (c a * x a + (z * oapp lam 0 (next a)) * x a - F a))).
+rewrite (eq_bigr (fun a => \sum_(d | P d && (next a == Some d)) F d)) => [|a Pa]; last first.
+  case E: (next a) => [e|] /=; last by rewrite big_pred0 // => d; rewrite andbF.
+  rewrite (big_pred1 e) // => d; rewrite /= (inj_eq Some_inj) eq_sym.
+  by case: eqP => [->|]; rewrite ?andbF // (next_P Pa E).
+rewrite (exchange_big_dep P) /= => [|a d _ /andP[] //]; rewrite [RHS]big_mkcondr.
+apply: eq_bigr => d Pd; case: ifP => [/existsP[a /andP[Pa /eqP E]]|none].
+  rewrite (big_pred1 a) // => b /=; rewrite Pd /=; apply/andP/eqP => [[Pb /eqP Eb]|->].
+    exact: next_inj Pb Pa Eb E.
+  by rewrite E.
+rewrite big_pred0 // => b; rewrite Pd /=; apply: contraFF none => H; apply/existsP.
+by exists b.
+Qed.
+
+(** Weak duality where every row says x(next a) >= z x(a). *)
+Lemma weak_chain : (forall a, P a -> 0 <= x a) ->
+  (forall a d, P a -> next a = Some d -> z * x a <= x d) -> (forall a, P a -> 0 <= lam a) ->
+  (forall a, P a -> lam a + y a <= c a + z * oapp lam 0 (next a)) ->
+  \sum_(a | P a) y a * x a <= \sum_(a | P a) c a * x a.
+Proof.
+move=> x0 row lam0 red; pose F a := lam a * x a.
+have le1 : \sum_(a | P a) z * oapp lam 0 (next a) * x a <= \sum_(a | P a) F a.
+  apply: (@le_trans _ _ (\sum_(a | P a) oapp F 0 (next a))).
+    apply: ler_sum => a Pa; case E: (next a) => [d|] /=; last by rewrite mulr0 mul0r.
+    by rewrite mulrAC mulrC ler_wpmul2l ?lam0 ?(row a) //; exact: next_P Pa E.
+  rewrite sum_next [X in _ <= X](bigID reached) /= ler_addl sumr_ge0 // => a /andP[Pa _].
+  by rewrite mulr_ge0 ?lam0 ?x0.
+apply: (@le_trans _ _ (\sum_(a | P a) (c a * x a + z * oapp lam 0 (next a) * x a - F a))).
   apply: ler_sum => a Pa; rewrite /F -mulrDl -mulrBl ler_wpmul2r ?x0 //.
   by rewrite ler_subr_addr addrC red.
 by rewrite sumrB big_split /= -addrA ger_addl subr_le0.
+Qed.
+
+(** Complementary slackness: where every row with a multiplier is tight, the two sides are equal. *)
+Lemma tight_chain : (forall a d, P a -> next a = Some d -> lam d * x d = z * lam d * x a) ->
+  (forall d, P d -> lam d != 0 -> exists2 a, P a & next a = Some d) ->
+  (forall a, P a -> lam a + y a = c a + z * oapp lam 0 (next a)) ->
+  \sum_(a | P a) y a * x a = \sum_(a | P a) c a * x a.
+Proof.
+move=> tight onto red; pose F a := lam a * x a.
+have E1 : \sum_(a | P a) z * oapp lam 0 (next a) * x a = \sum_(a | P a) F a.
+  transitivity (\sum_(a | P a) oapp F 0 (next a)).
+    apply: eq_bigr => a Pa; case E: (next a) => [d|] /=; last by rewrite mulr0 mul0r.
+    by rewrite /F (tight a).
+  rewrite sum_next [RHS](bigID reached) /= [X in _ = _ + X]big1 ?addr0 // => d /andP[Pd].
+  case: (eqVneq (lam d) 0) => [E|/(onto d Pd)[a Pa E]]; first by rewrite /F E mul0r.
+  by case/negP; apply/existsP; exists a; rewrite Pa E eqxx.
+apply/eqP; rewrite -subr_eq0 -sumrB.
+rewrite (eq_bigr (fun a => z * oapp lam 0 (next a) * x a - F a)) => [|a Pa].
+  by rewrite sumrB E1 subrr.
+rewrite -mulrBl /F -mulrBl; congr (_ * _).
+by apply/eqP; rewrite subr_eq addrAC eq_sym subr_eq addrC -(red a Pa) addrC.
 Qed.
 End Duality.
 
@@ -90,6 +114,20 @@ Definition feasible_by L z (l : level) t := proper_table t /\ match l with
   | Monotone => worst_rows_by L z t /\ monotone_rows t
   | Full => neighbor_rows_by L z t /\ monotone_rows t end.
 Notation feasible := (feasible_by 1).
+
+Lemma lattice_gt0 : (0 < n)%N -> (0 < #|@in_lattice n k|)%N.
+Proof.
+move=> n0; apply/card_gt0P; exists [ffun=> ord0]; apply/existsP; exists (Ordinal n0).
+by rewrite ffunE.
+Qed.
+Definition permuted (p : {perm 'I_n}) d : depths := [ffun s => d (p s)].
+Lemma permuted_in_lattice p d : in_lattice (permuted p d) = in_lattice d.
+Proof.
+apply/existsP/existsP => -[s]; first by rewrite ffunE; exists (p s).
+by exists (p^-1%g s); rewrite ffunE permKV.
+Qed.
+Lemma permuted_inj p : injective (permuted p).
+Proof. by move=> d e /ffunP E; apply/ffunP => s; have := E (p^-1%g s); rewrite !ffunE permKV. Qed.
 
 Lemma favors_up r d e : in_lattice e -> favors r d e -> (e r <= d r)%N.
 Proof. by case/existsP=> s /eqP es /(_ s); rewrite es; apply/leq_trans/leq_addl. Qed.
@@ -185,21 +223,17 @@ move=> tp tw l0 red.
 have -> : \sum_(d | in_lattice d) y d = \sum_r \sum_(d | in_lattice d) y d * t d r.
   by rewrite exchange_big /=; apply: eq_bigr => d Qd; rewrite -mulr_sumr (tp d Qd).2 mulr1.
 rewrite [X in _ <= X]exchange_big /=; apply: ler_sum => r _.
-apply: (@weak_chain R _ z (@in_lattice n k) (next_depths r) (fun d => t d r)
-  (fun d => c d r) y (lam r))
-  => //.
+apply: (weak_chain (z := z) (next := next_depths r) (lam := lam r)).
 - exact: next_injective.
 - exact: next_in_lattice.
-- by move=> a Qa; exact: (tp a Qa).1.
-- by move=> a d Qa E; apply: tw => //; [exact: next_in_lattice Qa E | exact: next_sinks].
+- by move=> d Qd; exact: (tp d Qd).1.
+- by move=> d e Qd E; apply: tw => //; [exact: next_in_lattice Qd E | exact: next_sinks].
 - exact: l0.
 - exact: red.
 Qed.
 End Lattice.
 Notation feasible := (feasible_by 1).
 
-(** Every private, shift-invariant mechanism gives a table that satisfies all rows, whatever the
-    scores' ring is. *)
 (** Of two numbers for each candidate, one has the first exceed the second by least. *)
 Lemma least_gap n (a b : 'I_n -> nat) (r : 'I_n) :
   exists s0, forall s, (a s0 + b s <= b s0 + a s)%N.
@@ -209,66 +243,49 @@ have [s0 _ H] := @arg_minP _ _ _ r xpredT f isT.
 by exists s0 => s; have := H s isT; rewrite /f; lia.
 Qed.
 
+Lemma le_by (S : realDomainType) (a b x y : S) : a <= b -> y - x = b - a -> x <= y.
+Proof. by rewrite -subr_ge0 => + h; rewrite -h subr_ge0. Qed.
+Lemma step_gt0 (S : realDomainType) (h c : S) L : h *+ L = c -> 0 < c -> 0 < h.
+Proof. by move=> <-; case: (posnP L) => [->|l0]; rewrite ?mulr0n ?ltxx // pmulrn_lgt0. Qed.
+
+(** Every private, shift-invariant mechanism gives a table that satisfies all rows, whatever the
+    scores' ring is. *)
 Section OfMechanism.
-Variables (S : realDomainType) (R : realFieldType) (n k L : nat) (z : R) (h : S)
-  (M : mechanism S R n).
+Variables (S : realDomainType) (R : realFieldType) (n k L : nat) (z : R) (h : S).
+Variable M : mechanism S R n.
 Hypotheses (hL : h *+ L = 2%:R).
 Hypotheses (Mp : proper_mechanism M) (Mdp : private z M) (Msi : shift_invariant M).
-Implicit Types (d e : depths n k) (r s : 'I_n).
-Variable q : depths n k -> score S n.
-Hypothesis qE : forall d s, q d s = - (h *+ d s).
-Local Notation t := (fun d => M (q d)).
+Local Notation t := (table_by h M : table R n k).
 
-Lemma step_ge0 : 0 <= h.
-Proof.
-have: 0 < h *+ L by rewrite hL ltr0n.
-by case: (posnP L) => [->|l0]; rewrite ?mulr0n ?ltxx // pmulrn_lgt0 // => /ltW.
-Qed.
 Lemma steps_le a b : (a <= b)%N -> h *+ a <= h *+ b.
-Proof. by move=> le; rewrite -(subnKC le) mulrnDr ler_addl mulrn_wge0 ?step_ge0. Qed.
+Proof. exact/ler_wpmuln2l/ltW/(step_gt0 hL)/ltr0Sn. Qed.
 
-Lemma le_same (a b c e : S) : a <= b -> b - a = e - c -> c <= e.
-Proof. by rewrite -!(subr_ge0 a) -!(subr_ge0 c) => + <-. Qed.
-
-Lemma proper_at : proper_table t.
-Proof. by move=> d _; split=> [r|]; [exact: Mp.1 | exact: Mp.2]. Qed.
-
-Lemma neighbor_rows_at : neighbor_rows_by L z t.
+Lemma table_by_neighbor_rows : neighbor_rows_by L z t.
 Proof.
-move=> r d e _ _ nde.
-have [s0 /= min0] := least_gap (fun s => d s : nat) (fun s => e s : nat) r.
-rewrite -(Msi (q d) (h *+ d s0 - h *+ e s0 + 1)); apply: Mdp => s; rewrite ffunE !qE ler_norml.
-have := steps_le (min0 s); have := steps_le (nde s s0); rewrite !mulrnDr hL => hi lo.
-by apply/andP; split; [apply: le_same hi _ | apply: le_same lo _]; ring.
+move=> r d e _ _ near; have [s0 /= min0] := least_gap (fun s => d s) (fun s => e s) r.
+rewrite /table_by -(Msi (score_by h d) (h *+ d s0 - h *+ e s0 + 1)); apply: Mdp => s.
+rewrite !ffunE ler_norml.
+have := steps_le (min0 s); have := steps_le (near s s0); rewrite !mulrnDr hL => hi lo.
+by apply/andP; split; [apply: le_by hi _ | apply: le_by lo _]; ring.
 Qed.
 
-Lemma monotone_rows_at : monotone M -> monotone_rows t.
+Lemma table_by_monotone_rows : monotone M -> monotone_rows t.
 Proof.
-move=> Mmo r d e _ _ H.
-rewrite -(Msi (q d) (h *+ d r - h *+ e r)); apply: Mmo => [|s _]; rewrite ffunE !qE.
-  by rewrite -subr_ge0 (_ : _ - _ = 0) //; ring.
-by have := steps_le (H s); rewrite !mulrnDr => lo; apply: le_same lo _; ring.
+move=> Mmo r d e _ _ f; rewrite /table_by -(Msi (score_by h d) (h *+ d r - h *+ e r)).
+apply: Mmo => [|s _]; rewrite !ffunE; first by rewrite -subr_ge0 (_ : _ - _ = 0) //; ring.
+by have := steps_le (f s); rewrite !mulrnDr => lo; apply: le_by lo _; ring.
 Qed.
 
-Lemma feasible_at l : (l = Monotone \/ l = Full -> monotone M) -> feasible_by L z l t.
+Theorem table_by_feasible l : (l = Monotone \/ l = Full -> monotone M) -> feasible_by L z l t.
 Proof.
-have [P N] := (proper_at, neighbor_rows_at); have W := neighbor_worst_by N.
-by case: l => H; split=> //; do ?split=> //; apply: monotone_rows_at; apply: H; [left|right].
+have P : proper_table t by move=> d _; split=> [r|]; [exact: Mp.1 | exact: Mp.2].
+have N := table_by_neighbor_rows; have W := neighbor_worst_by N.
+by case: l => H; split=> //; do ?split=> //; apply: table_by_monotone_rows; apply: H; [left|right].
 Qed.
 End OfMechanism.
 
-(** On real or other scores, and on whole ones with a step of 2. *)
-Theorem table_by_feasible (S : realDomainType) (R : realFieldType) n k L (z : R) (h : S) (M :
-  mechanism S R n) l :
-  h *+ L = 2%:R -> proper_mechanism M -> private z M -> shift_invariant M ->
-    (l = Monotone \/ l = Full -> monotone M) ->
-  feasible_by L z l (table_by h M : table R n k).
-Proof. by move=> hL Mp Mz Ms; apply: (feasible_at hL Mp Mz Ms) => d s; rewrite ffunE. Qed.
+(** On whole scores with a step of 2. *)
 Theorem table_of_feasible (R : realFieldType) n k (z : R) (M : mechanism integers R n) l :
   proper_mechanism M -> private z M -> shift_invariant M ->
-  (l = Monotone \/ l = Full -> monotone M) ->
-  feasible z l (table_of M : table R n k).
-Proof.
-move=> Mp Mz Ms; apply: (@feasible_at _ R n k 1 z 2%:R) => // d s.
-by rewrite ffunE -mulrnA natz.
-Qed.
+  (l = Monotone \/ l = Full -> monotone M) -> feasible z l (table_of M : table R n k).
+Proof. by move=> Mp Mz Ms; exact: table_by_feasible (mulr1n _) Mp Mz Ms _. Qed.

@@ -25,13 +25,13 @@ Theorem pf_ratio_any i : pf_ratio c = Some i ->
   loss (pf_table z) <= qR R i.2 * loss (table_by h M).
 Proof.
 move=> ri; have [_ _ _ []] := ok zp; rewrite /= ri => -[_ all] _.
-by have [] := all _ (@table_by_feasible S R n (deepest c) _ z h M (rows c) hL Mp Mz Ms Mm).
+by have [] := all _ (table_by_feasible _ hL Mp Mz Ms Mm).
 Qed.
 Theorem em_ratio_any i : em_ratio c = Some i ->
   loss (em_table z) <= qR R i.2 * loss (table_by h M).
 Proof.
 move=> ri; have [_ _ _ []] := ok zp; rewrite /= ri => _ [_ all].
-by have [] := all _ (@table_by_feasible S R n (deepest c) _ z h M (rows c) hL Mp Mz Ms Mm).
+by have [] := all _ (table_by_feasible _ hL Mp Mz Ms Mm).
 Qed.
 End Any.
 

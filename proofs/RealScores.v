@@ -20,11 +20,7 @@ Definition breaks q : seq R := let first s := (whole_part (q s / h) + 1)%:~R - q
   codom first ++ [seq b + 1 | b <- codom first].
 Definition real_extension : mechanism R R n := fun q r => area (breaks q) (answer q r) 0 1.
 
-Lemma h_gt0 : 0 < h.
-Proof.
-have: 0 < h *+ L by rewrite hL ltr0n.
-by case: (posnP L) => [->|l0]; rewrite ?mulr0n ?ltxx // pmulrn_lgt0.
-Qed.
+Lemma h_gt0 : 0 < h. Proof. exact/(step_gt0 hL)/ltr0Sn. Qed.
 
 Lemma whole_part_same (x u v : R) : let b := (whole_part x + 1)%:~R - x in
   0 <= u < 2%:R -> 0 <= v < 2%:R ->
@@ -153,19 +149,6 @@ Notation z := (E (1 + 1)).
 Notation pf := (@permute_and_flip R R n E).
 Notation mean M := (table_mean (table_by (1 + 1 : R) M : table R n k)).
 
-Lemma pf_by_lattice : same_on_lattice (table_by (1 + 1 : R) pf) (pf_table z : table R n k).
-Proof.
-move=> d r /existsP[s0 /eqP ds0]; have t : top (score_by (1 + 1 : R) d) r = 0.
-  apply: top_eq => [s|]; last by exists s0; rewrite ffunE ds0 mulr0n oppr0.
-  by rewrite ffunE oppr_le0 mulrn_wge0 // addr_ge0 ?ler01.
-have Ei i : E ((1 + 1 : R) *+ i) = z ^+ i.
-  by elim: i => [|i IH]; rewrite ?mulr0n ?(E0 ED E_gt0) // mulrS ED IH exprS.
-have e s : E (top (score_by (1 + 1 : R) d) r - score_by (1 + 1 : R) d s) = z ^+ d s.
-  by rewrite t ffunE sub0r opprK Ei.
-rewrite /table_by /permute_and_flip /pf_table /PermuteAndFlip.pf e; congr (_ * integral _).
-by apply: eq_bigr => s _; rewrite e.
-Qed.
-
 Theorem pf_best_iff_real :
   (forall M : mechanism R R n, proper_mechanism M -> private z M -> shift_invariant M ->
     mean pf <= mean M) <->
@@ -173,24 +156,21 @@ Theorem pf_best_iff_real :
 Proof.
 have n0 : (0 < n)%N := ltnW (ltnW n3); have hL : (1 + 1) *+ 1 = 2%:R :> R by [].
 have -> : mean pf = table_mean (pf_table z : table R n k).
-  by rewrite /table_mean !table_error_loss (loss_same _ _ pf_by_lattice).
+  rewrite /table_mean !table_error_loss; congr (_ / _); apply: loss_same => d r Qd.
+  by rewrite (pf_by_lattice ED E_gt0) // addr_ge0 ?ler01.
 split=> [best|b1 M Mp Mz Ms]; last first.
   apply: pf_optimal => //; apply: (@feasible_paper _ _ _ _ _ Dp).
-  by apply: (@table_by_feasible R R n k 1 z (1 + 1) M Dp hL Mp Mz Ms) => -[].
+  by apply: (@table_by_feasible R R n k 1 z (1 + 1) M hL Mp Mz Ms Dp) => -[].
 rewrite leNgt; apply/negP; case: (posnP k) best => [->|k0] best lt.
   by move: lt; rewrite big_geq // ltr10.
 have extend (t : table R n k) : feasible z Dp t -> exists M, extends z (1 + 1 : R) M t.
   by move/(real_tables_of_mechanisms z t hL n0).
-have E1 : \sum_(1 <= v < k.+1) same_weight R v * z ^+ v = \sum_(1 <= v < k.+1) z ^+ v.
-  by apply: eq_bigr => v _; rewrite mul1r.
-rewrite -E1 in lt; have gc : 0 < same_weight R 1 * @depth_loss R 1 by rewrite mulr1 ltr01.
+rewrite -same_weight_sum in lt.
+have gc : 0 < same_weight R 1 * @depth_loss R 1 by rewrite mulr1 ltr01.
 have W_sym p (d : depths n k) : product_prior (@same_weight R) (permuted p d) =
     product_prior (@same_weight R) d by rewrite !product_same.
 have [M [[Mp Mz Ms _] [_]]] := better_exists n3 (E_gt0 _) z1 extend (depth_is_loss R) ltr01
   (fun _ => ler01) k0 gc lt W_sym (fun _ _ => erefl).
-have := best M Mp Mz Ms; rewrite ler_pmul2r; last first.
-  rewrite invr_gt0 ltr0n; apply/card_gt0P; exists [ffun _ => ord0]; apply/existsP.
-  by exists (Ordinal n0); rewrite ffunE.
-by rewrite !table_error_loss leNgt => /negbTE ->.
+by rewrite -table_mean_lt // ltNge best.
 Qed.
 End Threshold.

@@ -211,7 +211,7 @@ Local Notation qR := (qR R).
 Local Notation depths := (depths n k).
 Implicit Types (d e : depths) (r : 'I_n) (cost : seq nat * nat -> Q).
 
-Lemma permuteE (p : 'S_n) d s : permute p d s = d (p s). Proof. by rewrite ffunE. Qed.
+Lemma permuteE (p : 'S_n) d s : permuted p d s = d (p s). Proof. by rewrite ffunE. Qed.
 
 Lemma sinks_listsP a b s s' : represents n k a s -> represents n k b s' -> sinks_lists n L s s' ->
   sinks_by L (Ordinal n0) (vector_of n k s) (vector_of n k s').
@@ -226,8 +226,8 @@ Lemma is_row_by_holds c : feasible_by L (qR z) l t -> is_row_by n k L l c -> hol
 Proof.
 move=> ft /and3P[Ha Hb row]; apply: (holds_of (n0 := n0) Ha Hb) => p.
 set d := vector_of _ _ _; set e := vector_of _ _ _.
-have [Qd Qe] : in_lattice (permute p d) /\ in_lattice (permute p e).
-  by rewrite !in_lattice_permute (vector_of_lattice n0 Ha) (vector_of_lattice n0 Hb).
+have [Qd Qe] : in_lattice (permuted p d) /\ in_lattice (permuted p e).
+  by rewrite !permuted_in_lattice (vector_of_lattice n0 Ha) (vector_of_lattice n0 Hb).
 case: ifP row => kind.
   have W := (feasible_paper ft).2.
   case: ifP => asked ok.

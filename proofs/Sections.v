@@ -141,12 +141,12 @@ Fixpoint put (t : numbered) (i : positive) (a : A) : numbered :=
     match i with
   | xH => Branch l (Some a) r | xO i' => Branch (put l i' a) b r | xI i' =>
     Branch l b (put r i' a) end.
-Fixpoint get (t : numbered) (i : positive) : option A := if t is Branch l b r then match i with
-  | xH => b | xO i' => get l i' | xI i' => get r i' end else None.
+Fixpoint numbered_at (t : numbered) (i : positive) : option A := if t is Branch l b r then
+  match i with xH => b | xO i' => numbered_at l i' | xI i' => numbered_at r i' end else None.
 Definition all_numbered (s : seq A) : numbered :=
   (foldl (fun p a => (put p.1 p.2 a, Pos.succ p.2)) (Nothing, xH) s).1.
 Definition get_from_0 (t : numbered) (i : Z) : option A :=
-  if Z.succ i is Zpos p then get t p else None.
+  if Z.succ i is Zpos p then numbered_at t p else None.
 End Numbered.
 
 (** Reading the lines after "problem lattice". *)

@@ -414,15 +414,11 @@ Theorem pf_optimal_iff l :
 Proof.
 split=> [opt|b1 t /feasible_paper]; last exact: pf_optimal.
 case: (posnP k) opt => [->|k0] opt; first by rewrite big_geq ?ler01.
-have E : \sum_(1 <= v < k.+1) same_weight R v * z ^+ v = \sum_(1 <= v < k.+1) z ^+ v.
-  by apply: eq_bigr => v _; rewrite mul1r.
 have [] := @pf_optimal_iff_for_losses l (same_weight R) (@depth_loss R) (depth_is_loss R) ltr01
   (fun _ => ler01).
   by exists 1%N; rewrite ?mulr1 ?ltr01.
-rewrite E => + _; apply => t /opt;
-  rewrite /table_mean !table_error_loss ler_pmul2r // invr_gt0 ltr0n.
-apply/card_gt0P; exists [ffun _ => ord0]; apply/existsP; exists (Ordinal (ltnW (ltnW n3))).
-by rewrite ffunE.
+rewrite same_weight_sum => + _; apply => t /opt.
+by rewrite !leNgt table_mean_lt // (ltnW (ltnW n3)).
 Qed.
 
 (** The box (Theorem 2): vectors with four candidates or more, one of them at depth k, weigh the
@@ -437,19 +433,13 @@ move=> n4; split=> [opt|b1 t /feasible_paper ft]; last first.
 case: lerP => // lt; pose i0 := Ordinal (ltnW (ltnW n3)); pose i1 := Ordinal (ltnW n3);
   pose i2 := Ordinal n3.
 have k0 : (0 < (ord_max : 'I_k.+1))%N by case: (posnP k) lt => [->|//]; rewrite big_geq // ltr10.
-have E : \sum_(1 <= v < k.+1) same_weight R v * z ^+ v = \sum_(1 <= v < k.+1) z ^+ v.
-  by apply: eq_bigr => v _; rewrite mul1r.
 have [eta e0 feas] := @better_feasible R n k z z0 z1 i0 i1 i2 ord_max isT isT isT k0 l.
 have := @better_is_better R n k z z0 i0 i1 i2 ord_max isT isT isT k0 (same_weight R)
   (@depth_loss R) ltr01
   (depth_is_loss R) (fun d => (shifts Box d)%:R) eta.
-move=> /(_ _ e0 (fun _ => ler01)); rewrite E mul1r ltr0n => /(_ _ k0 lt) less.
-have := opt _ feas; rewrite ler_pmul2r ?invr_gt0 ?ltr0n; last first.
-  rewrite (bigD1 [ffun=> ord0]) /=; last by apply/existsP; exists i0; rewrite ffunE.
-  by rewrite ltn_addr // subn_gt0 ltnS; apply/bigmax_leqP => s _; rewrite ffunE.
-rewrite leNgt less // => d /andP[/forallP/(_ (Ordinal n4)) /=].
-rewrite product_same /rest /shifts => /eqP dk _; suff -> : \max_s d s = k by rewrite subSnn.
-apply/eqP; rewrite eqn_leq; apply/andP; split; first by apply/bigmax_leqP => s _; rewrite -ltnS.
-by rewrite -[X in (X <= _)%N]/(nat_of_ord (ord_max : 'I_k.+1)) -dk (leq_bigmax (Ordinal n4)).
+move=> /(_ _ e0 (fun _ => ler01)); rewrite same_weight_sum mul1r ltr0n => /(_ _ k0 lt) less.
+have := opt _ feas; rewrite ler_pmul2r ?invr_gt0 ?ltr0n ?box_gt0 ?(ltnW (ltnW n3)) //.
+rewrite leNgt less // => d /andP[/forallP/(_ (Ordinal n4)) /= /eqP dk _].
+by rewrite product_same -[LHS]/((shifts Box d)%:R) (@shifts_deepest _ _ d (Ordinal n4)) ?dk.
 Qed.
 End Threshold.

@@ -119,13 +119,8 @@ Variable k : nat.
 Let h := g *+ 2.
 Implicit Types (d e : depths n k).
 
-Lemma g_ge0 : 0 <= g.
-Proof.
-have: 0 < g *+ L by rewrite gL ltr01.
-by case: (posnP L) => [->|l0]; rewrite ?mulr0n ?ltxx // pmulrn_lgt0 // => /ltW.
-Qed.
 Lemma g_steps (a b : nat) : (a <= b)%N -> g *+ a <= g *+ b.
-Proof. by move=> ab; rewrite -(subnKC ab) mulrnDr ler_addl mulrn_wge0 // g_ge0. Qed.
+Proof. exact/ler_wpmuln2l/ltW/(step_gt0 gL)/ltr01. Qed.
 
 Lemma shift_mean_rows r d e : in_lattice d -> in_lattice e -> near_by L d e ->
   z * table_by h shift_mean d r <= table_by h shift_mean e r + L%:R / N.+1%:R.
@@ -209,7 +204,7 @@ rewrite negb_exists => /forallP all; have sum : \sum_(j < N.+1) F j <= (v - gap)
 have E : \sum_(j < N.+1) F j =
     \sum_(j < N.+1) table_loss W c
       (table_by ((1 : integers) *+ 2) (at_raised M (1 *+ j)) : table R n k).
-  by apply: eq_bigr => j _; apply: loss_same => d r _; rewrite table_ofE -(natz j).
+  by apply: eq_bigr => j _; apply: loss_same => d r _; rewrite -(natz j).
 rewrite -E in low; have z1' : 0 <= 1 - z by rewrite subr_ge0 ltW.
 have le := ler_add low (ler_wpmul2l z1' sum).
 by move: big; rewrite ltNge => /negP[]; apply: (le_by le); ring.
@@ -227,10 +222,8 @@ Theorem pf_best_at_some_shift (gap : R) :
     0 < gap ->
   exists j : nat, mean_error k (@permute_and_flip _ R n E) - gap < mean_error k (at_raised M j%:Z).
 Proof.
-move=> B1 Mp Mz gap0; pose Q : R := #|[pred d : depths n k | in_lattice d]|%:R.
-have Q0 : 0 < Q.
-  rewrite ltr0n; apply/card_gt0P; exists [ffun _ => ord0]; apply/existsP; exists (Ordinal n0).
-  by rewrite ffunE.
+move=> B1 Mp Mz gap0; pose Q : R := #|@in_lattice n k|%:R.
+have Q0 : 0 < Q by rewrite ltr0n lattice_gt0.
 pose v := table_error (pf_table (E (1 + 1)) : table R n k).
 have bound (t : table R n k) : feasible (E (1 + 1)) Dp t ->
     v <= table_loss (product_prior (@same_weight R)) (@depth_loss R) t.
