@@ -48,7 +48,9 @@ func (e Epsilon) value() number.Epsilon {
 	field, text, example := e.field()
 	refuse(strings.Contains(text, ","), "{"+field+"} %s: give one number, with a decimal point and no comma, such as %s", escape.Quoted(text), strings.Replace(text, ",", ".", 1))
 	x, err := Choose(e.Eps != "", number.ParseEpsilon, number.ParseExp)(text)
-	refuse(err != nil, "{"+field+"} %s: %w; give "+example, escape.Quoted(text), err)
+	if err != nil {
+		throw(refusal("{"+field+"} %s: %s; give "+example, escape.Quoted(text), strings.TrimPrefix(err.Error(), number.ErrEpsilon.Error()+": ")))
+	}
 	return x
 }
 
