@@ -24,10 +24,21 @@ func ScoresJSON(scores []*big.Rat) []json.RawMessage {
 	return out
 }
 
-// ScoreText returns s as a decimal where it is finite and not long, as p/q otherwise.
+// maxDigits is how many digits a decimal has before it is written as p/q.
+const maxDigits = 30
+
+// ScoreText returns s as a decimal where it is finite and not long, such as -2.5 or 1e-300, as p/q otherwise.
 func ScoreText(s *big.Rat) string {
-	if digits, exact := s.FloatPrec(); exact && digits <= 30 {
+	digits, exact := s.FloatPrec()
+	if exact && digits <= maxDigits {
 		return s.FloatString(digits)
+	}
+	if exact && digits <= decimal.MaxExponent {
+		scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
+		mantissa := new(big.Rat).Mul(s, new(big.Rat).SetInt(scale)).Num().String()
+		if len(mantissa) <= maxDigits {
+			return fmt.Sprintf("%se-%d", mantissa, digits)
+		}
 	}
 	return s.RatString()
 }
