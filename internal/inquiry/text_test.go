@@ -27,3 +27,14 @@ func TestScoresAreNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Scores are whole numbers of units below 2^52; others are refused with what to do.
+func TestScoresTooFar(t *testing.T) {
+	space := Space{Unit: big.NewRat(1, 1)}
+	_, err := space.Vector([]*big.Rat{big.NewRat(1<<52-1, 1)})
+	require.NoError(t, err)
+	_, err = space.Vector([]*big.Rat{big.NewRat(1<<52, 1)})
+	assert.ErrorContains(t, err, "give scores that are closer to 0")
+	_, err = space.Vector([]*big.Rat{big.NewRat(1, 2)})
+	assert.ErrorContains(t, err, "0.5 is not a multiple of 1")
+}

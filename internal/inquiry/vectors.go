@@ -124,8 +124,12 @@ func (s *Space) Vector(scores []*big.Rat) (Vector, error) {
 	q := make(Vector, len(scores))
 	for i, x := range scores {
 		steps := new(big.Rat).Quo(x, s.Unit)
-		if !steps.IsInt() || steps.Num().BitLen() > 52 {
-			return nil, fmt.Errorf("%w: score %s is not a multiple of %s below 2^52", ErrClaim, ScoreText(x), s.Unit.RatString())
+		switch {
+		case !steps.IsInt():
+			return nil, fmt.Errorf("%w: score %s is not a multiple of %s", ErrClaim, ScoreText(x), ScoreText(s.Unit))
+		case steps.Num().BitLen() > 52:
+			return nil, fmt.Errorf("%w: score %s is 2^52 or more times %s, of which all scores and sensitivities are multiples; "+
+				"give scores that are closer to 0, or that have fewer digits", ErrClaim, ScoreText(x), ScoreText(s.Unit))
 		}
 		q[i] = steps.Num().Int64()
 	}
