@@ -135,11 +135,11 @@ Definition numbers_of (ss : seq (seq nat)) : trie nat :=
   foldl (fun t p => insert t p.2 p.1) (Node [::]) (zip (iota 0 (size ss)) ss).
 
 (** An event of the file stands for those of all vectors that are alike: the candidates of its parts
-    come first, the others
-   follow in the order of their depths, and then they are named in every order. *)
+    come first, the others follow in the order of their depths, and then they are named in every
+    order. Of a candidate counts at which depths it is, and whether it is in a part; orders that
+    differ in nothing else are one. *)
 Section Expand.
-Variables (c : lattice_choice) (cells : seq (seq nat * seq nat)) (orders : seq (seq nat))
-  (vs ss : trie nat).
+Variables (c : lattice_choice) (cells : seq (seq nat * seq nat)) (vs ss : trie nat).
 Local Notation n := (of_candidates c).
 Local Notation T := (chosen_count c).
 Definition depths_of (m : seq nat) : seq nat := flatten
@@ -162,11 +162,13 @@ Definition expanded (e : seq (Z * Z * Z) * Q) : outcome (seq event) :=
   let v := let p := deep (fun p => p.1.2) in p ++ others b p in
   let w := let p := deep (fun p => p.1.1) in p ++ others a p in
   let! _ := require ((size v == n) && (size w == n)) "multiplier" in
+  let orders := permutations [seq (nth 0 v i, nth 0 w i, i < count * T) | i <- iota 0 n] in
   let share := qdiv nu (qn (size orders)) in
-  let one p := match lookup vs [seq nth 0 v i | i <- p], lookup vs [seq nth 0 w i | i <- p] with
-    | Some i, Some j => let os := [seq lookup ss [seq r <- iota 0 n | nth 0 p r \in iota (g * T) T]
-      | g <- iota 0 count] in
-      if all isSome os then Some (Event i j (pmap id os) share) else None
+  let one (p : seq (nat * nat * bool)) :=
+    let named := [seq r <- iota 0 n | (nth (0, 0, false) p r).2] in
+    let os := [seq lookup ss s | s <- if T == 1 then [seq [:: r] | r <- named] else [:: named]] in
+    match lookup vs [seq r.1.1 | r <- p], lookup vs [seq r.1.2 | r <- p] with
+    | Some i, Some j => if all isSome os then Some (Event i j (pmap id os) share) else None
     | _, _ => None end in
   let es := [seq one p | p <- orders] in
   let! _ := require (all isSome es) "multiplier" in Ok (pmap id es).
@@ -188,7 +190,7 @@ Definition read_choice (rest : seq text) : outcome (lattice_choice * seq Q * seq
   let! (delta, l) := if slack then take_number "delta" l else Ok (q0, l) in
   let! _ := require (Z.leb 1 zk && Z.leb zk 65536 && Z.leb 1 zs && Z.leb (Z.mul zk zs) 65536) "step"
     in
-  if Z.ltb 6 zn || Z.ltb vector_limit (Z.pow (Z.succ (Z.mul zk zs)) zn) then
+  if Z.ltb 12 zn || Z.ltb 7000 (Z.pow (Z.succ (Z.mul zk zs)) zn) then
     Open "so large a lattice" else
   let n := Z.to_nat zn in let k := Z.to_nat (Z.mul zk zs) in let top := Z.to_nat zt in
   let! (losses, l) := take_values "loss" l in
@@ -211,8 +213,7 @@ Definition read_choice (rest : seq text) : outcome (lattice_choice * seq Q * seq
   let table := [seq let m := tallied k v in
     [seq odflt q0 (lookup x (m ++ tallied k [seq nth 0 v r | r <- s])) | s <- ss] | v <- vs] in
   let cells := flatten [seq [seq (m, t) | t <- ways m top] | m <- ms] in
-  let! events := all_expanded c cells (permutations (iota 0 n)) (numbers_of vs) (numbers_of ss) es
-    [::] in
+  let! events := all_expanded c cells (numbers_of vs) (numbers_of ss) es [::] in
   Ok (LatticeChoice n k (Z.to_nat zs) top e delta losses p table o,
     if worst then [seq weight_of_vector n k (Weights ws) v | v <- vs] else [::], events,
       Z.add bits 120).

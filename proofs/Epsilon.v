@@ -43,7 +43,8 @@ Definition root_ends (bits : nat) (i : positive) (q : Q) : Q * Q :=
   let r := Qred (Qmake (whole_root (Qnum q)) (Z.to_pos (whole_root (Zpos (Qden q))))) in
   if Qeq_bool (qto r (Pos.to_nat i)) q then (r, r) else
   let d := power2 bits in let power := Z.pow (Zpos d) (Zpos i) in
-  let m := root_from bits.+1 i (Z.div (Z.mul (Qnum q) power) (Zpos (Qden q))) Z0 in
+  let high := Z.to_nat (Z.log2 (Z.succ (Z.div (Qnum q) (Zpos (Qden q))))) in
+  let m := root_from (bits + high) i (Z.div (Z.mul (Qnum q) power) (Zpos (Qden q))) Z0 in
   (Qred (Qmake m d), Qred (Qmake (Z.succ m) d)).
 (** Two numbers of which z lies between. That rounding goes the right way is looked at. *)
 Definition ends (bits : nat) (p : parameter) : option (Q * Q) := match p with

@@ -22,23 +22,26 @@ Fixpoint all_vectors (most i : nat) : seq (seq nat) :=
   if i is i'.+1 then [seq a :: v | a <- iota 0 most.+1, v <- all_vectors most i'] else [:: [::]].
 Definition pairs_where (near : seq nat -> seq nat -> bool) (vs : seq (seq nat)) : seq direction :=
   let nvs := zip (iota 0 (size vs)) vs in
-  [seq Direction p.1.1 p.2.1 (qn 1) | p <- [seq (a, b) | a <- nvs, b <- nvs] & (p.1.1 != p.2.1) &&
-    near p.1.2 p.2.2].
+  flatten [seq [seq Direction a.1 b.1 (qn 1) | b <- nvs & (a.1 != b.1) && near a.2 b.2] | a <- nvs].
 
 Lemma each_pair (near : seq nat -> seq nat -> bool) vs (P : direction -> Prop) :
   (forall i j, i < size vs -> j < size vs ->
   near (nth [::] vs i) (nth [::] vs j) -> P (Direction i j (qn 1))) -> each P (pairs_where near vs).
 Proof.
-move=> H; rewrite /pairs_where; set nvs := zip _ _; set ps := filter _ _.
+move=> H; rewrite /pairs_where; set nvs := zip _ _.
 have numbered a : a \in nvs -> a.1 < size vs /\ nth [::] vs a.1 = a.2.
   case: a => i v /(nthP (0, [::]))[j]; rewrite size_zip size_iota minnn => lt.
   by rewrite nth_zip ?size_iota // => -[<- <-] /=; rewrite nth_iota.
-have: all (fun p => [&& p.1 \in nvs, p.2 \in nvs & near p.1.2 p.2.2]) ps.
-  apply/allP => q; rewrite mem_filter => /andP[/andP[_ nb] /allpairsP[[a b] /= [an bn E]]].
-  by rewrite E /= an bn; move: nb; rewrite E.
-elim: ps => //= -[a b] ps IH /andP[/and3P[/= /numbered[la ea] /numbered[lb eb] nb] /IH rest];
-  split=> //.
-by apply: H => //; rewrite ea eb.
+have row a s rest : a \in nvs -> {subset s <= nvs} -> each P rest ->
+    each P ([seq Direction a.1 b.1 (qn 1) | b <- s & (a.1 != b.1) && near a.2 b.2] ++ rest).
+  move=> /numbered[la ea]; elim: s => //= b s IH sub ok; have {}IH := IH _ ok.
+  have {}IH := IH (fun d ds => sub d (mem_behead (ds : d \in behead (b :: s)))).
+  case: ifP => // /andP[_ nb]; split=> //.
+  by have [lb eb] := numbered b (sub b (mem_head _ _)); apply: H => //; rewrite ea eb.
+suff all_rows s : {subset s <= nvs} -> each P (flatten [seq [seq Direction a.1 b.1 (qn 1) |
+    b <- nvs & (a.1 != b.1) && near a.2 b.2] | a <- s]) by exact: all_rows.
+elim: s => //= a s IH sub; apply: row => //; first exact: sub (mem_head _ _).
+by apply: IH => b bs; apply: sub; rewrite inE bs orbT.
 Qed.
 
 Section Problem.

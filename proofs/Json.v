@@ -85,13 +85,13 @@ Fixpoint plain (read s : text) : text * text := if s is a :: s' then
 Fixpoint text_before (a b : text) : bool := match a, b with
   | x :: a', y :: b' => Z.ltb (code x) (code y) || Ascii.eqb x y && text_before a' b'
   | [::], _ :: _ => true | _, _ => false end.
-Fixpoint put (k : text) (v : json) (s : seq (text * json)) : seq (text * json) :=
+Fixpoint with_key (k : text) (v : json) (s : seq (text * json)) : seq (text * json) :=
   if s is (k', v') :: s' then if same k k' then (k, v) :: s' else
-    if text_before k k' then (k, v) :: s else (k', v') :: put k v s'
+    if text_before k k' then (k, v) :: s else (k', v') :: with_key k v s'
   else [:: (k, v)].
 
 (** A value at the front of a text, and the rest. So many groups may lie in each other. *)
-Fixpoint value_at (fuel : nat) (room : Z) (s : text) : option (json * text) :=
+Fixpoint json_at (fuel : nat) (room : Z) (s : text) : option (json * text) :=
   if fuel is f.+1 then match without_blanks s with
     | [::] => None
     | a :: s' =>
@@ -113,8 +113,8 @@ with parts (fuel : nat) (room : Z) (named : bool) (read : seq (text * json)) (s 
               if Ascii.eqb c ":" then Some (k, rest') else None else None
           else None else None
       else None in
-    if key is Some (k, s) then if value_at f room s is Some (v, rest) then
-        let now := if named then put k v read else (k, v) :: read in
+    if key is Some (k, s) then if json_at f room s is Some (v, rest) then
+        let now := if named then with_key k v read else (k, v) :: read in
         if without_blanks rest is c :: rest' then
           if Ascii.eqb c "," then parts f room named now rest' else
           if Ascii.eqb c (if named then "}"%char else "]"%char) then
@@ -125,5 +125,5 @@ with parts (fuel : nat) (room : Z) (named : bool) (read : seq (text * json)) (s 
     else None
   else None.
 Definition json_of (s : text) : option json := if utf8 0 0 0 s then
-    if value_at (size s).*2.+2 10000 s is Some (v, [::]) then Some v else None
+    if json_at (size s).*2.+2 10000 s is Some (v, [::]) then Some v else None
   else None.

@@ -29,7 +29,9 @@ Fixpoint enclosures (bits : Z) (p : parameter) (ps : seq direction) (es : seq (Q
 
 (** Deciding it. *)
 Definition excess_at (t : private_table) (z : Q) (i j : nat) : Q :=
-  qsum [seq qmax q0 (qsub (qmul z (entry t i o).2) (entry t j o).1) | o <- iota 0 (outputs t)].
+  let row := nth [::] (stated t) i in let row' := nth [::] (stated t) j in
+  let at_ := nth (q0, q0) in
+  qsum [seq qmax q0 (qsub (qmul z (at_ row o).2) (at_ row' o).1) | o <- iota 0 (outputs t)].
 Definition pair_kept (t : private_table) (z : Q) (i j : nat) : bool :=
   qle (excess_at t z i j) (qmul z (spare t)).
 Fixpoint all_kept (t : private_table) (es : seq (Q * (Q * Q))) (ps : seq direction) : outcome

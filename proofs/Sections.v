@@ -5,7 +5,7 @@
 From Coq Require Import ZArith QArith Ascii String.
 From mathcomp Require Import all_ssreflect ssralg ssrnum.
 From Optratio Require Import Mechanisms Program CountVectors Numbers Checker Cuts Rows Errors
-  Epsilon Reader Lines Certificate Witness Kept Finite Table Grid Choice.
+  Epsilon Reader Lines Certificate Witness Divergence Kept Finite Table Grid Choice.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope nat_scope.
@@ -358,8 +358,8 @@ Definition check_claims (program : bool) (rest : seq text) : outcome claims :=
     refuse claims (decided zl zu down up g) (unmixed || some zu zl up down)
   else Bad "".
 
-Inductive proved := Bounds of claims | Violation of witness | Privacy of private_table | Least of
-  finite_problem | OnGrid of grid | Choices of lattice_choice.
+Inductive proved := Bounds of claims | Violation of witness | Divergent of divergence
+  | Privacy of private_table | Least of finite_problem | OnGrid of grid | Choices of lattice_choice.
 Definition check (file : text) : outcome proved :=
   let! all := lines file in
   if ~~ seq.all (fun a => seq.all (at_most longest) (fields a)) all then
@@ -370,7 +370,10 @@ Definition check (file : text) : outcome proved :=
   let bounds program := let! c := check_claims program rest in Ok (Bounds c) in
   if about "problem program"%string then bounds true else if about "problem lattice"%string then
     if of_choices rest then let! c := check_choice rest in Ok (Choices c) else bounds false else
-  if about "problem witness"%string then let! w := check_witness rest in Ok (Violation w) else
+  if about "problem witness"%string then
+    if same (nth [::] rest 1) (word "property rdp") then
+      let! d := check_divergence rest in Ok (Divergent d)
+    else let! w := check_witness rest in Ok (Violation w) else
   if about "problem private"%string then let! t := check_private rest in Ok (Privacy t) else
   if about "problem table"%string then let! p := check_table rest in Ok (Least p) else
   if about "problem heterogeneous"%string then let! g := check_grid rest in Ok (OnGrid g) else
@@ -397,16 +400,16 @@ Qed.
 
 (** Whatever is accepted is true. *)
 Definition true_of (R : realFieldType) (p : proved) : Prop := match p with
-  | Bounds c => claims_hold R c | Violation w => refuted R w | Privacy t => kept R t | Least p =>
-    optimum_within p R
+  | Bounds c => claims_hold R c | Violation w => refuted R w | Divergent d => diverges R d
+  | Privacy t => kept R t | Least p => optimum_within p R
   | OnGrid g => optimum_within (problem_of g) R
   | Choices c => optimum_within (choice_problem c) R end.
 Theorem check_sound (R : realFieldType) file p : check file = Ok p -> true_of R p.
 Proof.
 rewrite /check => H; have [all _ {}H] := bindE H; case: ifP H => // _ H; have [u _ {}H] := bindE H.
-by move: H; do 7?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
+by move: H; do 8?[case: ifP => _] => // H; have [c ok [<-]] := bindE H;
   [exact: check_claims_sound ok | exact: check_choice_sound ok | exact: check_claims_sound ok |
-    exact: check_witness_sound ok |
+    exact: check_divergence_sound ok | exact: check_witness_sound ok |
    exact: check_private_sound ok | exact: check_table_sound ok | exact: check_grid_sound ok].
 Qed.
 

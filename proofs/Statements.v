@@ -4,7 +4,8 @@
 From mathcomp Require Import all_ssreflect ssralg ssrnum ssrint perm.
 From Optratio Require Import Mechanisms Program Levels PermuteAndFlip Objectives Private Sharp
   Numbers.
-From Optratio Require Import Exponential Forms Depths Best Epsilon Reader Certificate Sections.
+From Optratio Require Import Exponential Forms Depths Best Epsilon Reader Certificate Witness Kept
+  Table Grid Choice Sections.
 Set Implicit Arguments. Unset Strict Implicit. Unset Printing Implicit Defensive.
 Import Order.Theory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -200,3 +201,45 @@ Theorem check_bounds (S : realDomainType) (R : realFieldType) (file : seq Ascii.
   qR R (optimum c).1 <= value_of (weighted c) (losses c) (table_by h M : table R (candidates c)
     (deepest c)).
 Proof. exact: Sections.check_bounds. Qed.
+
+(** What [refuted] says of a witness is defined in Witness.v: of which numbers the scores are, in
+    units of the sensitivity, is [in_units], and [within_stake] asks for probabilities within the
+    file's intervals. The outcomes of the event are sets of candidates, S o. *)
+Theorem witness_refutes (R : realFieldType) (n : nat) (w : witness) (kind : seq Ascii.ascii)
+    (u : QArith_base.Q) (q q' : seq QArith_base.Q) (z : R) (M : mechanism R R n)
+    (S : nat -> {set 'I_n}) :
+  refuted R w -> found_at w = AtScores kind u q q' -> linf kind -> size q = n -> 0 < qR R u ->
+  qR R (slack w) = 0 -> away w = qn 1 -> stands_for (lost w) z ->
+  let chances s o := \sum_(r in S o) M (in_units R n u s) r in
+  each (within_stake (chances q) (chances q')) (stakes w) -> ~ private z M.
+Proof. exact: Witness.witness_refutes. Qed.
+
+(** [kept] is defined in Kept.v, and what else is asked here is what the checker looks at. *)
+Theorem all_kept_sound (R : realFieldType) (bits : BinNums.Z) (t : private_table) es u :
+  not_negative t -> enclosures bits (keeps t) (pairs t) [::] = Ok es ->
+  all_kept t es (pairs t) = Ok u -> kept R t.
+Proof. exact: Kept.all_kept_sound. Qed.
+
+(** Of the three kinds of finite problems [optimum_within], in Table.v, says what the least loss is:
+    of all private tables; of candidates of unequal sensitivities, which are a [grid] of Grid.v; and
+    of choices of several candidates, or with delta, which are a [lattice_choice] of Choice.v. *)
+Theorem check_table_sound (R : realFieldType) (rest : seq (seq Ascii.ascii)) (p : finite_problem) :
+  check_table rest = Ok p -> optimum_within p R.
+Proof. exact: Table.check_table_sound. Qed.
+
+Theorem grid_bounds (R : realFieldType) (g : grid) (z : R)
+    (M : mechanism R R (size (sensitivities g))) :
+  optimum_within (problem_of g) R -> stands_for (budget g) z -> proper_mechanism M ->
+  private_at (fun r => qR R (seq.nth q0 (sensitivities g) r)) z M ->
+  (by_differences g -> shift_invariant M) ->
+  loses_at_least (problem_of g) (qR R (grid_optimum g).1) (table_on M).
+Proof. exact: Grid.grid_bounds. Qed.
+
+Theorem choice_bounds (S : realDomainType) (R : realFieldType) (c : lattice_choice) (h : S) (z : R)
+    (M : choice c S R) :
+  optimum_within (choice_problem c) R -> stands_for (choice_privacy c) z ->
+  (0 < of_candidates c)%N -> h *+ finer c = 2%:R ->
+  proper_choice M -> private_choice z M (qR R (choice_delta c)) ->
+  (forall (q : score S (of_candidates c)) a o, M [ffun s => q s + a] o = M q o) ->
+  loses_at_least (choice_problem c) (qR R (choice_optimum c).1) (choice_table h M).
+Proof. exact: Choice.choice_bounds. Qed.

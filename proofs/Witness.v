@@ -19,7 +19,7 @@ Inductive place := AtScores of text & Q & seq Q & seq Q | AtInputs of text & tex
 (** An outcome, by its number, and intervals for its probabilities at the one and at the other. *)
 Record stake := Stake { outcome_of : nat; likely : Q * Q; unlikely : Q * Q }.
 Record witness := Witness {
-  lost : parameter; away : Q; slack : Q; found_at : place; event : seq stake }.
+  lost : parameter; away : Q; slack : Q; found_at : place; stakes : seq stake }.
 
 Definition changes (q q' : seq Q) : seq Q := [seq qsub p.2 p.1 | p <- zip q q'].
 Definition bounded (u : Q) (ds : seq Q) : bool :=
@@ -44,10 +44,10 @@ Definition too_much (d z : Q) (s : seq stake) : bool :=
   ~~ qle (qsum [seq gain z o | o <- s]) (qmul z d).
 Definition shows (zl zu : Q) (w : witness) : outcome witness :=
   let! _ := require (apart (found_at w)) "no neighbors, or equal" in
-  let! _ := require (all (fun o => qle q0 (unlikely o).2) (event w)) "pmf" in
-  if qle q0 zl && too_much (slack w) zl (gains zl (event w)) then
-    Ok (Witness (lost w) (away w) (slack w) (found_at w) (gains zl (event w)))
-  else if too_much (slack w) zu (gains zu (event w)) then
+  let! _ := require (all (fun o => qle q0 (unlikely o).2) (stakes w)) "pmf" in
+  if qle q0 zl && too_much (slack w) zl (gains zl (stakes w)) then
+    Ok (Witness (lost w) (away w) (slack w) (found_at w) (gains zl (stakes w)))
+  else if too_much (slack w) zu (gains zu (stakes w)) then
     Open "a violation as slight as this at an irrational e^epsilon"
   else Bad "the property is not violated there".
 
@@ -57,14 +57,15 @@ Variable R : realFieldType.
 Local Notation qR := (qR R).
 (** Whatever the probabilities x at the one and y at the other are within the intervals, with
     z = e^(-d epsilon) the event has Pr' < z (Pr - delta). *)
-Definition fits (x y : nat -> R) (o : stake) :=
+Definition within_stake (x y : nat -> R) (o : stake) :=
   within (likely o) (x (outcome_of o)) /\ within (unlikely o) (y (outcome_of o)).
 Definition too_likely (w : witness) := forall q (z : R) (x y : nat -> R),
-  at_distance (lost w) (away w) = Some q -> stands_for q z -> each (fits x y) (event w) ->
-  \sum_(o <- event w) y (outcome_of o) < z * (\sum_(o <- event w) x (outcome_of o) - qR (slack w)).
+  at_distance (lost w) (away w) = Some q -> stands_for q z -> each (within_stake x y) (stakes w) ->
+  \sum_(o <- stakes w) y (outcome_of o) <
+    z * (\sum_(o <- stakes w) x (outcome_of o) - qR (slack w)).
 Definition refuted (w : witness) := apart (found_at w) /\ too_likely w.
 
-Lemma gain_sum (s : seq stake) (x y : nat -> R) : each (fits x y) s ->
+Lemma gain_sum (s : seq stake) (x y : nat -> R) : each (within_stake x y) s ->
   \sum_(o <- s) qR (likely o).1 <= \sum_(o <- s) x (outcome_of o) /\
   \sum_(o <- s) y (outcome_of o) <= \sum_(o <- s) qR (unlikely o).2.
 Proof.
@@ -81,8 +82,8 @@ have [v pos {}H] := bindE H; move: H; case: ifP => [/andP[]|_]; last by case: if
 rewrite (qR_le R) qR0 /too_much (qR_le R) -ltNge qR_sum qR_mul => zl0 more [<-].
 split=> [|q' z x y /=]; first exact: requireE near.
 rewrite Eq => -[<-] /between/andP[low _] /gain_sum[Hx Hy]; apply: (le_lt_trans Hy).
-have {}pos : 0 <= \sum_(o <- gains zl (event w)) qR (unlikely o).2.
-  rewrite /gains big_filter; elim: (event w) (requireE pos) => [|o s IH]; first by rewrite big_nil.
+have {}pos : 0 <= \sum_(o <- gains zl (stakes w)) qR (unlikely o).2.
+  rewrite /gains big_filter; elim: (stakes w) (requireE pos) => [|o s IH]; first by rewrite big_nil.
   by rewrite big_cons => /andP[o0 /IH rest]; case: ifP => // _; rewrite addr_ge0 // -(qR0 R) -qR_le.
 move: (gains _ _) more Hx pos => s more Hx pos; move: more.
 rewrite (eq_bigr (fun o => qR zl * qR (likely o).1 - qR (unlikely o).2)) => [|o _];
@@ -97,7 +98,7 @@ Qed.
     of them. *)
 Definition in_units n (u : Q) (q : seq Q) : score R n := [ffun s : 'I_n => qR (nth q0 q s) / qR u].
 Definition linf (kind : text) := same kind (word "linf") || same kind (word "monotonic").
-Lemma near_neighbors n kind u q q' : linf kind -> apart (AtScores kind u q q') -> size q = n ->
+Lemma near_in_units n kind u q q' : linf kind -> apart (AtScores kind u q q') -> size q = n ->
   0 < qR u -> neighbors (in_units n u q) (in_units n u q').
 Proof.
 move=> kinds /and3P[/eqP sizes ok _] sq u0 s; rewrite !ffunE -mulrBl normrM [`|_^-1|]ger0_norm.
@@ -113,10 +114,10 @@ Corollary witness_refutes n w kind u q q' (z : R) (M : mechanism R R n) (S : nat
   refuted w -> found_at w = AtScores kind u q q' -> linf kind -> size q = n -> 0 < qR u ->
   qR (slack w) = 0 -> away w = qn 1 -> stands_for (lost w) z ->
   let chances s o := \sum_(r in S o) M (in_units n u s) r in
-  each (fits (chances q) (chances q')) (event w) -> ~ private z M.
+  each (within_stake (chances q) (chances q')) (stakes w) -> ~ private z M.
 Proof.
 move=> [near too] place kinds sq u0 d0 one zp chances inside.
-rewrite place in near; have nb := near_neighbors kinds near sq u0; move=> /(_ _ _ nb) kept.
+rewrite place in near; have nb := near_in_units kinds near sq u0; move=> /(_ _ _ nb) kept.
 have := too (lost w) z _ _ _ zp inside; rewrite one d0 subr0 ltNge => /(_ erefl)/negP; apply.
 rewrite mulr_sumr; apply: ler_sum => o _; rewrite mulr_sumr; exact: ler_sum.
 Qed.
@@ -135,8 +136,6 @@ Definition take_number (name : string) (l : lines_left) : outcome (Q * lines_lef
   let! _ := require (qle q0 x) name in Ok (x, l).
 Definition take_values name (l : lines_left) : outcome (seq Q * lines_left) :=
   let! (f, l) := take_line name l in let! x := found (values f) name in Ok (x, l).
-Definition take_probability name (l : lines_left) : outcome (Q * Q * lines_left) :=
-  let! (a, l) := take_one name l in let! p := found (probability a) name in Ok (p, l).
 
 (** The rest of a line as it stands. *)
 Definition take_text name (l : lines_left) : outcome (text * lines_left) :=
@@ -165,32 +164,34 @@ Definition take_stakes (most : nat) (only : option nat) (whole_row : bool) (l : 
   let! _ := require (all (fun t => isSome (stake_of t)) all_there) "pmf" in
   Ok (pmap stake_of all_there, l).
 
-Definition take_place (l : lines_left) : outcome (place * Q * Q * lines_left) :=
+(** Neighbors, the distance at which they are, and before the second what is exceeded. *)
+Definition take_place A (take_limit : lines_left -> outcome (A * lines_left)) (l : lines_left) :
+    outcome (place * Q * A * lines_left) :=
   if take_text "input" l is Ok (a, l) then
     let! (b, l) := take_text "neighbor-input" l in
     let! (d, l) := take_number "distance" l in
     let! _ := require (~~ qle d q0) "distance" in
-    let! (delta, l) := take_number "delta" l in Ok (AtInputs a b, d, delta, l)
+    let! (limit, l) := take_limit l in Ok (AtInputs a b, d, limit, l)
   else
     let! (scale, l) := take_number "scale" l in
     let! _ := require (~~ qle scale q0) "scale" in
     let! (q, l) := take_values "scores" l in
     let! (kind, l) := take_one "neighbors" l in
     let! (unit, l) := take_number "sensitivity" l in
-    let! (delta, l) := take_number "delta" l in
+    let! (limit, l) := take_limit l in
     let! (q', l) := take_values "neighbor" l in
-    Ok (AtScores kind unit q q', qn 1, delta, l).
-Definition read_witness (rest : seq text) : outcome witness :=
-  let l := [seq fields a | a <- rest] in
-  let! (_, l) := take_one "problem" l in
-  let! (property, l) := take_one "property" l in
+    Ok (AtScores kind unit q q', qn 1, limit, l).
+Definition witness_head (property : string) (rest : seq text) : outcome (parameter * lines_left) :=
+  let! (_, l) := take_one "problem" [seq fields a | a <- rest] in
+  let! (a, l) := take_one "property" l in
   let! (mechanism, l) := take_text "mechanism" l in
-  if ~~ (same property (word "dp") && same mechanism (word "table")) then
-    Open "a witness of another kind" else
-  let! (e, l) := take_parameter l in
-  let! (p, d, delta, l) := take_place l in
-  let done (e_l : seq stake * lines_left) := let (s, l) := e_l in
-    let! _ := finished rest l in Ok (Witness e d delta p s) in
+  if ~~ (same a (word property) && same mechanism (word "table")) then
+    Open "a witness of another kind" else take_parameter l.
+Definition read_witness (rest : seq text) : outcome witness :=
+  let! (e, l) := witness_head "dp" rest in
+  let! (p, d, delta, l) := take_place (take_number "delta") l in
+  let done (s_l : seq stake * lines_left) := let! _ := finished rest s_l.2 in
+    Ok (Witness e d delta p s_l.1) in
   if take_text "event" l is Ok (name, l) then
     let! _ := require (0 < size name) "event" in
     let! s := take_stakes 1 None false l in done s

@@ -64,6 +64,9 @@ func TestAgreement(t *testing.T) {
 		if strings.Contains(string(base), "\ntop 2\n") || strings.Contains(string(base), "\nconstraints approximate\n") {
 			section += ", choices" // these have another checker
 		}
+		if strings.Contains(string(base), "\nproperty rdp\n") {
+			section += ", divergences"
+		}
 		sections[section] = append(sections[section], string(base))
 	}
 	for section, bases := range sections {

@@ -26,6 +26,12 @@ let parameter : Checker.parameter -> string = function
   | Epsilon x -> "epsilon = " ^ q x
   | Root (i, x) -> "e^-epsilon = " ^ q x ^ "^(1/" ^ Z.to_string i ^ ")"
 
+let place distance : Checker.place -> string = function
+  | AtScores (kind, sensitivity, scores, neighbor) ->
+    Printf.sprintf "scores %s and %s, neighbors: %s, sensitivity %s" (list scores) (list neighbor) (text kind) (q sensitivity)
+  | AtInputs (a, b) ->
+    Printf.sprintf "inputs %s and %s, neighbors: stated, at distance %s" (text a) (text b) distance
+
 let give_up why = print_endline ("not decided: " ^ why); exit 3
 
 let check file =
@@ -52,15 +58,14 @@ let check file =
       (list c.depth_losses) (prior c.choice_prior);
     show "optimum" (Some c.choice_optimum)
   | Ok (Violation w) ->
-    Printf.printf "valid: %s, delta = %s are violated at %s\n" (parameter w.lost) (q w.slack)
-      (match w.found_at with
-       | AtScores (kind, sensitivity, scores, neighbor) ->
-         Printf.sprintf "scores %s and %s, neighbors: %s, sensitivity %s" (list scores) (list neighbor) (text kind) (q sensitivity)
-       | AtInputs (a, b) ->
-         Printf.sprintf "inputs %s and %s, neighbors: stated, at distance %s" (text a) (text b) (q w.away));
+    Printf.printf "valid: %s, delta = %s are violated at %s\n" (parameter w.lost) (q w.slack) (place (q w.away) w.found_at);
     List.iter (fun (s : Checker.stake) ->
       Printf.printf "outcome %d\n" (int s.outcome_of);
-      show "probability" (Some s.likely); show "at the neighbor" (Some s.unlikely)) w.event
+      show "probability" (Some s.likely); show "at the neighbor" (Some s.unlikely)) w.stakes
+  | Ok (Divergent d) ->
+    let order = match d.above_1 with
+      | None -> "infinity" | Some a -> Q.to_string (Q.add Q.one (Q.make a.qnum a.qden)) in
+    Printf.printf "valid: Renyi divergence of order %s above %s at %s\n" order (q d.exceeded) (place "1" d.seen_at)
   | Ok (Bounds c) ->
     Printf.printf "valid: n = %d, %d steps of 2/%d, %s, constraints %s, loss %s, prior %s\n"
       (int c.candidates) (int c.deepest) (int c.steps) (parameter c.privacy) (level c.rows) (list c.losses) (prior c.weighted);
