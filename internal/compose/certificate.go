@@ -44,19 +44,19 @@ func (e *Equal) asked() *asked {
 	return &asked{apart.Near(), -e.Most - 1, []query{{x, 0, -1}}}
 }
 
-var none = fmt.Errorf("%w: what basic composition says needs none, and there are no tables of so many selections", certtext.ErrNone)
+var errNone = fmt.Errorf("%w: what basic composition says needs none, and there are no tables of so many selections", certtext.ErrNone)
 
 // WriteCertificate writes what proves both ends, in the format of docs/reference/certificate.md.
 func (a *Answer) WriteCertificate(w io.Writer) error {
 	if a == nil {
-		return none
+		return errNone
 	}
 	lower := a // that has the attack
 	if a.refuted != nil {
 		lower = a.refuted
 	}
 	if a.total != nil && a.refuted == nil || a.plan == nil && !a.ranges || lower.events == nil && lower.asked == nil && lower.Lower.Lo().Sign() > 0 {
-		return none
+		return errNone
 	}
 	c := certtext.NewWriter(w, "compose")
 	for _, st := range a.problem.Steps {
