@@ -416,26 +416,18 @@ Hypotheses (ED : forall x y, E (x + y) = E x * E y) (E_gt0 : forall x, 0 < E x).
 Hypothesis E_anti : forall x y, x <= y -> E y <= E x.
 Notation pf := (@permute_and_flip S R n E).
 
+Lemma pf_regular : [/\ private (E (1 + 1)) pf, monotone pf & shift_invariant pf].
+Proof. by split; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant]. Qed.
+
 Theorem pf_partner_private : private_at Delta (E (1 + 1)) (at_depths pf (partner_depths Delta)).
-Proof.
-by apply: partner_private => //;
-  [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
-Qed.
+Proof. by have [*] := pf_regular; exact: partner_private. Qed.
 Theorem pf_pair_private : private_at Delta (E (1 + 1)) (at_depths pf (pair_depths Delta)).
-Proof.
-by apply: pair_private => //; [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
-Qed.
+Proof. by have [*] := pf_regular; exact: pair_private. Qed.
 Theorem pf_mixed_private most : between_largest Delta most most ->
   (forall r s, r != s -> 0 < Delta r + Delta s) ->
   private_at Delta (E (1 + 1)) (at_depths pf (mixed_depths Delta most most)).
-Proof.
-by apply: mixed_private => //;
-  [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
-Qed.
+Proof. by have [*] := pf_regular; exact: mixed_private. Qed.
 Theorem pf_runner_private : (forall r s, r != s -> 0 < Delta r + Delta s) ->
   private_at Delta (E (1 + 1)) (at_depths pf (runner_depths Delta)).
-Proof.
-by apply: runner_private => //;
-  [exact: pf_private | exact: pf_monotone | exact: pf_shift_invariant].
-Qed.
+Proof. by have [*] := pf_regular; exact: runner_private. Qed.
 End Unequal.

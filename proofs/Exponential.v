@@ -195,9 +195,9 @@ Variables (R : realFieldType) (n k : nat) (z : R).
 Hypotheses (z0 : 0 < z) (z1 : z <= 1).
 Implicit Types (d e : depths n k) (r s : 'I_n) (t : table R n k).
 
-Lemma power_le a b : (b <= a)%N -> z ^+ a <= z ^+ b.
+Lemma power_anti a b : (b <= a)%N -> z ^+ a <= z ^+ b.
 Proof. by apply: ler_wiexpn2l; [exact: ltW | exact: z1]. Qed.
-Lemma power_bounds a : 0 <= z ^+ a <= 1.
+Lemma power_unit a : 0 <= z ^+ a <= 1.
 Proof. by rewrite exprn_ge0 ?exprn_ile1 // ltW. Qed.
 
 (** r falls by at most c steps against any other candidate. *)
@@ -218,13 +218,13 @@ Theorem pf_feasible l : feasible_by 1 z l (pf_table z : table R n k).
 Proof.
 apply: feasible_if => [d /existsP[u /eqP du]|c r d e Qd /existsP[u /eqP eu] fall].
   split=> [r|]; last by apply: pf_sum; exists u; rewrite du expr0.
-  rewrite mulr_ge0 //; first by case/andP: (power_bounds (d r)).
-  by apply/good_int/good_prod => s _; apply: good_factor; case/andP: (power_bounds (d s)).
+  rewrite mulr_ge0 //; first by case/andP: (power_unit (d r)).
+  by apply/good_int/good_prod => s _; apply: good_factor; case/andP: (power_unit (d s)).
 have up : (e r <= d r + c)%N by have := fall u; rewrite eu add0n; apply: leq_trans;
   rewrite leq_addl.
-apply: (@pf_compare _ _ _ _ _ _ (z ^+ (d r + c - e r))) => [|s|s|s _|]; try exact: power_bounds;
+apply: (@pf_compare _ _ _ _ _ _ (z ^+ (d r + c - e r))) => [|s|s|s _|]; try exact: power_unit;
   rewrite -!exprD.
-  by apply: power_le; have := fall s; lia.
+  by apply: power_anti; have := fall s; lia.
 by rewrite subnK // addnC lexx.
 Qed.
 
@@ -237,6 +237,6 @@ apply: feasible_if => [d /existsP[u _]|c r d e _ _ fall].
   by rewrite -mulr_suml divff // lt0r_neq0 // (S0 d u).
 rewrite /em_table mulrA ler_pdivr_mulr ?(S0 d r) // mulrAC ler_pdivl_mulr ?(S0 e r) // -exprD
   !mulr_sumr.
-by apply: ler_sum => s _; rewrite -!exprD; apply: power_le; have := fall s; lia.
+by apply: ler_sum => s _; rewrite -!exprD; apply: power_anti; have := fall s; lia.
 Qed.
 End Known.
