@@ -111,7 +111,7 @@ func (s *statistics) stages() error {
 
 // exploring is how many samples of a stage go into the search. A stage of numbers has none for it where the wealth at the claim has risen already.
 func (s *statistics) exploring(stage float64) float64 {
-	share := mostExploring * stage
+	share := float64(mostExploring * stage)
 	switch {
 	case s.goal == leastDelta && !s.field.pooled: // an atom, or a rare label, has to come a few times first
 		return 2 * share

@@ -196,7 +196,9 @@ func concentrated(rho *big.Rat, alpha, p, o float64) claim {
 	}
 	level, _ := rho.Float64()
 	most, low, high := math.Exp(alpha*(alpha-1)*level), 0.0, 1.0
-	between := func(t float64) (x, y float64) { return (p+o)/2 + float64(t*(p-o)/2), (p+o)/2 - float64(t*(p-o)/2) }
+	between := func(t float64) (x, y float64) {
+		return float64((p+o)/2) + float64(t*(p-o)/2), float64((p+o)/2) - float64(t*(p-o)/2)
+	}
 	if !(divergenceOf(p, o, alpha) > most) || p <= o {
 		return claim{c: math.Inf(1)}
 	}

@@ -93,7 +93,7 @@ func Fits(o Options, n, k int) {
 	variables := VariableCount(n, k)
 	words := factorialWords(n)
 	need := float64(variables*BytesPerVariable) + float64(float64(n+1)*float64(k+1)*16) + float64(float64(n)*words*8)
-	steps := float64(variables*stepsPerVariable) + float64(OrbitCount(n, k)*float64(float64(k)*StepsPerDepth+float64(words*words/8)))
+	steps := float64(variables*stepsPerVariable) + float64(OrbitCount(n, k)*(float64(float64(k)*StepsPerDepth)+float64(words*words/8)))
 	if need > float64(o.MaxMemory) || steps > float64(o.MaxSteps) {
 		Limit("n = %d, k = %d has about %.3g variables, and takes about %.3g bytes and %.3g steps; the limits are %d and %d", n, k, variables, need, steps, o.MaxMemory, o.MaxSteps)
 	}
