@@ -81,32 +81,35 @@ func (s *statistics) stages() error {
 				return err
 			}
 		}
-		end = min(end, s.o.Budget)
-		stage := float64(end - s.drawn)
-		if stage <= 0 {
+		if end = min(end, s.o.Budget); end <= s.drawn {
 			return nil
 		}
-		share, quick := int64(s.exploring(stage)), s.quick
-		s.quick = hasty // it is looked for what refutes the claim, whatever the bets are for
-		if err := s.explore(share); err != nil {
-			return err
-		}
-		s.quick = quick
-		if err := s.refuse(); err != nil {
-			return err
-		}
-		if s.o.UntilRefuted && s.wealth.refuted() {
-			return nil
-		}
-		done, err := s.bet(end)
-		if errors.Is(err, errFailed) { // perhaps at one of the two alone
-			err = cmp.Or(s.refuse(), err)
-		}
-		if err != nil || done || end == s.o.Budget {
+		if done, err := s.stage(end, hasty); err != nil || done || end == s.o.Budget {
 			return err
 		}
 		end = int64(nextStage * float64(max(end, s.drawn)))
 	}
+}
+
+// stage explores, and bets, up to an end. It reports whether the claim is refuted and that was all that was wanted.
+func (s *statistics) stage(end int64, hasty bool) (done bool, err error) {
+	share, quick := int64(s.exploring(float64(end-s.drawn))), s.quick
+	s.quick = hasty // it is looked for what refutes the claim, whatever the bets are for
+	if err := s.explore(share); err != nil {
+		return false, err
+	}
+	s.quick = quick
+	if err := s.refuse(); err != nil {
+		return false, err
+	}
+	if s.o.UntilRefuted && s.wealth.refuted() {
+		return true, nil
+	}
+	done, err = s.bet(end)
+	if errors.Is(err, errFailed) { // perhaps at one of the two alone
+		err = cmp.Or(s.refuse(), err)
+	}
+	return done, err
 }
 
 // exploring is how many samples of a stage go into the search. A stage of numbers has none for it where the wealth at the claim has risen already.

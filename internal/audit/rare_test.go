@@ -214,7 +214,7 @@ func TestMixedOutcomesOfRightPrograms(t *testing.T) {
 	slowtest.Only(t)
 	for name, a := range map[string]answerer{"response": oneOfTwo, "laplace": laplace(1), "many": oneOfLabels(500)} {
 		for _, delta := range []*big.Rat{nil, new(big.Rat)} {
-			refuted, audits := 0, runs(10)
+			refuted, audits := 0, runs(20)
 			for i := range uint64(audits) {
 				o := chainOf(t, 2, Mixed, 3000, firstSeed()+i, delta)
 				if o.Confidence = big.NewRat(1, 2); name == "response" {
