@@ -76,3 +76,10 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, command.Usage, code)
 	assert.Regexp(t, "^research: .*\"ratio\".*\n$", errs)
 }
+
+// A limit that leaves no answer ends a command undecided, as one that leaves some does.
+func TestLimitBeforeAnyPoint(t *testing.T) {
+	code, _, errs := run.Quietly("product", "-n", "20", "-k", "10", "--eps", "0.5", "--time-limit", "50ms")
+	assert.Equal(t, command.Undecided, code, errs)
+	assert.Contains(t, errs, "the time limit of 50ms was reached")
+}

@@ -147,7 +147,7 @@ func (e *evaluation[T]) each(ctx context.Context, private bool, places []int, vi
 	r := row[T]{response: make([]T, e.count)}
 	var walk func(size, from int) error
 	walk = func(size, from int) error {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		if private || size > 0 && from == len(places)-1 {

@@ -291,7 +291,7 @@ func (p *prover) cover(ctx context.Context, c *Cover, from int64) error {
 		last = next
 	}
 	for {
-		if err := ctx.Err(); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		i := largest(pieces)
