@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"math"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -142,5 +143,25 @@ func TestSpreadOfTheBound(t *testing.T) {
 			}
 			require.Greater(t, median(bounds), median(plain))
 		})
+	}
+}
+
+// Where q and q' are d neighbors apart, ρ-zCDP says d²ρ of them (Bun & Steinke 2016, Prop. 27), as ε-DP says dε.
+func TestClaimsAtADistance(t *testing.T) {
+	d, p, o := big.NewRat(3, 1), 0.6, 0.01
+	w := newWealthOf(divergence, epsilon(t, "1"), nil, big.NewRat(1, 20), true)
+	said := 0
+	for i, l := range w.levels {
+		want := concentrated(new(big.Rat).Mul(l.value, big.NewRat(9, 1)), steepest(p, o), p, o)
+		require.Equal(t, want, w.claims(d, p, o)[i])
+		if !math.IsInf(want.c, 1) {
+			said++
+		}
+	}
+	require.Greater(t, said, 10)
+	w = newWealth(epsilon(t, "1"), big.NewRat(1, 20), true)
+	for i, l := range w.levels[:w.claimed] {
+		eps, _ := l.value.Float64()
+		require.InEpsilon(t, math.Exp(3*eps), w.claims(d, p, o)[i].c, 1e-12)
 	}
 }

@@ -59,7 +59,7 @@ var targets = []target{
 	{pkg: "internal/table"},
 	{pkg: "verify"},
 	{pkg: "proptest"},
-	{pkg: "internal/audit", files: []string{"bet.go", "binomial.go", "wealth.go", "independence.go"},
+	{pkg: "internal/audit", files: []string{"bet.go", "wealth.go", "independence.go"},
 		run: "Bet|Wealth|Reached|Levels|Tail|LogFactorial|Confidence|Tie|Independence|Stake|Fit|Repeated|KeptOrRefuted|Reproducible"},
 }
 
