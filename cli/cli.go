@@ -43,7 +43,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // newRoot returns the command tree. Without a command word the root computes a ratio.
 func newRoot(s command.Streams) *cobra.Command {
 	lp.Register()
-	root := newAsking(s, "ratio")
+	root := newAsking(s, "ratio", asks()["ratio"])
 	root.Use = "optratio"
 	root.Short = "Decide exactly how private, and how good, a differentially private selection mechanism is"
 	root.Long = ""
@@ -66,8 +66,10 @@ func newRoot(s command.Streams) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(first, newAsking(s, "audit"), newAsking(s, "ratio"), newAsking(s, "recommend"), newOptimum(s), newAsking(s, "verify"), command.NewCheck(s, certificate.Check))
-	add(others, newMechanisms(s), newAsking(s, "pmf"), newAsking(s, "evaluate"), newAsking(s, "calibrate"), newAsking(s, "threshold"), newSweep(s), newAsking(s, "heterogeneous"), newAsking(s, "topk"), newAsking(s, "compose"), newAsking(s, "stopping"), newServe(s))
+	questions := asks()
+	ask := func(name string) *cobra.Command { return newAsking(s, name, questions[name]) }
+	add(first, ask("audit"), ask("ratio"), ask("recommend"), newOptimum(s), ask("verify"), command.NewCheck(s, certificate.Check))
+	add(others, newMechanisms(s), ask("pmf"), ask("evaluate"), ask("calibrate"), ask("threshold"), newSweep(s), ask("heterogeneous"), ask("topk"), ask("compose"), ask("stopping"), newServe(s))
 	root.SetCompletionCommandGroupID(others)
 	root.SetHelpCommandGroupID(others)
 	for _, name := range []string{"claims", "figure", "scenario", "bandit", "map"} {

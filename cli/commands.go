@@ -29,16 +29,16 @@ func described(name string) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: example, Long: strings.TrimSuffix(long, "\n"), Args: command.NoArgs}
 }
 
-// newAsking returns the command that asks one question and prints its answer.
-func newAsking(s command.Streams, name string) *cobra.Command {
+// newAsking returns the command of a name that asks one question and prints its answer.
+func newAsking(s command.Streams, name string, a *asking) *cobra.Command {
 	c := described(name)
 	if name == "ratio" {
 		c.Args = noCommand
 	}
-	return asks()[name].command(s, c)
+	return a.command(s, c)
 }
 
-// asks are these commands, by name.
+// asks are these commands, by name, each for one use.
 func asks() map[string]*asking {
 	pmf, compose := job.New[job.PMF](), job.New[job.Compose]()
 	pmf.Mechanism = "pf"
