@@ -181,7 +181,7 @@ func (o *Options) statistics(ctx context.Context, name string, s sampler, space 
 		}
 	}
 	at := 0
-	if whole.wants() {
+	if slices.Contains(whole.Properties, verify.DP) {
 		at = 1
 	}
 	r.Samples, r.Properties = st.drawn, slices.Insert(r.Properties, at, st.repeats.result())

@@ -50,9 +50,6 @@ func (o *Options) asked(some ...verify.Property) []verify.Property {
 	return slices.DeleteFunc(some, func(p verify.Property) bool { return !slices.Contains(o.Properties, p) })
 }
 
-// wants says whether ε is asked for.
-func (o *Options) wants() bool { return slices.Contains(o.Properties, verify.DP) }
-
 // parts is among how many verdicts the level is divided.
 func (o *Options) parts() int64 { return int64(max(1, len(o.goals())+len(o.tested()))) }
 

@@ -82,7 +82,8 @@ func (p *Problem) Delta(ctx context.Context, s *big.Rat) (*Answer, error) {
 	return p.answer(ctx, target{s: number.FromRat(s, prec), given: s})
 }
 
-// LeastDelta is the least δ that is accepted: below it rounding errors add up to more.
+// LeastDelta is the least δ that is accepted: masses that are small beside it are dropped, and below it products of two such masses would be less than any
+// floating-point number.
 const LeastDelta = 1e-150
 
 // mostPoints bounds the points of tables that are looked at for an answer, and firstPoints those that are looked at first.
@@ -327,7 +328,7 @@ type plan struct {
 	stride  int     // of the nodes that measures of blocks have
 }
 
-// row has a table of 1, 2, … selections, and the measure of its blocks composed.
+// row has a table of 1, 2, … selections and, where there are blocks of as many, the number of these and the measure of one.
 type row struct {
 	*table
 	blocks int
